@@ -1,0 +1,79 @@
+//! The one loop that plays a policy in a problem.
+
+use crate::model::{Pair, State};
+use crate::policy::Policy;
+use crate::problem::Problem;
+use crate::rng::Rng;
+
+/// What happened in one episode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Episode {
+    /// f of the episode's occupancy.
+    pub cost: f64,
+    /// The pair visited at each time.
+    pub path: Vec<Pair>,
+    /// The state after the last action.
+    pub last: State,
+}
+
+/// Why an episode could not be played to its end.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EpisodeError {
+    /// The policy chose an action that the state does not allow.
+    #[error(
+        "at time {time} in state \"{state}\" the policy chose action number {action}, which the state does not allow"
+    )]
+    Unavailable {
+        /// The time.
+        time: usize,
+        /// The state's name.
+        state: String,
+        /// The action's number.
+        action: usize,
+    },
+    /// The objective gave no number.
+    #[error("the objective is not a number at the end of an episode; check its formula")]
+    NotANumber,
+}
+
+/// Plays one episode. The environment and the policy draw from separate streams, so that two policies can meet the same
+/// luck.
+///
+/// ```
+/// use gumdp::rng::{self, Purpose};
+/// use gumdp::{Mdp, Objective, Problem, Uniform, play};
+/// let mdp = Mdp::sized(1, 1).start(0).transition(0, 0, [(0, 1.0)]).build()?;
+/// let objective = Objective::linear(mdp.by_state(&[3.0])?)?;
+/// let problem = Problem::new(mdp, objective, 0.9, 10)?;
+/// let mut environment = rng::stream(0, 0, Purpose::Environment);
+/// let mut own = rng::stream(0, 0, Purpose::Policy);
+/// let episode = play(&problem, &mut Uniform::new(&problem), &mut environment, &mut own)?;
+/// assert!((episode.cost - 3.0).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If the policy chooses an action that the state does not allow, or the objective is not a number.
+pub fn play(
+    problem: &Problem,
+    policy: &mut impl Policy,
+    environment: &mut Rng,
+    policy_rng: &mut Rng,
+) -> Result<Episode, EpisodeError> {
+    let mdp = problem.mdp();
+    let mut at = problem.start(mdp.sample_initial(environment));
+    let mut path = Vec::with_capacity(problem.horizon());
+    policy.begin_episode();
+    while at.time < problem.horizon() {
+        let action = policy.act(&at, policy_rng);
+        let pair = mdp.pair(at.state, action).ok_or_else(|| EpisodeError::Unavailable {
+            time: at.time,
+            state: mdp.state_name(at.state).to_owned(),
+            action: action.index(),
+        })?;
+        path.push(pair);
+        problem.advance(&mut at, pair, mdp.sample(pair, environment));
+    }
+    let cost = problem.cost(&at);
+    if cost.is_nan() { Err(EpisodeError::NotANumber) } else { Ok(Episode { cost, path, last: at.state }) }
+}

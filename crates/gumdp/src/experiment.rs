@@ -1,0 +1,58 @@
+//! Many episodes of one policy: seeded, in parallel, the same bits for any number of threads.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::episode::{Episode, EpisodeError, play};
+use crate::policy::Policy;
+use crate::problem::Problem;
+use crate::rng::{self, Purpose};
+
+/// One episode of an experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The number of the run, from 0; together with the seed it determines everything random in it.
+    pub number: u64,
+    /// What happened.
+    pub episode: Episode,
+    /// Model steps that the policy simulated to choose its actions.
+    pub simulated_steps: u64,
+}
+
+/// Plays the runs with these numbers, in parallel in rayon's current thread pool. Run `k` depends only on `(seed, k)` and
+/// the policy, so an experiment can be split, resumed and repeated at will.
+///
+/// ```
+/// use gumdp::{Mdp, Objective, Problem, Uniform, experiment};
+/// let mdp = Mdp::sized(1, 1).start(0).transition(0, 0, [(0, 1.0)]).build()?;
+/// let objective = Objective::linear(mdp.by_state(&[3.0])?)?;
+/// let problem = Problem::new(mdp, objective, 0.9, 10)?;
+/// let runs = experiment(&problem, || Uniform::new(&problem), 7, 0..16)?;
+/// assert_eq!(runs.len(), 16);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The first run that could not be played to its end.
+pub fn experiment<P: Policy>(
+    problem: &Problem,
+    policy: impl Fn() -> P + Sync + Send,
+    seed: u64,
+    runs: Range<u64>,
+) -> Result<Vec<Run>, EpisodeError> {
+    // One policy serves all runs of a piece of work, so that its memory is allocated once.
+    runs.into_par_iter().map_init(policy, |policy, number| run(problem, policy, seed, number)).collect()
+}
+
+/// Plays one run of an experiment.
+///
+/// # Errors
+/// If the run could not be played to its end.
+pub fn run(problem: &Problem, policy: &mut impl Policy, seed: u64, number: u64) -> Result<Run, EpisodeError> {
+    let mut environment = rng::stream(seed, number, Purpose::Environment);
+    let mut own = rng::stream(seed, number, Purpose::Policy);
+    let before = policy.simulated_steps();
+    let episode = play(problem, policy, &mut environment, &mut own)?;
+    Ok(Run { number, episode, simulated_steps: policy.simulated_steps() - before })
+}

@@ -1,0 +1,253 @@
+//! The model: a finite Markov decision process, validated once, stored sparsely.
+//!
+//! States, actions and state-action *pairs* are numbered from 0. The pairs of one state are contiguous and in the order of
+//! the actions' numbers; only the actions a state allows have a pair, so actions may differ by state. Vectors over
+//! state-action pairs (costs, occupancies, imitation targets) are indexed by pair; [`Mdp::by_state`] and
+//! [`Mdp::by_pair`] make them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::rng::{self, Rng};
+
+pub use builder::MdpBuilder;
+pub use error::ModelError;
+
+mod builder;
+mod error;
+
+/// Rows whose probabilities sum to 1 within this tolerance are accepted, and then renormalised.
+pub const ROW_TOLERANCE: f64 = 1e-9;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub(crate) u32);
+
+        impl $name {
+            /// The number as an index.
+            #[must_use]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl From<u32> for $name {
+            fn from(number: u32) -> Self {
+                Self(number)
+            }
+        }
+    };
+}
+
+id! {
+    /// A state, by number.
+    State
+}
+id! {
+    /// An action, by number. The same action in two states is two [`Pair`]s.
+    Action
+}
+id! {
+    /// A state together with one of its actions, by number.
+    Pair
+}
+
+/// One possible outcome of a pair, laid out for sampling.
+#[derive(Clone, Copy, Debug)]
+struct Outcome {
+    /// Probability of this outcome or an earlier one of its row; exactly 1 for the last.
+    cumulative: f64,
+    successor: u32,
+}
+
+/// A finite Markov decision process.
+///
+/// ```
+/// use gumdp::Mdp;
+/// let mdp = Mdp::named(["home", "away"], ["stay", "leave"])
+///     .start("home")
+///     .transition("home", "stay", [("home", 1.0)])
+///     .transition("home", "leave", [("away", 0.9), ("home", 0.1)])
+///     .transition("away", "stay", [("away", 1.0)])
+///     .build()?;
+/// let home = mdp.find_state("home").unwrap();
+/// assert_eq!(mdp.pairs(home).len(), 2);
+/// # Ok::<(), gumdp::ModelError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Mdp {
+    state_names: Vec<String>,
+    action_names: Vec<String>,
+    state_by_name: HashMap<String, u32>,
+    action_by_name: HashMap<String, u32>,
+    /// Pairs of state `s` are `first_pair[s]..first_pair[s + 1]`; one entry more than there are states.
+    first_pair: Vec<u32>,
+    state_of_pair: Vec<u32>,
+    action_of_pair: Vec<u32>,
+    /// Outcomes of pair `p` are `first_outcome[p]..first_outcome[p + 1]`; one entry more than there are pairs.
+    first_outcome: Vec<u32>,
+    outcomes: Vec<Outcome>,
+    probabilities: Vec<f64>,
+    /// States with positive initial probability, in the order of their numbers.
+    initial: Vec<(State, f64)>,
+}
+
+impl Mdp {
+    /// Starts a model with the given names of states and actions.
+    pub fn named<S: Into<String>, A: Into<String>>(
+        states: impl IntoIterator<Item = S>,
+        actions: impl IntoIterator<Item = A>,
+    ) -> MdpBuilder {
+        MdpBuilder::new(states.into_iter().map(Into::into).collect(), actions.into_iter().map(Into::into).collect())
+    }
+
+    /// Starts a model with `states` states called s0, s1, … and `actions` actions called a0, a1, …
+    #[must_use]
+    pub fn sized(states: usize, actions: usize) -> MdpBuilder {
+        MdpBuilder::new((0..states).map(|s| format!("s{s}")).collect(), (0..actions).map(|a| format!("a{a}")).collect())
+    }
+
+    /// Number of states.
+    #[must_use]
+    pub fn state_count(&self) -> usize {
+        self.state_names.len()
+    }
+
+    /// Number of actions, over all states.
+    #[must_use]
+    pub fn action_count(&self) -> usize {
+        self.action_names.len()
+    }
+
+    /// Number of state-action pairs: the length of every vector over pairs.
+    #[must_use]
+    pub fn pair_count(&self) -> usize {
+        self.action_of_pair.len()
+    }
+
+    /// Number of transitions with positive probability.
+    #[must_use]
+    pub fn transition_count(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    /// All states.
+    pub fn states(&self) -> impl ExactSizeIterator<Item = State> + use<> {
+        (0..self.state_count() as u32).map(State)
+    }
+
+    /// The pairs of a state, one for each action it allows, as a range of pair numbers.
+    #[must_use]
+    #[inline]
+    pub fn pairs(&self, state: State) -> Range<u32> {
+        self.first_pair[state.index()]..self.first_pair[state.index() + 1]
+    }
+
+    /// The pair of a state and an action, if the state allows the action.
+    #[must_use]
+    pub fn pair(&self, state: State, action: Action) -> Option<Pair> {
+        self.pairs(state).map(Pair).find(|&pair| self.action(pair) == action)
+    }
+
+    /// The state of a pair.
+    #[must_use]
+    #[inline]
+    pub fn state(&self, pair: Pair) -> State {
+        State(self.state_of_pair[pair.index()])
+    }
+
+    /// The action of a pair.
+    #[must_use]
+    #[inline]
+    pub fn action(&self, pair: Pair) -> Action {
+        Action(self.action_of_pair[pair.index()])
+    }
+
+    /// The possible next states of a pair with their probabilities, in the order of the states' numbers.
+    #[must_use]
+    pub fn successors(&self, pair: Pair) -> impl ExactSizeIterator<Item = (State, f64)> + Clone + '_ {
+        let row = self.row(pair);
+        self.outcomes[row.clone()].iter().map(|o| State(o.successor)).zip(self.probabilities[row].iter().copied())
+    }
+
+    /// The states an episode may start in, with their probabilities.
+    #[must_use]
+    pub fn initial(&self) -> &[(State, f64)] {
+        &self.initial
+    }
+
+    /// Draws an initial state.
+    pub fn sample_initial(&self, rng: &mut Rng) -> State {
+        let mut remaining = rng::unit(rng);
+        for &(state, probability) in &self.initial {
+            if remaining < probability {
+                return state;
+            }
+            remaining -= probability;
+        }
+        self.initial[self.initial.len() - 1].0
+    }
+
+    /// Draws the next state of a pair. A certain transition draws no random number.
+    #[inline]
+    pub fn sample(&self, pair: Pair, rng: &mut Rng) -> State {
+        let row = &self.outcomes[self.row(pair)];
+        if row.len() == 1 {
+            return State(row[0].successor);
+        }
+        let u = rng::unit(rng);
+        // Short rows are scanned, long ones halved; both find the first outcome with u < cumulative.
+        let drawn = if row.len() <= 16 {
+            row.iter().position(|o| u < o.cumulative).unwrap_or(row.len() - 1)
+        } else {
+            row.partition_point(|o| o.cumulative <= u)
+        };
+        State(row[drawn].successor)
+    }
+
+    /// The name of a state.
+    #[must_use]
+    pub fn state_name(&self, state: State) -> &str {
+        &self.state_names[state.index()]
+    }
+
+    /// The name of an action.
+    #[must_use]
+    pub fn action_name(&self, action: Action) -> &str {
+        &self.action_names[action.index()]
+    }
+
+    /// The state with this name.
+    #[must_use]
+    pub fn find_state(&self, name: &str) -> Option<State> {
+        self.state_by_name.get(name).copied().map(State)
+    }
+
+    /// The action with this name.
+    #[must_use]
+    pub fn find_action(&self, name: &str) -> Option<Action> {
+        self.action_by_name.get(name).copied().map(Action)
+    }
+
+    /// A vector over pairs that depends on the state only, such as a cost by state.
+    ///
+    /// # Errors
+    /// If there is not exactly one value for each state.
+    pub fn by_state(&self, values: &[f64]) -> Result<Vec<f64>, ModelError> {
+        if values.len() != self.state_count() {
+            return Err(ModelError::Length { what: "states", got: values.len(), expected: self.state_count() });
+        }
+        Ok(self.state_of_pair.iter().map(|&s| values[s as usize]).collect())
+    }
+
+    /// A vector over pairs from a function of state and action.
+    pub fn by_pair(&self, value: impl Fn(State, Action) -> f64) -> Vec<f64> {
+        self.state_of_pair.iter().zip(&self.action_of_pair).map(|(&s, &a)| value(State(s), Action(a))).collect()
+    }
+
+    fn row(&self, pair: Pair) -> Range<usize> {
+        self.first_outcome[pair.index()] as usize..self.first_outcome[pair.index() + 1] as usize
+    }
+}

@@ -1,0 +1,343 @@
+//! Building and validating a model.
+
+use std::collections::HashMap;
+
+use super::{Action, Mdp, ModelError, Outcome, ROW_TOLERANCE, State};
+
+/// A state or an action, by name or by number.
+#[derive(Clone, Debug)]
+pub enum Key {
+    /// By name.
+    Name(String),
+    /// By number, from 0.
+    Number(usize),
+}
+
+impl From<&str> for Key {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+impl From<String> for Key {
+    fn from(name: String) -> Self {
+        Self::Name(name)
+    }
+}
+impl From<usize> for Key {
+    fn from(number: usize) -> Self {
+        Self::Number(number)
+    }
+}
+impl From<i32> for Key {
+    /// Lets integer literals stand for numbers; a negative one is unknown like any other wrong number.
+    fn from(number: i32) -> Self {
+        usize::try_from(number).map_or_else(|_| Self::Name(number.to_string()), Self::Number)
+    }
+}
+impl From<State> for Key {
+    fn from(state: State) -> Self {
+        Self::Number(state.index())
+    }
+}
+impl From<Action> for Key {
+    fn from(action: Action) -> Self {
+        Self::Number(action.index())
+    }
+}
+
+/// A model under construction: see [`Mdp::named`] and [`Mdp::sized`].
+///
+/// Calls can be chained; the first mistake is kept and reported by [`MdpBuilder::build`].
+#[derive(Clone, Debug)]
+pub struct MdpBuilder {
+    state_names: Vec<String>,
+    action_names: Vec<String>,
+    state_by_name: HashMap<String, u32>,
+    action_by_name: HashMap<String, u32>,
+    initial: Vec<(u32, f64)>,
+    /// `(state, action, its outcomes as a range of outcomes)`.
+    rows: Vec<(u32, u32, std::ops::Range<usize>)>,
+    outcomes: Vec<(u32, f64)>,
+    error: Option<ModelError>,
+}
+
+impl MdpBuilder {
+    pub(super) fn new(state_names: Vec<String>, action_names: Vec<String>) -> Self {
+        let states = index("state", &state_names);
+        let actions = index("action", &action_names);
+        let mut builder = Self {
+            state_names,
+            action_names,
+            state_by_name: HashMap::new(),
+            action_by_name: HashMap::new(),
+            initial: Vec::new(),
+            rows: Vec::new(),
+            outcomes: Vec::new(),
+            error: None,
+        };
+        match (states, actions) {
+            (Ok(states), Ok(actions)) => {
+                builder.state_by_name = states;
+                builder.action_by_name = actions;
+            }
+            (Err(error), _) | (_, Err(error)) => builder.error = Some(error),
+        }
+        builder
+    }
+
+    /// Every episode starts in `state`.
+    #[must_use]
+    pub fn start(self, state: impl Into<Key>) -> Self {
+        self.initial([(state, 1.0)])
+    }
+
+    /// Episodes start in a state drawn from this distribution; states not named have probability 0.
+    #[must_use]
+    pub fn initial<K: Into<Key>>(mut self, distribution: impl IntoIterator<Item = (K, f64)>) -> Self {
+        for (state, probability) in distribution {
+            let Some(state) = self.state(state.into()) else { return self };
+            self.initial.push((state, probability));
+        }
+        self
+    }
+
+    /// In `state`, `action` leads to these states with these probabilities. A next state named twice gets the sum.
+    #[must_use]
+    pub fn transition<K: Into<Key>>(
+        mut self,
+        state: impl Into<Key>,
+        action: impl Into<Key>,
+        outcomes: impl IntoIterator<Item = (K, f64)>,
+    ) -> Self {
+        let (Some(state), Some(action)) = (self.state(state.into()), self.action(action.into())) else {
+            return self;
+        };
+        let first = self.outcomes.len();
+        for (successor, probability) in outcomes {
+            let Some(successor) = self.state(successor.into()) else { return self };
+            self.outcomes.push((successor, probability));
+        }
+        self.rows.push((state, action, first..self.outcomes.len()));
+        self
+    }
+
+    /// Validates everything and builds the model.
+    ///
+    /// # Errors
+    /// The first mistake found: an unknown or repeated name, a probability outside [0, 1], a row or the initial
+    /// distribution not summing to 1, a repeated transition, a state without actions.
+    pub fn build(mut self) -> Result<Mdp, ModelError> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        for (what, count) in [("states", self.state_names.len()), ("actions", self.action_names.len())] {
+            if count == 0 {
+                return Err(ModelError::Empty { what });
+            }
+        }
+        for (what, count) in [
+            ("states", self.state_names.len()),
+            ("actions", self.action_names.len()),
+            ("state-action pairs", self.rows.len()),
+            ("transitions", self.outcomes.len()),
+        ] {
+            if count >= u32::MAX as usize {
+                return Err(ModelError::TooMany { what, count });
+            }
+        }
+        let initial = self.initial_distribution()?;
+
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.sort_by_key(|&(state, action, _)| (state, action));
+        if let Some(twice) = rows.windows(2).find(|w| (w[0].0, w[0].1) == (w[1].0, w[1].1)) {
+            let (state, action) = self.names(twice[0].0, twice[0].1);
+            return Err(ModelError::DuplicateTransition { state, action });
+        }
+        let mut first_pair = vec![0_u32; self.state_names.len() + 1];
+        for &(state, _, _) in &rows {
+            first_pair[state as usize + 1] += 1;
+        }
+        if let Some(state) = first_pair[1..].iter().position(|&actions| actions == 0) {
+            return Err(ModelError::NoAction { state: self.state_names[state].clone() });
+        }
+        for state in 0..self.state_names.len() {
+            first_pair[state + 1] += first_pair[state];
+        }
+        let mut first_outcome = vec![0_u32];
+        let mut outcomes = Vec::with_capacity(self.outcomes.len());
+        let mut probabilities = Vec::with_capacity(self.outcomes.len());
+        for (state, action, range) in &rows {
+            for (successor, probability) in self.validated_row(*state, *action, &self.outcomes[range.clone()])? {
+                outcomes.push(Outcome { cumulative: 0.0, successor });
+                probabilities.push(probability);
+            }
+            let first = first_outcome[first_outcome.len() - 1] as usize;
+            let mut cumulative = 0.0;
+            for (outcome, probability) in outcomes[first..].iter_mut().zip(&probabilities[first..]) {
+                cumulative += probability;
+                outcome.cumulative = cumulative;
+            }
+            if let Some(last) = outcomes.last_mut() {
+                last.cumulative = 1.0;
+            }
+            first_outcome.push(outcomes.len() as u32);
+        }
+        Ok(Mdp {
+            state_names: self.state_names,
+            action_names: self.action_names,
+            state_by_name: self.state_by_name,
+            action_by_name: self.action_by_name,
+            first_pair,
+            state_of_pair: rows.iter().map(|row| row.0).collect(),
+            action_of_pair: rows.iter().map(|row| row.1).collect(),
+            first_outcome,
+            outcomes,
+            probabilities,
+            initial,
+        })
+    }
+
+    /// The outcomes of one row: checked, sorted by state, merged, without zeros, summing to 1.
+    fn validated_row(&self, state: u32, action: u32, row: &[(u32, f64)]) -> Result<Vec<(u32, f64)>, ModelError> {
+        for &(successor, value) in row {
+            if !(0.0..=1.0 + ROW_TOLERANCE).contains(&value) {
+                let (state, action) = self.names(state, action);
+                let successor = self.state_names[successor as usize].clone();
+                return Err(ModelError::Probability { state, action, successor, value });
+            }
+        }
+        normalised(row).map_err(|sum| {
+            let (state, action) = self.names(state, action);
+            ModelError::RowSum { state, action, sum }
+        })
+    }
+
+    fn initial_distribution(&self) -> Result<Vec<(State, f64)>, ModelError> {
+        for &(state, value) in &self.initial {
+            if !(0.0..=1.0 + ROW_TOLERANCE).contains(&value) {
+                return Err(ModelError::InitialProbability { state: self.state_names[state as usize].clone(), value });
+            }
+        }
+        let distribution = normalised(&self.initial).map_err(|sum| ModelError::InitialSum { sum })?;
+        Ok(distribution.into_iter().map(|(state, probability)| (State(state), probability)).collect())
+    }
+
+    fn state(&mut self, key: Key) -> Option<u32> {
+        let found = find("state", &self.state_by_name, self.state_names.len(), key);
+        self.keep_first_error(found)
+    }
+
+    fn action(&mut self, key: Key) -> Option<u32> {
+        let found = find("action", &self.action_by_name, self.action_names.len(), key);
+        self.keep_first_error(found)
+    }
+
+    fn keep_first_error(&mut self, found: Result<u32, ModelError>) -> Option<u32> {
+        match found {
+            Ok(number) => Some(number),
+            Err(error) => {
+                self.error.get_or_insert(error);
+                None
+            }
+        }
+    }
+
+    fn names(&self, state: u32, action: u32) -> (String, String) {
+        (self.state_names[state as usize].clone(), self.action_names[action as usize].clone())
+    }
+}
+
+/// Sorted, merged, without zeros and divided by the sum; the sum as an error if it is not close to 1.
+fn normalised(row: &[(u32, f64)]) -> Result<Vec<(u32, f64)>, f64> {
+    let sum = row.iter().fold(0.0, |sum, &(_, p)| sum + p);
+    if (sum - 1.0).abs() > ROW_TOLERANCE {
+        return Err(sum);
+    }
+    let mut sorted: Vec<(u32, f64)> = row.iter().filter(|&&(_, p)| p > 0.0).map(|&(s, p)| (s, p / sum)).collect();
+    sorted.sort_by_key(|&(state, _)| state);
+    sorted.dedup_by(|later, earlier| {
+        let same = later.0 == earlier.0;
+        if same {
+            earlier.1 += later.1;
+        }
+        same
+    });
+    Ok(sorted)
+}
+
+fn index(what: &'static str, names: &[String]) -> Result<HashMap<String, u32>, ModelError> {
+    let mut by_name = HashMap::with_capacity(names.len());
+    for (number, name) in names.iter().enumerate() {
+        if by_name.insert(name.clone(), number as u32).is_some() {
+            return Err(ModelError::DuplicateName { what, name: name.clone() });
+        }
+    }
+    Ok(by_name)
+}
+
+fn find(what: &'static str, by_name: &HashMap<String, u32>, count: usize, key: Key) -> Result<u32, ModelError> {
+    match key {
+        Key::Number(number) if number < count => Ok(number as u32),
+        Key::Number(number) => Err(ModelError::Unknown { what, name: number.to_string() }),
+        Key::Name(name) => by_name.get(&name).copied().ok_or(ModelError::Unknown { what, name }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two_states() -> MdpBuilder {
+        Mdp::named(["x", "y"], ["go"]).start("x").transition("y", "go", [("y", 1.0)])
+    }
+
+    #[track_caller]
+    fn refuses(builder: MdpBuilder, message: &str) {
+        assert_eq!(builder.build().unwrap_err().to_string(), message);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        refuses(
+            two_states().transition("x", "go", [("x", 0.5), ("y", 0.4)]),
+            "state \"x\", action \"go\": the probabilities sum to 0.9; they must sum to 1 within 1e-9",
+        );
+        refuses(
+            two_states().transition("x", "go", [("x", -0.5), ("y", 1.5)]),
+            "state \"x\", action \"go\": the probability of \"x\" is -0.5; it must lie in [0, 1]",
+        );
+        refuses(
+            two_states().transition("x", "go", [("x", f64::NAN), ("y", 1.0)]),
+            "state \"x\", action \"go\": the probability of \"x\" is NaN; it must lie in [0, 1]",
+        );
+        refuses(two_states(), "state \"x\" has no action; every state needs at least one transition");
+        refuses(two_states().transition("z", "go", [("x", 1.0)]), "unknown state \"z\"");
+        refuses(two_states().transition("x", "fly", [("x", 1.0)]), "unknown action \"fly\"");
+        refuses(two_states().transition(2, 0, [(0, 1.0)]), "unknown state \"2\"");
+        refuses(
+            two_states().transition("x", "go", [("x", 1.0)]).transition("x", "go", [("y", 1.0)]),
+            "the transition of state \"x\", action \"go\" is given twice",
+        );
+        refuses(Mdp::named(["x", "x"], ["go"]), "state name \"x\" is given twice; names must differ");
+        refuses(Mdp::sized(0, 1), "the model has no states; it needs at least one");
+        refuses(
+            Mdp::sized(1, 1).transition(0, 0, [(0, 1.0)]),
+            "the initial probabilities sum to 0; they must sum to 1 within 1e-9",
+        );
+        refuses(
+            Mdp::sized(1, 1).initial([(0, f64::INFINITY)]).transition(0, 0, [(0, 1.0)]),
+            "the initial probability of state \"s0\" is inf; it must lie in [0, 1]",
+        );
+    }
+
+    #[test]
+    fn rows_are_sorted_merged_and_renormalised() {
+        let row = [("y", 0.25), ("x", 0.5), ("y", 0.25 + 5e-10), ("x", 0.0)];
+        let mdp = two_states().transition("x", "go", row).build().unwrap();
+        let successors: Vec<_> = mdp.successors(mdp.pair(State(0), Action(0)).unwrap()).collect();
+        assert_eq!(successors.len(), 2);
+        assert_eq!(successors[0].0, State(0));
+        let sum: f64 = successors.iter().map(|s| s.1).sum();
+        assert!((sum - 1.0).abs() < 1e-15);
+    }
+}

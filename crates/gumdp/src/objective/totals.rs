@@ -1,0 +1,188 @@
+//! Terms that see the occupancy through a few total costs z_i = c_i·d: plain cost and several objectives at once.
+
+use super::{Bounds, ObjectiveError};
+
+/// A utility of k total costs.
+#[derive(Clone, Debug)]
+pub(super) struct Totals {
+    /// Costs of all objectives, pair by pair: `costs[pair·k + i]`.
+    costs: Vec<f64>,
+    k: usize,
+    utility: Utility,
+}
+
+/// How total costs are combined.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Utility {
+    /// The only total itself.
+    Identity,
+    /// The largest total.
+    Maximum,
+    /// The smallest total.
+    Minimum,
+    /// Σ_i weight_i · sign(z_i)|z_i|^power_i, as `(weight, power)`.
+    SignedPower(Vec<(f64, f64)>),
+}
+
+impl Totals {
+    pub(super) fn linear(costs: Vec<f64>) -> Result<Self, ObjectiveError> {
+        Self::new(&[costs], Utility::Identity)
+    }
+
+    pub(super) fn new(costs: &[Vec<f64>], utility: Utility) -> Result<Self, ObjectiveError> {
+        let k = costs.len();
+        let pairs = costs.first().ok_or(ObjectiveError::Empty { what: "costs" })?.len();
+        if pairs == 0 {
+            return Err(ObjectiveError::Empty { what: "pairs" });
+        }
+        for cost in costs {
+            if cost.len() != pairs {
+                return Err(ObjectiveError::Length { what: "pairs", got: cost.len(), expected: pairs });
+            }
+            check_finite("cost", cost)?;
+        }
+        let interleaved = (0..pairs).flat_map(|pair| costs.iter().map(move |cost| cost[pair])).collect();
+        Ok(Self { costs: interleaved, k, utility })
+    }
+
+    pub(super) fn signed_power(costs: &[Vec<f64>], weights: &[f64], powers: &[f64]) -> Result<Self, ObjectiveError> {
+        for (what, got) in [("weights", weights.len()), ("powers", powers.len())] {
+            if got != costs.len() {
+                return Err(ObjectiveError::Length { what, got, expected: costs.len() });
+            }
+        }
+        check_finite("weight", weights)?;
+        if let Some(index) = powers.iter().position(|p| !(p.is_finite() && *p > 0.0)) {
+            let allowed = "finite and positive";
+            return Err(ObjectiveError::Entry { what: "power", index, value: powers[index], allowed });
+        }
+        if powers.iter().all(|&power| power == 1.0) {
+            // Validated first, then folded into one cost.
+            let separate = Self::new(costs, Utility::Identity)?;
+            return Self::linear(
+                separate.rows().map(|row| row.iter().zip(weights).map(|(c, w)| c * w).sum()).collect(),
+            );
+        }
+        let utility = Utility::SignedPower(weights.iter().copied().zip(powers.iter().copied()).collect());
+        Self::new(costs, utility)
+    }
+
+    pub(super) fn features(&self) -> usize {
+        self.k
+    }
+
+    pub(super) fn pair_count(&self) -> usize {
+        self.costs.len() / self.k
+    }
+
+    /// The costs of one pair, one for each total.
+    #[inline]
+    pub(super) fn costs(&self, pair: usize) -> &[f64] {
+        &self.costs[pair * self.k..(pair + 1) * self.k]
+    }
+
+    #[inline]
+    pub(super) fn add(&self, totals: &mut [f64], pair: usize, mass: f64) {
+        for (total, cost) in totals.iter_mut().zip(self.costs(pair)) {
+            *total += mass * cost;
+        }
+    }
+
+    #[inline]
+    pub(super) fn value(&self, totals: &[f64]) -> f64 {
+        match &self.utility {
+            Utility::Identity => totals[0],
+            Utility::Maximum => totals.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            Utility::Minimum => totals.iter().copied().fold(f64::INFINITY, f64::min),
+            Utility::SignedPower(parameters) => {
+                totals.iter().zip(parameters).map(|(&z, &(weight, power))| weight * signed_power(z, power)).sum()
+            }
+        }
+    }
+
+    /// The slope of the utility in each total; `None` if one is infinite.
+    pub(super) fn slopes(&self, totals: &[f64]) -> Option<Vec<f64>> {
+        let only = |chosen: f64| {
+            let first = totals.iter().position(|&z| z == chosen);
+            (0..self.k).map(|i| if Some(i) == first { 1.0 } else { 0.0 }).collect()
+        };
+        match &self.utility {
+            Utility::Identity => Some(vec![1.0]),
+            Utility::Maximum | Utility::Minimum => Some(only(self.value(totals))),
+            Utility::SignedPower(parameters) => {
+                let slopes: Vec<f64> = totals
+                    .iter()
+                    .zip(parameters)
+                    .map(|(&z, &(weight, power))| weight * power * z.abs().powf(power - 1.0))
+                    .collect();
+                slopes.iter().all(|s| s.is_finite()).then_some(slopes)
+            }
+        }
+    }
+
+    pub(super) fn lipschitz(&self) -> Option<f64> {
+        let largest: Vec<f64> = self.ranges().map(|(low, high)| low.abs().max(high.abs())).collect();
+        match &self.utility {
+            Utility::Identity | Utility::Maximum | Utility::Minimum => largest.into_iter().reduce(f64::max),
+            Utility::SignedPower(parameters) => {
+                largest.iter().zip(parameters).try_fold(0.0, |sum, (&largest, &(weight, power))| {
+                    let needless = weight == 0.0 || largest == 0.0;
+                    (power >= 1.0 || needless)
+                        .then(|| if needless { sum } else { sum + weight.abs() * power * largest.powf(power) })
+                })
+            }
+        }
+    }
+
+    pub(super) fn bounds(&self) -> Bounds {
+        let (lows, highs): (Vec<f64>, Vec<f64>) = self.ranges().unzip();
+        match &self.utility {
+            Utility::Identity => Bounds { low: lows[0], high: highs[0] },
+            Utility::Maximum => Bounds {
+                low: lows.into_iter().fold(f64::NEG_INFINITY, f64::max),
+                high: highs.into_iter().fold(f64::NEG_INFINITY, f64::max),
+            },
+            Utility::Minimum => Bounds {
+                low: lows.into_iter().fold(f64::INFINITY, f64::min),
+                high: highs.into_iter().fold(f64::INFINITY, f64::min),
+            },
+            Utility::SignedPower(parameters) => {
+                let mut bounds = Bounds { low: 0.0, high: 0.0 };
+                for ((low, high), &(weight, power)) in lows.into_iter().zip(highs).zip(parameters) {
+                    let (a, b) = (weight * signed_power(low, power), weight * signed_power(high, power));
+                    bounds.low += a.min(b);
+                    bounds.high += a.max(b);
+                }
+                bounds
+            }
+        }
+        .widened()
+    }
+
+    /// The cost of each pair if the term is linear.
+    pub(super) fn as_linear(&self) -> Option<impl Iterator<Item = f64> + '_> {
+        (self.utility == Utility::Identity).then(|| self.costs.iter().copied())
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &[f64]> {
+        self.costs.chunks_exact(self.k)
+    }
+
+    /// Lowest and highest cost of each objective.
+    fn ranges(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        (0..self.k).map(|i| {
+            self.rows().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), row| (low.min(row[i]), high.max(row[i])))
+        })
+    }
+}
+
+fn signed_power(z: f64, power: f64) -> f64 {
+    if power == 0.5 { z.abs().sqrt().copysign(z) } else { z.abs().powf(power).copysign(z) }
+}
+
+fn check_finite(what: &'static str, values: &[f64]) -> Result<(), ObjectiveError> {
+    match values.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(index) => Err(ObjectiveError::Entry { what, index, value: values[index], allowed: "finite" }),
+    }
+}

@@ -1,0 +1,278 @@
+//! A problem: model, objective, discount and horizon. Its occupancy MDP, one step at a time.
+//!
+//! Time runs t = 0 … H−1. A trajectory visits pairs (s_t, a_t); its occupancy is
+//! d = (1−γ)/(1−γ^H) Σ_t γ^t 1(s_t, a_t) (1/H Σ_t for γ = 1) and its cost is f(d). A state of the occupancy MDP is
+//! (t, s, Φo): the time, the model's state, and the features of the occupancy gathered so far ([`OccupancyState`]).
+
+use std::sync::Arc;
+
+use crate::model::{Mdp, Pair, State};
+use crate::objective::{Objective, ObjectiveError, PathEvaluator};
+
+/// The longest horizon that is accepted.
+pub const MAX_HORIZON: usize = 1_000_000;
+
+/// Why a problem was refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ProblemError {
+    /// The discount is out of range.
+    #[error("the discount is {0}; it must lie in (0, 1]")]
+    Discount(f64),
+    /// The horizon is out of range.
+    #[error("the horizon is {0}; it must lie in [1, {MAX_HORIZON}]")]
+    Horizon(usize),
+    /// The accuracy is not a positive number.
+    #[error("the accuracy is {0}; it must be positive and finite")]
+    Accuracy(f64),
+    /// No horizon can be computed without discounting.
+    #[error("no horizon follows from an accuracy when the discount is 1; give the horizon itself")]
+    Undiscounted,
+    /// No horizon can be computed without a Lipschitz constant.
+    #[error(
+        "no horizon follows from an accuracy: the objective has no finite Lipschitz constant; give the horizon itself"
+    )]
+    NotLipschitz,
+    /// The horizon for this accuracy is too long.
+    #[error("accuracy {accuracy} needs a horizon of {horizon}; at most {MAX_HORIZON} is supported")]
+    TooLong {
+        /// The accuracy asked for.
+        accuracy: f64,
+        /// The horizon it needs.
+        horizon: f64,
+    },
+    /// The objective is wrong, or for another model.
+    #[error(transparent)]
+    Objective(#[from] ObjectiveError),
+}
+
+/// A model, an objective, a discount and a horizon. Cloning is cheap: the parts are shared.
+///
+/// ```
+/// use gumdp::{Mdp, Objective, Problem};
+/// let mdp = Mdp::sized(1, 1).start(0).transition(0, 0, [(0, 1.0)]).build()?;
+/// let objective = Objective::linear(mdp.by_state(&[3.0])?)?;
+/// let problem = Problem::new(mdp, objective, 0.9, 10)?;
+/// assert_eq!(problem.horizon(), 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Problem {
+    mdp: Arc<Mdp>,
+    objective: Arc<Objective>,
+    discount: f64,
+    /// Normalised discount of each time, summing to 1.
+    masses: Arc<[f64]>,
+}
+
+/// A state of the occupancy MDP: the situation in which a policy chooses an action.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OccupancyState {
+    /// The time t, from 0; the horizon once the episode is over.
+    pub time: usize,
+    /// The state of the model.
+    pub state: State,
+    /// Features of the normalised occupancy gathered before time t.
+    pub features: Vec<f64>,
+}
+
+impl Problem {
+    /// Puts a problem together.
+    ///
+    /// # Errors
+    /// If the discount is not in (0, 1], the horizon not in [1, [`MAX_HORIZON`]], or the objective is for another model.
+    pub fn new(
+        mdp: impl Into<Arc<Mdp>>,
+        objective: Objective,
+        discount: f64,
+        horizon: usize,
+    ) -> Result<Self, ProblemError> {
+        check_discount(discount)?;
+        if !(1..=MAX_HORIZON).contains(&horizon) {
+            return Err(ProblemError::Horizon(horizon));
+        }
+        let mdp = mdp.into();
+        let objective = Arc::new(objective.prepared(mdp.pair_count())?);
+        Ok(Self { mdp, objective, discount, masses: normalised_discounts(discount, horizon) })
+    }
+
+    /// The smallest horizon H with 8·L·γ^H ≤ `accuracy`: an optimal policy of the truncated problem is then that close to
+    /// optimal for the infinite horizon (paper, Proposition 4.2).
+    ///
+    /// ```
+    /// # use gumdp::{Objective, Problem};
+    /// let objective = Objective::linear(vec![1.0, -2.0])?;
+    /// let horizon = Problem::horizon_for(&objective, 0.9, 0.01)?;
+    /// assert!(16.0 * 0.9_f64.powi(horizon as i32) <= 0.01);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the objective has no finite Lipschitz constant, γ = 1, or the horizon would be longer than [`MAX_HORIZON`].
+    pub fn horizon_for(objective: &Objective, discount: f64, accuracy: f64) -> Result<usize, ProblemError> {
+        check_discount(discount)?;
+        if !(accuracy > 0.0 && accuracy.is_finite()) {
+            return Err(ProblemError::Accuracy(accuracy));
+        }
+        if discount == 1.0 {
+            return Err(ProblemError::Undiscounted);
+        }
+        let lipschitz = objective.lipschitz().ok_or(ProblemError::NotLipschitz)?;
+        let accurate = |horizon: f64| 8.0 * lipschitz * discount.powf(horizon) <= accuracy;
+        let mut horizon = ((accuracy / (8.0 * lipschitz)).ln() / discount.ln()).ceil().max(1.0);
+        // The logarithms are rounded: step to the exact boundary.
+        while horizon > 1.0 && accurate(horizon - 1.0) {
+            horizon -= 1.0;
+        }
+        while !accurate(horizon) {
+            horizon += 1.0;
+        }
+        if horizon > MAX_HORIZON as f64 {
+            return Err(ProblemError::TooLong { accuracy, horizon });
+        }
+        Ok(horizon as usize)
+    }
+
+    /// The same problem with another horizon.
+    ///
+    /// # Errors
+    /// If the horizon is not in [1, [`MAX_HORIZON`]].
+    pub fn with_horizon(&self, horizon: usize) -> Result<Self, ProblemError> {
+        if !(1..=MAX_HORIZON).contains(&horizon) {
+            return Err(ProblemError::Horizon(horizon));
+        }
+        Ok(Self { masses: normalised_discounts(self.discount, horizon), ..self.clone() })
+    }
+
+    /// The model.
+    #[must_use]
+    #[inline]
+    pub fn mdp(&self) -> &Mdp {
+        &self.mdp
+    }
+
+    /// The objective.
+    #[must_use]
+    #[inline]
+    pub fn objective(&self) -> &Objective {
+        &self.objective
+    }
+
+    /// The discount γ.
+    #[must_use]
+    pub fn discount(&self) -> f64 {
+        self.discount
+    }
+
+    /// The horizon H: the number of steps of an episode.
+    #[must_use]
+    #[inline]
+    pub fn horizon(&self) -> usize {
+        self.masses.len()
+    }
+
+    /// The occupancy that each time contributes, γ^t·(1−γ)/(1−γ^H): it sums to 1.
+    #[must_use]
+    #[inline]
+    pub fn masses(&self) -> &[f64] {
+        &self.masses
+    }
+
+    /// The occupancy state at time 0 of an episode that starts in `state`.
+    #[must_use]
+    pub fn start(&self, state: State) -> OccupancyState {
+        OccupancyState { time: 0, state, features: vec![0.0; self.objective.feature_count()] }
+    }
+
+    /// Moves on: the action of `pair` was taken and led to `next`.
+    ///
+    /// # Panics
+    /// If the episode is already over.
+    pub fn advance(&self, at: &mut OccupancyState, pair: Pair, next: State) {
+        self.objective.add(&mut at.features, pair.index(), self.masses[at.time]);
+        at.time += 1;
+        at.state = next;
+    }
+
+    /// f of the occupancy gathered so far; the cost of the episode once it is over.
+    #[must_use]
+    pub fn cost(&self, at: &OccupancyState) -> f64 {
+        self.objective.value_of_features(&at.features)
+    }
+
+    /// The normalised occupancy of a sequence of pairs from time 0, as a vector over pairs.
+    ///
+    /// # Panics
+    /// If the path is longer than the horizon.
+    #[must_use]
+    pub fn occupancy(&self, path: &[Pair]) -> Vec<f64> {
+        let mut occupancy = vec![0.0; self.mdp.pair_count()];
+        for (time, pair) in path.iter().enumerate() {
+            occupancy[pair.index()] += self.masses[time];
+        }
+        occupancy
+    }
+
+    pub(crate) fn path_evaluator(&self) -> PathEvaluator {
+        PathEvaluator::new(Arc::clone(&self.objective), Arc::clone(&self.masses))
+    }
+}
+
+fn check_discount(discount: f64) -> Result<(), ProblemError> {
+    if discount > 0.0 && discount <= 1.0 { Ok(()) } else { Err(ProblemError::Discount(discount)) }
+}
+
+/// γ^t divided by their sum: (1−γ)/(1−γ^H)·γ^t without cancellation near γ = 1.
+fn normalised_discounts(discount: f64, horizon: usize) -> Arc<[f64]> {
+    let powers: Vec<f64> = (0..horizon).map(|t| discount.powf(t as f64)).collect();
+    // Smallest first, so that the sum is accurate for long horizons.
+    let sum: f64 = powers.iter().rev().sum();
+    powers.iter().map(|power| power / sum).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masses_are_the_normalised_discounts() {
+        let masses = normalised_discounts(0.9, 20);
+        let norm = (1.0 - 0.9) / (1.0 - 0.9_f64.powi(20));
+        for (t, mass) in masses.iter().enumerate() {
+            assert!((mass - norm * 0.9_f64.powi(t as i32)).abs() < 1e-16);
+        }
+        assert_eq!(&*normalised_discounts(1.0, 4), [0.25; 4]);
+    }
+
+    #[test]
+    fn horizon_is_the_smallest_that_is_accurate() {
+        let objective = Objective::linear(vec![-1.5, 1.0]).unwrap();
+        for accuracy in [1e-9, 1e-3, 0.1, 1.0, 100.0] {
+            let horizon = Problem::horizon_for(&objective, 0.97, accuracy).unwrap();
+            let error = |h: usize| 8.0 * 1.5 * 0.97_f64.powf(h as f64);
+            assert!(error(horizon) <= accuracy);
+            assert!(horizon == 1 || error(horizon - 1) > accuracy);
+        }
+    }
+
+    #[test]
+    fn refusals_name_the_value() {
+        let linear = Objective::linear(vec![1.0]).unwrap();
+        let root = Objective::signed_power(&[vec![1.0]], &[1.0], &[0.5]).unwrap();
+        let message = |objective: &Objective, discount: f64, accuracy: f64| {
+            Problem::horizon_for(objective, discount, accuracy).unwrap_err().to_string()
+        };
+        assert_eq!(message(&linear, 1.5, 0.1), "the discount is 1.5; it must lie in (0, 1]");
+        assert_eq!(message(&linear, 0.9, -0.1), "the accuracy is -0.1; it must be positive and finite");
+        assert_eq!(Problem::horizon_for(&linear, 1.0, 0.1), Err(ProblemError::Undiscounted));
+        assert_eq!(Problem::horizon_for(&root, 0.9, 0.1), Err(ProblemError::NotLipschitz));
+        assert!(message(&linear, 1.0 - 1e-9, 1e-9).starts_with("accuracy 0.000000001 needs a horizon of 22"));
+        let mdp = Mdp::sized(1, 1).start(0).transition(0, 0, [(0, 1.0)]).build().unwrap();
+        let refused = |objective: Objective, discount: f64, horizon: usize| {
+            Problem::new(mdp.clone(), objective, discount, horizon).unwrap_err().to_string()
+        };
+        assert_eq!(refused(linear.clone(), f64::NAN, 3), "the discount is NaN; it must lie in (0, 1]");
+        assert_eq!(refused(linear, 0.9, 0), "the horizon is 0; it must lie in [1, 1000000]");
+        let other = Objective::linear(vec![1.0; 3]).unwrap();
+        assert_eq!(refused(other, 0.9, 3), "the objective has 3 pairs; 1 are needed");
+    }
+}
