@@ -1,1 +1,333 @@
-//! Statistics.
+//! Summaries of sampled costs: quartiles, tails, entropic risk, and how sure we are of it.
+//!
+//! Lower costs are better, so tails are upper tails. Conventions: quantiles interpolate order statistics linearly
+//! (Hyndman and Fan's type 7, the default of `NumPy` and R); whiskers are Tukey's as drawn by matplotlib; intervals are
+//! percentile bootstrap (Efron and Tibshirani, *An Introduction to the Bootstrap*, chapter 13). Value at risk and
+//! conditional value at risk are [`value_at_risk`] and [`cvar`] of the risk module.
+//!
+//! Not here: running episodes, and streaming estimates (see [`crate::risk::ErmAccumulator`]).
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use thiserror::Error;
+
+use crate::risk::{Erm, ErmTable, Tail};
+pub use crate::risk::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
+
+/// Resamples behind [`Summary::erm_low`] and [`Summary::erm_high`].
+const RESAMPLES: usize = 1000;
+/// Coverage of the interval in a [`Summary`].
+const COVERAGE: f64 = 0.95;
+/// Level of the tails in a [`Summary`].
+const TAIL_LEVEL: f64 = 0.95;
+/// Whiskers reach at most this many interquartile ranges beyond the quartiles.
+const WHISKER_REACH: f64 = 1.5;
+
+/// Why samples could not be summarised.
+///
+/// ```
+/// use gumdp::{risk::Erm, stats::Summary};
+///
+/// let error = Summary::of(&[1.0, f64::NAN], Erm::MEAN, 7).unwrap_err();
+/// assert_eq!(error.to_string(), "cost 1 is NaN, but must be finite");
+/// ```
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum StatsError {
+    /// There is nothing to summarise.
+    #[error("there are no costs, but at least one is needed")]
+    Empty,
+    /// A cost is NaN or infinite.
+    #[error("cost {index} is {value}, but must be finite")]
+    Cost {
+        /// Position in the input, from 0.
+        index: usize,
+        /// The rejected value.
+        value: f64,
+    },
+    /// A probability level is outside its range.
+    #[error("level is {level}, but must lie in [0, 1]")]
+    Level {
+        /// The rejected value.
+        level: f64,
+    },
+    /// A bootstrap without resamples.
+    #[error("resamples is 0, but must be at least 1")]
+    Resamples,
+}
+
+/// What a table row or a box plot shows of the sampled costs of a policy.
+///
+/// ```
+/// use gumdp::{risk::Erm, stats::Summary};
+///
+/// let costs = [3.0, 1.0, 2.0, 4.0, 30.0];
+/// let summary = Summary::of(&costs, Erm::MEAN, 7)?;
+/// assert_eq!((summary.q25, summary.median, summary.q75), (2.0, 3.0, 4.0));
+/// assert_eq!((summary.whisker_low, summary.whisker_high), (1.0, 4.0));
+/// assert_eq!(summary.outliers(&costs).collect::<Vec<_>>(), [30.0]);
+/// assert!(summary.erm_low < summary.erm && summary.erm < summary.erm_high);
+/// # Ok::<(), gumdp::stats::StatsError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// Number of samples.
+    pub count: usize,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Half of the samples lie below.
+    pub median: f64,
+    /// First quartile.
+    pub q25: f64,
+    /// Third quartile.
+    pub q75: f64,
+    /// Smallest sample within 1.5 interquartile ranges of the first quartile, at most that quartile.
+    pub whisker_low: f64,
+    /// Largest sample within 1.5 interquartile ranges of the third quartile, at least that quartile.
+    pub whisker_high: f64,
+    /// Smallest sample.
+    pub min: f64,
+    /// Largest sample.
+    pub max: f64,
+    /// Entropic risk of the samples.
+    pub erm: f64,
+    /// Lower end of the 95 % bootstrap interval of the entropic risk.
+    pub erm_low: f64,
+    /// Upper end of the 95 % bootstrap interval of the entropic risk.
+    pub erm_high: f64,
+    /// Value at risk at level 0.95.
+    pub var95: f64,
+    /// Conditional value at risk at level 0.95: the mean of the worst 5 %.
+    pub cvar95: f64,
+}
+
+impl Summary {
+    /// Summarises `samples`; `seed` fixes the bootstrap. See the [example](Summary).
+    ///
+    /// # Errors
+    /// [`StatsError::Empty`] without samples, [`StatsError::Cost`] if one is not finite.
+    pub fn of(samples: &[f64], erm: Erm, seed: u64) -> Result<Self, StatsError> {
+        if samples.is_empty() {
+            return Err(StatsError::Empty);
+        }
+        if let Some(index) = samples.iter().position(|x| !x.is_finite()) {
+            let value = samples[index];
+            return Err(StatsError::Cost { index, value });
+        }
+        let mut sorted = samples.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let [q25, median, q75] = [0.25, 0.5, 0.75].map(|q| quantile(&sorted, q));
+        let reach = WHISKER_REACH * (q75 - q25);
+        let first_inside = sorted.partition_point(|&x| x < q25 - reach);
+        let end_inside = sorted.partition_point(|&x| x <= q75 + reach);
+        let interval = erm_interval(samples, erm, seed);
+        let tail = Tail::of_sorted(sorted.iter().map(|&x| (x, 1.0)).collect());
+        Ok(Self {
+            count: samples.len(),
+            mean: Erm::MEAN.of_samples(samples),
+            median,
+            q25,
+            q75,
+            // Some sample lies on either side of each quartile, so both indices are in range.
+            whisker_low: sorted[first_inside].min(q25),
+            whisker_high: sorted[end_inside - 1].max(q75),
+            min: sorted[0],
+            max: sorted[sorted.len() - 1],
+            erm: erm.of_samples(samples),
+            erm_low: interval.low,
+            erm_high: interval.high,
+            var95: tail.value_at_risk(TAIL_LEVEL),
+            cvar95: tail.cvar(TAIL_LEVEL),
+        })
+    }
+
+    /// Those of `samples` beyond the whiskers, in their order. See the [example](Summary).
+    pub fn outliers<'a>(&self, samples: &'a [f64]) -> impl Iterator<Item = f64> + use<'a> {
+        let inside = self.whisker_low..=self.whisker_high;
+        samples.iter().copied().filter(move |x| !inside.contains(x))
+    }
+}
+
+/// The `q`-quantile of ascending values, linear between order statistics (type 7); `q` is limited to [0, 1].
+/// `NaN` if there are no values.
+///
+/// ```
+/// assert_eq!(gumdp::stats::quantile(&[1.0, 2.0, 3.0, 4.0], 0.25), 1.75);
+/// ```
+#[must_use]
+pub fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else {
+        return f64::NAN;
+    };
+    let position = last as f64 * q.clamp(0.0, 1.0);
+    let below = position as usize;
+    let (low, high) = (sorted[below], sorted[(below + 1).min(last)]);
+    let fraction = position.fract();
+    // From the nearer end, so that equal neighbours and whole positions are exact.
+    if fraction < 0.5 { low + (high - low) * fraction } else { high - (high - low) * (1.0 - fraction) }
+}
+
+/// A confidence interval; see [`bootstrap_interval`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// The percentile-bootstrap interval that covers `level` (such as 0.95) of the `statistic` of `resamples` resamples.
+///
+/// ```
+/// use gumdp::stats::bootstrap_interval;
+/// use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
+///
+/// let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+/// let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+/// let interval = bootstrap_interval(&[1.0, 2.0, 4.0, 5.0], mean, 200, 0.9, &mut rng)?;
+/// assert!(interval.low < 3.0 && 3.0 < interval.high);
+/// # Ok::<(), gumdp::stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// No samples, no resamples, or `level` outside [0, 1].
+pub fn bootstrap_interval(
+    samples: &[f64],
+    statistic: impl Fn(&[f64]) -> f64,
+    resamples: usize,
+    level: f64,
+    rng: &mut impl Rng,
+) -> Result<Interval, StatsError> {
+    let level = valid_level(level)?;
+    if samples.is_empty() {
+        return Err(StatsError::Empty);
+    }
+    if resamples == 0 {
+        return Err(StatsError::Resamples);
+    }
+    let mut drawn = vec![0.0; samples.len()];
+    let estimates = (0..resamples).map(|_| {
+        drawn.fill_with(|| samples[below(samples.len(), rng)]);
+        statistic(&drawn)
+    });
+    Ok(central(estimates.collect(), level))
+}
+
+/// [`bootstrap_interval`] of the entropic risk, with the exp of every sample taken once.
+fn erm_interval(samples: &[f64], erm: Erm, seed: u64) -> Interval {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let table = ErmTable::new(erm, samples);
+    let mut drawn = vec![0_u32; samples.len()];
+    let estimates = (0..RESAMPLES).map(|_| {
+        drawn.fill_with(|| below(samples.len(), &mut rng) as u32);
+        table.of_indices(&drawn)
+    });
+    central(estimates.collect(), COVERAGE)
+}
+
+/// The central interval holding the share `level` of the estimates.
+fn central(mut estimates: Vec<f64>, level: f64) -> Interval {
+    estimates.sort_unstable_by(f64::total_cmp);
+    Interval { low: quantile(&estimates, (1.0 - level) / 2.0), high: quantile(&estimates, f64::midpoint(1.0, level)) }
+}
+
+/// A uniform index below `n`: the high half of a product (bias below n/2⁶⁴).
+#[inline]
+fn below(n: usize, rng: &mut impl Rng) -> usize {
+    ((u128::from(rng.next_u64()) * n as u128) >> 64) as usize
+}
+
+fn valid_level(level: f64) -> Result<f64, StatsError> {
+    if (0.0..=1.0).contains(&level) { Ok(level) } else { Err(StatsError::Level { level }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(samples: &[f64]) -> Summary {
+        Summary::of(samples, Erm::MEAN, 1).unwrap()
+    }
+
+    fn boxed(samples: &[f64]) -> [f64; 5] {
+        let s = summary(samples);
+        [s.whisker_low, s.q25, s.median, s.q75, s.whisker_high]
+    }
+
+    #[test]
+    fn quantiles_are_those_of_numpy() {
+        // numpy.percentile([15, 20, 35, 40, 50], [5, 30, 40, 50, 100]) and ([3, 6, 7, 8, 8, 10, 13, 15, 16, 20], 25, 75).
+        let five = [15.0, 20.0, 35.0, 40.0, 50.0];
+        for (q, expected) in [(0.05, 16.0), (0.3, 23.0), (0.4, 29.0), (0.5, 35.0), (1.0, 50.0)] {
+            assert!((quantile(&five, q) - expected).abs() < 1e-13, "{q}");
+        }
+        let ten = [3.0, 6.0, 7.0, 8.0, 8.0, 10.0, 13.0, 15.0, 16.0, 20.0];
+        assert_eq!(quantile(&ten, 0.25), 7.25);
+        assert_eq!(quantile(&ten, 0.75), 14.5);
+        assert_eq!(quantile(&[2.5], 0.9), 2.5);
+        assert!(quantile(&[], 0.5).is_nan());
+    }
+
+    #[test]
+    fn boxes_are_those_of_matplotlib() {
+        // The fences are 7 - 1.5·6 = -2 and 13 + 1.5·6 = 22, so 40 is an outlier and 22 is not.
+        let samples = [40.0, 7.0, 1.0, 10.0, 7.0, 9.0, 13.0, 13.0, 22.0];
+        assert_eq!(boxed(&samples), [1.0, 7.0, 10.0, 13.0, 22.0]);
+        assert_eq!(summary(&samples).outliers(&samples).collect::<Vec<_>>(), [40.0]);
+        // No sample lies between the lower fence 37.5 and the quartile 75: the whisker has length zero.
+        assert_eq!(boxed(&[0.0, 100.0, 100.0, 100.0]), [75.0, 75.0, 100.0, 100.0, 100.0]);
+        assert_eq!(boxed(&[3.0]), [3.0; 5]);
+    }
+
+    #[test]
+    fn summary_by_hand() {
+        let samples: Vec<f64> = (1..=40).rev().map(f64::from).collect();
+        let s = summary(&samples);
+        assert_eq!((s.count, s.mean, s.min, s.max), (40, 20.5, 1.0, 40.0));
+        // F(38) = 0.95; the worst 5 % are 39 and 40.
+        assert_eq!(s.var95, 38.0);
+        assert!((s.cvar95 - 39.5).abs() < 1e-12);
+        assert_eq!(s, summary(&samples));
+    }
+
+    #[test]
+    fn bad_input_is_named() {
+        assert_eq!(Summary::of(&[], Erm::MEAN, 0), Err(StatsError::Empty));
+        let infinite = Summary::of(&[0.0, 1.0, f64::INFINITY], Erm::MEAN, 0);
+        assert_eq!(infinite.unwrap_err().to_string(), "cost 2 is inf, but must be finite");
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+        for (samples, resamples, level) in [(0, 9, 0.9), (3, 0, 0.9), (3, 9, 1.1), (3, 9, f64::NAN)] {
+            let samples = vec![1.0; samples];
+            assert!(bootstrap_interval(&samples, |x| x[0], resamples, level, &mut rng).is_err());
+        }
+    }
+
+    #[test]
+    fn fast_erm_interval_is_the_generic_one() {
+        let samples: Vec<f64> = (0..50).map(|i| f64::from(i * i % 17) / 17.0).collect();
+        for beta in [f64::NEG_INFINITY, -1e5, -2.0, 0.0, 0.1, 9.0, 1e5, f64::INFINITY] {
+            let erm = Erm::new(beta).unwrap();
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+            let statistic = |x: &[f64]| erm.of_samples(x);
+            let slow = bootstrap_interval(&samples, statistic, RESAMPLES, COVERAGE, &mut rng).unwrap();
+            let fast = erm_interval(&samples, erm, 5);
+            assert!((slow.low - fast.low).abs() < 1e-14 && (slow.high - fast.high).abs() < 1e-14, "{beta}");
+        }
+    }
+
+    /// 400 intervals from 128 uniform costs each. Percentile intervals cover slightly less than their level; if the true
+    /// coverage lies in [0.94, 0.95], a count outside 353..=395 (false alarm) has probability below 2e-5.
+    #[test]
+    fn erm_interval_covers_the_truth() {
+        let erm = Erm::new(2.0).unwrap();
+        let truth = ((2_f64.exp() - 1.0) / 2.0).ln() / 2.0;
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(2024);
+        let covered = (0..400).filter(|&trial| {
+            let samples: Vec<f64> = (0..128).map(|_| below(1 << 53, &mut rng) as f64 / 2_f64.powi(53)).collect();
+            let interval = erm_interval(&samples, erm, trial);
+            interval.low <= truth && truth <= interval.high
+        });
+        let covered = covered.count();
+        assert!((353..=395).contains(&covered), "{covered} of 400");
+    }
+}

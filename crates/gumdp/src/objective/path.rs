@@ -88,3 +88,41 @@ impl PathEvaluator {
         value
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objective::Partition;
+    use crate::rng::{self, Purpose};
+
+    /// Paths from random roots, evaluated by touched cells and from scratch; the second round finds the memory restored.
+    #[test]
+    fn touched_cells_give_the_whole_value() {
+        let mut rng = rng::stream(1, 0, Purpose::Generation);
+        let cells = || Partition::new(vec![0, 1, 1, 2, 4], vec![1, 2, 1, 7, 1]).unwrap();
+        let costs = [vec![1.0, -2.0, 0.0, 0.5, 3.0], vec![0.0, 1.0, -1.0, 2.0, 0.25]];
+        let objective = 2.0 * Objective::entropy(cells(), 1e-4).unwrap()
+            + Objective::squared_distance(cells(), vec![0.3, 0.1, 0.2, 0.3, 0.1]).unwrap()
+            + -1.0 * Objective::maximum(&costs).unwrap()
+            + Objective::linear(costs[0].clone()).unwrap();
+        let masses: Arc<[f64]> = (0..30).map(|t| 0.9_f64.powi(t) / 9.6).collect();
+        let mut evaluator = PathEvaluator::new(Arc::new(objective.clone()), Arc::clone(&masses));
+        for start in [0, 1, 17, 29] {
+            let path = |from: usize, rng: &mut _| -> Vec<u32> { (from..30).map(|_| rng::below(rng, 5)).collect() };
+            let mut features = vec![0.0; objective.feature_count()];
+            for (&pair, &mass) in path(30 - start, &mut rng).iter().zip(masses.iter()) {
+                objective.add(&mut features, pair as usize, mass);
+            }
+            evaluator.set_root(&features);
+            for _ in 0..20 {
+                let path = path(start, &mut rng);
+                let mut at_end = features.clone();
+                for (&pair, &mass) in path.iter().zip(&masses[start..]) {
+                    objective.add(&mut at_end, pair as usize, mass);
+                }
+                let expected = objective.value_of_features(&at_end);
+                assert!((evaluator.value(&path, start) - expected).abs() < 1e-13);
+            }
+        }
+    }
+}

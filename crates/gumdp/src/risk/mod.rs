@@ -1,1 +1,71 @@
-//! Risk measures.
+//! Risk measures: one number for a random cost. Lower costs are better everywhere.
+//!
+//! Here: the entropic risk measure [`Erm`], its value for samples and for exact distributions, and the
+//! streaming [`ErmAccumulator`] that planners keep per action; [`value_at_risk`] and [`cvar`]. Summaries of samples
+//! with confidence intervals are in [`crate::stats`].
+//!
+//! ```
+//! use gumdp::risk::Erm;
+//!
+//! let averse = Erm::new(2.0)?;
+//! let costs = [0.0, 1.0];
+//! assert!(averse.of_samples(&costs) > Erm::MEAN.of_samples(&costs));
+//! assert_eq!(Erm::WORST.of_samples(&costs), 1.0);
+//! # Ok::<(), gumdp::risk::RiskError>(())
+//! ```
+
+mod accumulator;
+mod erm;
+mod sum;
+mod tail;
+mod tilt;
+
+pub use accumulator::ErmAccumulator;
+pub use erm::Erm;
+pub(crate) use tail::Tail;
+pub use tail::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
+pub(crate) use tilt::ErmTable;
+
+use thiserror::Error;
+
+/// Why a risk measure could not be built or evaluated.
+///
+/// ```
+/// let error = gumdp::risk::Erm::new(f64::NAN).unwrap_err();
+/// assert_eq!(error.to_string(), "risk aversion beta is NaN, but must lie in [-inf, inf]");
+/// ```
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum RiskError {
+    /// β is not a number.
+    #[error("risk aversion beta is {beta}, but must lie in [-inf, inf]")]
+    Beta {
+        /// The rejected value.
+        beta: f64,
+    },
+    /// There is nothing to measure: no sample, or no outcome of positive weight.
+    #[error("there are no outcomes, but at least one of positive weight is needed")]
+    NoOutcomes,
+    /// A cost is NaN or infinite.
+    #[error("cost {index} is {value}, but must be finite")]
+    Cost {
+        /// Position in the input, from 0.
+        index: usize,
+        /// The rejected value.
+        value: f64,
+    },
+    /// A weight is negative, NaN or infinite.
+    #[error("weight {index} is {weight}, but must lie in [0, inf)")]
+    Weight {
+        /// Position in the input, from 0.
+        index: usize,
+        /// The rejected value.
+        weight: f64,
+    },
+    /// A probability level is outside its range.
+    #[error("level is {level}, but must lie in [0, 1]")]
+    Level {
+        /// The rejected value.
+        level: f64,
+    },
+}

@@ -1,0 +1,178 @@
+//! What a planner does, as values. Nothing here computes.
+
+use std::f64::consts::SQRT_2;
+use std::time::Duration;
+
+/// The settings of ERM-MCTS.
+///
+/// ```
+/// use gumdp::{Budget, Expansion, PlannerSettings};
+/// let settings = PlannerSettings {
+///     budget: Budget::simulations(2000),
+///     expansion: Expansion::WholePath,
+///     ..PlannerSettings::paper_illustrative()
+/// };
+/// assert!(settings.keep_tree);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannerSettings {
+    /// When a decision's search ends.
+    pub budget: Budget,
+    /// The exploration constants θ_t.
+    pub exploration: Exploration,
+    /// How much of a simulated path enters the tree.
+    pub expansion: Expansion,
+    /// Which untried action of a node is taken first.
+    pub untried: UntriedOrder,
+    /// Whether the part of the tree below the action and state that came true is kept for the next decision.
+    pub keep_tree: bool,
+    /// Which action is played in the end.
+    pub play: FinalChoice,
+}
+
+impl PlannerSettings {
+    /// The authors' planner for the illustrative tasks: 500 simulations, θ = 1, one new node per simulation, the tree is
+    /// kept, the most visited action is played.
+    #[must_use]
+    pub fn paper_illustrative() -> Self {
+        Self {
+            budget: Budget::simulations(500),
+            exploration: Exploration::Constant(1.0),
+            expansion: Expansion::OneNode,
+            untried: UntriedOrder::ByIndex,
+            keep_tree: true,
+            play: FinalChoice::MostVisited,
+        }
+    }
+
+    /// The authors' planner for the grid tasks: 1024 simulations, θ = √2, one new node per simulation, a new tree for
+    /// every decision, the action with the lowest ERM is played.
+    #[must_use]
+    pub fn paper_grid() -> Self {
+        Self {
+            budget: Budget::simulations(1024),
+            exploration: Exploration::Constant(SQRT_2),
+            expansion: Expansion::OneNode,
+            untried: UntriedOrder::ByIndex,
+            keep_tree: false,
+            play: FinalChoice::LowestRisk,
+        }
+    }
+
+    /// Checks the settings for a problem with this horizon.
+    pub(super) fn check(&self, horizon: usize) -> Result<(), PlannerError> {
+        match (self.budget.simulations, self.budget.time_limit) {
+            (None, None) => return Err(PlannerError::NoBudget),
+            (Some(n), _) if !(1..=MAX_SIMULATIONS).contains(&n) => return Err(PlannerError::Simulations(n)),
+            (_, Some(limit)) if limit.is_zero() => return Err(PlannerError::TimeLimit),
+            _ => {}
+        }
+        let constants = match &self.exploration {
+            Exploration::Constant(theta) => std::slice::from_ref(theta),
+            Exploration::ByTime(thetas) if thetas.len() == horizon => thetas,
+            Exploration::ByTime(thetas) => return Err(PlannerError::Thetas { got: thetas.len(), expected: horizon }),
+        };
+        match constants.iter().find(|theta| !(theta.is_finite() && **theta >= 0.0)) {
+            Some(&theta) => Err(PlannerError::Theta(theta)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The largest number of simulations for one decision.
+pub const MAX_SIMULATIONS: u64 = 1_000_000_000;
+
+/// When a decision's search ends: after a number of simulations, after a time, or whichever comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Number of simulations.
+    pub simulations: Option<u64>,
+    /// Wall-clock time. Decisions then depend on the machine, not only on the seed.
+    pub time_limit: Option<Duration>,
+}
+
+impl Budget {
+    /// So many simulations.
+    #[must_use]
+    pub const fn simulations(count: u64) -> Self {
+        Self { simulations: Some(count), time_limit: None }
+    }
+
+    /// As many simulations as fit in this time.
+    #[must_use]
+    pub const fn time(limit: Duration) -> Self {
+        Self { simulations: None, time_limit: Some(limit) }
+    }
+}
+
+/// The exploration constants θ_t: larger ones try poor-looking actions more often.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Exploration {
+    /// The same at all times.
+    Constant(f64),
+    /// One for each time 0 … H−1.
+    ByTime(Vec<f64>),
+}
+
+impl Exploration {
+    /// θ_t.
+    #[inline]
+    pub(super) fn at(&self, time: usize) -> f64 {
+        match self {
+            Self::Constant(theta) => *theta,
+            Self::ByTime(thetas) => thetas[time],
+        }
+    }
+}
+
+/// How much of a simulated path enters the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expansion {
+    /// All of it: Algorithm 1 of the paper.
+    WholePath,
+    /// The first new node; the rest of the path is a uniformly random rollout: the authors' code.
+    OneNode,
+}
+
+/// Which untried action of a node is taken first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UntriedOrder {
+    /// The one with the lowest number.
+    ByIndex,
+    /// Any, with equal probability.
+    Random,
+}
+
+/// Which action is played after the search; ties go to the lowest number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FinalChoice {
+    /// The one that was simulated most often.
+    MostVisited,
+    /// The one with the lowest estimated ERM.
+    LowestRisk,
+}
+
+/// Why planner settings were refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlannerError {
+    /// Neither a number of simulations nor a time limit.
+    #[error("the budget is empty; give a number of simulations, a time limit, or both")]
+    NoBudget,
+    /// The number of simulations is out of range.
+    #[error("the number of simulations is {0}; it must lie in [1, {MAX_SIMULATIONS}]")]
+    Simulations(u64),
+    /// The time limit is zero.
+    #[error("the time limit is 0; it must be positive")]
+    TimeLimit,
+    /// An exploration constant is out of range.
+    #[error("an exploration constant is {0}; it must be finite and not negative")]
+    Theta(f64),
+    /// Exploration constants for another horizon.
+    #[error("{got} exploration constants are given for a horizon of {expected}")]
+    Thetas {
+        /// How many are given.
+        got: usize,
+        /// The horizon.
+        expected: usize,
+    },
+}

@@ -1,0 +1,166 @@
+//! The entropic risk measure of a random cost X,
+//!
+//! ```text
+//! ERM_β(X) = (1/β) ln E[exp(βX)]
+//! ```
+//!
+//! Costs: lower is better. β > 0 is risk averse, β < 0 risk seeking. The limits are values of the type, not
+//! errors: β = 0 is the mean, β = +∞ the largest cost in the support (worst case), β = −∞ the smallest.
+//! `ERM_β` is nondecreasing in β, moves with constants (ERM(X + c) = ERM(X) + c), adds over independent costs,
+//! and is convex in X for β > 0, where it is also the optimised certainty equivalent
+//! min over λ of λ + E[u(X − λ)] with u(x) = (exp(βx) − 1)/β.
+//!
+//! References: Föllmer and Schied, *Stochastic Finance*, section 4.9; Ben-Tal and Teboulle, *An old-new concept of
+//! convex risk measures: the optimized certainty equivalent*, Mathematical Finance 17 (2007).
+
+use super::RiskError;
+use super::sum::Sum;
+use super::tilt::Tilt;
+
+/// Below this |β| the measure is the mean: the difference is at most |β|·range²/8, lost in rounding for any
+/// range below 1e134, while β·(x − shift) could become subnormal and lose its digits.
+const SMALLEST_BETA: f64 = 1e-150;
+
+/// The entropic risk measure with risk aversion β in [−∞, ∞].
+///
+/// Costs given to it must be finite and of magnitude at most 8e307 (so that differences stay finite). Results
+/// are then finite for every β, with an error of a few units in the last place of the largest |cost|, whatever
+/// the number of costs and the size of β.
+///
+/// ```
+/// use gumdp::risk::Erm;
+///
+/// let erm = Erm::new(1.0)?;
+/// let by_hand = ((0_f64.exp() + 2_f64.exp()) / 2.0).ln();
+/// assert!((erm.of_samples(&[0.0, 2.0]) - by_hand).abs() < 1e-15);
+/// # Ok::<(), gumdp::risk::RiskError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Erm {
+    /// Zero, or of magnitude at least [`SMALLEST_BETA`]; never NaN.
+    beta: f64,
+}
+
+impl Erm {
+    /// β = 0: the mean.
+    ///
+    /// ```
+    /// assert_eq!(gumdp::risk::Erm::MEAN.of_samples(&[1.0, 2.0, 6.0]), 3.0);
+    /// ```
+    pub const MEAN: Erm = Erm { beta: 0.0 };
+
+    /// β = +∞: the largest cost.
+    ///
+    /// ```
+    /// assert_eq!(gumdp::risk::Erm::WORST.of_samples(&[1.0, 2.0, 6.0]), 6.0);
+    /// ```
+    pub const WORST: Erm = Erm { beta: f64::INFINITY };
+
+    /// β = −∞: the smallest cost.
+    ///
+    /// ```
+    /// assert_eq!(gumdp::risk::Erm::BEST.of_samples(&[1.0, 2.0, 6.0]), 1.0);
+    /// ```
+    pub const BEST: Erm = Erm { beta: f64::NEG_INFINITY };
+
+    /// The measure with this β. A |β| below 1e-150 is taken as 0, which it equals to rounding.
+    ///
+    /// ```
+    /// use gumdp::risk::Erm;
+    ///
+    /// assert_eq!(Erm::new(f64::INFINITY)?, Erm::WORST);
+    /// assert_eq!(Erm::new(1e-200)?, Erm::MEAN);
+    /// # Ok::<(), gumdp::risk::RiskError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`RiskError::Beta`] if `beta` is NaN.
+    pub fn new(beta: f64) -> Result<Self, RiskError> {
+        if beta.is_nan() {
+            Err(RiskError::Beta { beta })
+        } else if beta.abs() < SMALLEST_BETA {
+            Ok(Self::MEAN)
+        } else {
+            Ok(Self { beta })
+        }
+    }
+
+    /// The risk aversion β.
+    ///
+    /// ```
+    /// assert_eq!(gumdp::risk::Erm::new(-3.5)?.beta(), -3.5);
+    /// # Ok::<(), gumdp::risk::RiskError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub const fn beta(self) -> f64 {
+        self.beta
+    }
+
+    /// The measure of equally likely samples; `NaN` if, and only if, there are none.
+    ///
+    /// ```
+    /// use gumdp::risk::Erm;
+    ///
+    /// let stern = Erm::new(1e6)?; // exp(1e6) overflows, the measure does not
+    /// assert!((stern.of_samples(&[0.25, 0.75]) - 0.75).abs() < 1e-6);
+    /// assert!(stern.of_samples(&[]).is_nan());
+    /// # Ok::<(), gumdp::risk::RiskError>(())
+    /// ```
+    #[must_use]
+    pub fn of_samples(self, samples: &[f64]) -> f64 {
+        self.of_outcomes(samples.iter().map(|&x| (x, 1.0)))
+    }
+
+    /// The measure of a finite distribution given as (value, weight) pairs; see [`Erm::of_outcomes`].
+    ///
+    /// ```
+    /// use gumdp::risk::Erm;
+    ///
+    /// let lottery = [(0.0, 3.0), (1.0, 1.0), (9.0, 0.0)]; // an impossible outcome does not count
+    /// assert_eq!(Erm::MEAN.of_distribution(&lottery), 0.25);
+    /// assert_eq!(Erm::WORST.of_distribution(&lottery), 1.0);
+    /// ```
+    #[must_use]
+    pub fn of_distribution(self, outcomes: &[(f64, f64)]) -> f64 {
+        self.of_outcomes(outcomes.iter().copied())
+    }
+
+    /// The measure of the (value, weight) pairs an iterator yields, without allocating: the inner loop of
+    /// dynamic programming.
+    ///
+    /// Weights are divided by their sum; outcomes without positive weight are ignored, also at β = ±∞. A
+    /// single value is returned exactly. `NaN` if no outcome has positive weight.
+    ///
+    /// ```
+    /// use gumdp::risk::Erm;
+    ///
+    /// let (next_values, probabilities) = ([3.0, 5.0], [0.5, 0.5]);
+    /// let backup = Erm::new(0.5)?.of_outcomes(next_values.into_iter().zip(probabilities));
+    /// assert!(4.0 < backup && backup < 5.0);
+    /// # Ok::<(), gumdp::risk::RiskError>(())
+    /// ```
+    #[inline]
+    pub fn of_outcomes(self, outcomes: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
+        let possible = outcomes.filter(|&(_, weight)| weight > 0.0);
+        let (mut low, mut high, mut total) = (f64::INFINITY, f64::NEG_INFINITY, Sum::ZERO);
+        for (value, weight) in possible.clone() {
+            low = low.min(value);
+            high = high.max(value);
+            total.add(weight);
+        }
+        if low > high {
+            return f64::NAN;
+        }
+        if low == high || self.beta.is_infinite() {
+            return if self.beta < 0.0 { low } else { high };
+        }
+        let (tilt, total) = (Tilt::new(self, low, high), total.value());
+        let mut mean = Sum::ZERO;
+        for (value, weight) in possible {
+            // Dividing first keeps the sum of very large values in range.
+            mean.add(weight / total * tilt.term(value));
+        }
+        tilt.value(mean.value())
+    }
+}

@@ -1,0 +1,245 @@
+//! ERM-MCTS against a literal transcription of the published algorithm, and what it promises: determinism, budgets,
+//! reasons that add up, no allocation.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::time::Duration;
+
+use gumdp::rng::{self, Purpose, Rng};
+use gumdp::{
+    Budget, Erm, Expansion, Exploration, FinalChoice, Mdp, Objective, OccupancyState, Pair, Partition, Planner,
+    PlannerError, PlannerSettings, Policy, Problem, State, StopReason, UntriedOrder, experiment,
+};
+
+/// Two ways out of a crossroads, one of them slippery; the last state comes in two flavours that the objective cannot tell
+/// apart. Actions differ by state.
+fn crossroads(horizon: usize) -> Problem {
+    let mdp = Mdp::named(["cross", "meadow", "bog", "bog, stuck"], ["north", "east", "south"])
+        .initial([("cross", 0.75), ("meadow", 0.25)])
+        .transition("cross", "north", [("meadow", 1.0)])
+        .transition("cross", "east", [("bog", 0.6), ("meadow", 0.4)])
+        .transition("cross", "south", [("cross", 0.5), ("bog, stuck", 0.5)])
+        .transition("meadow", "north", [("cross", 0.9), ("meadow", 0.1)])
+        .transition("meadow", "east", [("bog", 1.0)])
+        .transition("bog", "north", [("bog, stuck", 0.3), ("cross", 0.7)])
+        .transition("bog", "south", [("bog", 1.0)])
+        .transition("bog, stuck", "north", [("bog, stuck", 0.95), ("bog", 0.05)])
+        .build()
+        .unwrap();
+    let cell = |state: &str| u32::from(state != "cross") + u32::from(state.starts_with("bog"));
+    let cells: Vec<u32> = mdp.states().flat_map(|s| vec![cell(mdp.state_name(s)); mdp.pairs(s).len()]).collect();
+    let entropy = Objective::entropy(Partition::new(cells, vec![3, 2, 2]).unwrap(), 1e-6).unwrap();
+    Problem::new(mdp, entropy, 0.95, horizon).unwrap()
+}
+
+/// A history from the root on: the pairs taken and the states they led to.
+type History = Vec<(Pair, State)>;
+
+/// Algorithm 1 of the paper, written down as it stands there: lists of all sampled costs, found by history.
+struct Transcription<'p> {
+    problem: &'p Problem,
+    erm: Erm,
+    nodes: HashSet<History>,
+    samples: HashMap<(History, u32), Vec<f64>>,
+}
+
+impl Transcription<'_> {
+    fn simulate(&mut self, at: &OccupancyState, settings: &PlannerSettings, rng: &mut Rng) {
+        let mdp = self.problem.mdp();
+        let mut occupancy = at.clone();
+        let mut history = History::new();
+        let mut visited = Vec::new();
+        let mut in_tree = true;
+        while occupancy.time < self.problem.horizon() {
+            let pairs = mdp.pairs(occupancy.state);
+            let pair = Pair::from(if in_tree {
+                let chosen = self.select(&history, pairs, settings);
+                visited.push((history.clone(), chosen));
+                chosen
+            } else if pairs.len() == 1 {
+                pairs.start
+            } else {
+                pairs.start + rng::below(rng, pairs.len() as u32)
+            });
+            // The planner draws no successor of the last pair.
+            let last = occupancy.time + 1 == self.problem.horizon();
+            let next = if last { occupancy.state } else { mdp.sample(pair, rng) };
+            history.push((pair, next));
+            // The authors' variant leaves the tree at the first new node, Algorithm 1 never does.
+            in_tree = in_tree && (!self.nodes.insert(history.clone()) || settings.expansion == Expansion::WholePath);
+            self.problem.advance(&mut occupancy, pair, next);
+        }
+        let cost = self.problem.cost(&occupancy);
+        for edge in visited {
+            self.samples.entry(edge).or_default().push(cost);
+        }
+    }
+
+    fn select(&self, history: &History, mut pairs: Range<u32>, settings: &PlannerSettings) -> u32 {
+        let samples = |pair: u32| self.samples.get(&(history.clone(), pair)).map_or(&[][..], Vec::as_slice);
+        let count = |pair: u32| samples(pair).len() as f64;
+        if let Some(untried) = pairs.clone().find(|&pair| samples(pair).is_empty()) {
+            return untried;
+        }
+        let visits: f64 = pairs.clone().map(count).sum();
+        let Exploration::Constant(theta) = settings.exploration else { unreachable!() };
+        let score = |pair: u32| self.erm.of_samples(samples(pair)) - theta * (visits.sqrt() / count(pair)).sqrt();
+        let first = pairs.next().unwrap();
+        pairs.fold(first, |best, pair| if score(pair) < score(best) { pair } else { best })
+    }
+}
+
+#[test]
+fn decisions_equal_the_transcribed_algorithm() {
+    let problem = crossroads(7);
+    for expansion in [Expansion::WholePath, Expansion::OneNode] {
+        for (beta, theta) in [(0.1, 1.0), (5.0, 0.3), (50.0, 1.0), (-3.0, 0.1), (f64::INFINITY, 0.5)] {
+            let erm = Erm::new(beta).unwrap();
+            let settings = PlannerSettings {
+                budget: Budget::simulations(300),
+                exploration: Exploration::Constant(theta),
+                expansion,
+                keep_tree: false,
+                ..PlannerSettings::paper_illustrative()
+            };
+            let mut at = problem.start(State::from(0));
+            problem.advance(&mut at, Pair::from(0), State::from(1));
+            let mut transcription =
+                Transcription { problem: &problem, erm, nodes: HashSet::new(), samples: HashMap::new() };
+            let mut rng = rng::stream(3, 0, Purpose::Policy);
+            for _ in 0..300 {
+                transcription.simulate(&at, &settings, &mut rng);
+            }
+            let mut planner = Planner::new(&problem, erm, settings).unwrap();
+            let decision = planner.decide(&at, &mut rng::stream(3, 0, Purpose::Policy));
+            for (pair, reason) in problem.mdp().pairs(at.state).zip(&decision.reasons) {
+                let samples = &transcription.samples[&(Vec::new(), pair)];
+                assert_eq!(reason.visits, samples.len() as u64, "{expansion:?}, beta {beta}");
+                assert!((reason.erm - erm.of_samples(samples)).abs() < 1e-12);
+                assert!((reason.mean - samples.iter().sum::<f64>() / samples.len() as f64).abs() < 1e-12);
+                assert!((reason.max - samples.iter().copied().fold(f64::MIN, f64::max)).abs() < 1e-12);
+                assert!((reason.min - samples.iter().copied().fold(f64::MAX, f64::min)).abs() < 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
+fn reasons_add_up() {
+    let problem = crossroads(9);
+    let erm = Erm::new(4.0).unwrap();
+    let mut planner = Planner::new(&problem, erm, PlannerSettings::paper_illustrative()).unwrap();
+    let mut rng = rng::stream(1, 0, Purpose::Policy);
+    let start = problem.start(State::from(0));
+    let first = planner.decide(&start, &mut rng);
+    assert_eq!(first.reasons.iter().map(|r| r.visits).sum::<u64>(), 500);
+    assert_eq!((first.simulations, first.simulated_steps), (500, 500 * 9));
+    assert_eq!(first.stopped, StopReason::Simulations);
+    assert!(first.tree_nodes <= 501, "one new node per simulation, not {}", first.tree_nodes);
+    let (low, high) = first.reasons.iter().fold((f64::MAX, f64::MIN), |(l, h), r| (l.min(r.erm), h.max(r.erm)));
+    assert!((low..=high).contains(&first.root_estimate));
+    let most = first.reasons.iter().map(|r| r.visits).max().unwrap();
+    assert_eq!(first.reasons.iter().find(|r| r.visits == most).unwrap().action, first.action);
+
+    // The tree is kept: the next decision starts with the simulations that went the way that came true.
+    let pair = problem.mdp().pair(start.state, first.action).unwrap();
+    let mut next = start.clone();
+    problem.advance(&mut next, pair, problem.mdp().sample(pair, &mut rng));
+    let second = planner.decide(&next, &mut rng);
+    let visits: u64 = second.reasons.iter().map(|r| r.visits).sum();
+    assert!(visits > 500 && visits <= 500 + most, "{visits}");
+
+    // It is not kept for a situation that did not follow.
+    let elsewhere = planner.decide(&problem.start(State::from(1)), &mut rng);
+    assert_eq!(elsewhere.reasons.iter().map(|r| r.visits).sum::<u64>(), 500);
+}
+
+#[test]
+fn a_budget_in_time_ends_the_search() {
+    let problem = crossroads(9);
+    let settings = PlannerSettings { budget: Budget::time(Duration::from_millis(5)), ..PlannerSettings::paper_grid() };
+    let mut planner = Planner::new(&problem, Erm::MEAN, settings).unwrap();
+    let decision = planner.decide(&problem.start(State::from(0)), &mut rng::stream(1, 0, Purpose::Policy));
+    assert_eq!(decision.stopped, StopReason::TimeLimit);
+    assert!(decision.simulations >= 16);
+    let both = Budget { simulations: Some(20), time_limit: Some(Duration::from_secs(3600)) };
+    let settings = PlannerSettings { budget: both, ..PlannerSettings::paper_grid() };
+    let mut planner = Planner::new(&problem, Erm::MEAN, settings).unwrap();
+    let decision = planner.decide(&problem.start(State::from(0)), &mut rng::stream(1, 0, Purpose::Policy));
+    assert_eq!((decision.stopped, decision.simulations), (StopReason::Simulations, 20));
+}
+
+#[test]
+fn settings_out_of_range_are_refused() {
+    let problem = crossroads(4);
+    let refused = |change: fn(&mut PlannerSettings)| {
+        let mut settings = PlannerSettings::paper_grid();
+        change(&mut settings);
+        Planner::new(&problem, Erm::MEAN, settings).unwrap_err()
+    };
+    assert_eq!(refused(|s| s.budget = Budget { simulations: None, time_limit: None }), PlannerError::NoBudget);
+    assert_eq!(refused(|s| s.budget = Budget::simulations(0)), PlannerError::Simulations(0));
+    assert_eq!(refused(|s| s.budget = Budget::time(Duration::ZERO)), PlannerError::TimeLimit);
+    assert_eq!(refused(|s| s.exploration = Exploration::Constant(-1.0)), PlannerError::Theta(-1.0));
+    assert_eq!(
+        refused(|s| s.exploration = Exploration::ByTime(vec![1.0; 3])).to_string(),
+        "3 exploration constants are given for a horizon of 4"
+    );
+}
+
+#[test]
+fn exploration_by_time_reduces_to_a_constant() {
+    let problem = crossroads(6);
+    let decide = |exploration: Exploration, untried: UntriedOrder| {
+        let settings = PlannerSettings { exploration, untried, ..PlannerSettings::paper_grid() };
+        let mut planner = Planner::new(&problem, Erm::new(3.0).unwrap(), settings).unwrap();
+        planner.decide(&problem.start(State::from(0)), &mut rng::stream(5, 0, Purpose::Policy))
+    };
+    for untried in [UntriedOrder::ByIndex, UntriedOrder::Random] {
+        let constant = decide(Exploration::Constant(0.7), untried);
+        assert_eq!(constant, decide(Exploration::ByTime(vec![0.7; 6]), untried));
+        assert_ne!(constant, decide(Exploration::Constant(0.2), untried));
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let problem = crossroads(8);
+    let settings = PlannerSettings {
+        budget: Budget::simulations(60),
+        play: FinalChoice::LowestRisk,
+        ..PlannerSettings::paper_illustrative()
+    };
+    let erm = Erm::new(6.0).unwrap();
+    let play = |threads: usize, runs: std::ops::Range<u64>| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let planner = || Planner::new(&problem, erm, settings.clone()).unwrap();
+        pool.install(|| experiment(&problem, planner, 11, runs).unwrap())
+    };
+    let one = play(1, 0..40);
+    assert_eq!(one, play(7, 0..40));
+    // An experiment in two parts is the same experiment.
+    let mut parts = play(2, 0..13);
+    parts.extend(play(3, 13..40));
+    assert_eq!(one, parts);
+    assert!(one.windows(2).any(|w| w[0].episode != w[1].episode), "runs must differ from each other");
+}
+
+#[test]
+fn a_simulation_allocates_nothing() {
+    let problem = crossroads(30);
+    for expansion in [Expansion::OneNode, Expansion::WholePath] {
+        let settings = PlannerSettings { budget: Budget::simulations(200), expansion, ..PlannerSettings::paper_grid() };
+        let mut planner = Planner::new(&problem, Erm::new(2.0).unwrap(), settings).unwrap();
+        let start = problem.start(State::from(0));
+        for run in 0..3 {
+            planner.act(&start, &mut rng::stream(1, run, Purpose::Policy));
+        }
+        let allocated = allocation_counter::measure(|| {
+            for run in 0..3 {
+                planner.act(&start, &mut rng::stream(1, run, Purpose::Policy));
+            }
+        });
+        assert_eq!(allocated.count_total, 0, "{expansion:?}");
+    }
+}

@@ -1,0 +1,361 @@
+//! The entropic risk measure against a high-precision reference, its axioms and its limits.
+
+use dashu_float::{FBig, round::mode::HalfEven};
+use gumdp::risk::{Erm, ErmAccumulator};
+use proptest::prelude::*;
+
+/// 240 bits are 72 decimal digits, of which |β|·range = 1e-12 costs twelve.
+const BITS: usize = 240;
+/// The required accuracy is 1e-12 of the largest magnitude; the implementation promises a few units in the last place.
+const ACCURACY: f64 = 2e-15;
+
+type Big = FBig<HalfEven, 2>;
+
+fn big(x: f64) -> Big {
+    Big::try_from(x).unwrap().with_precision(BITS).value()
+}
+
+/// (1/β) ln Σ wᵢ exp(βxᵢ) / Σ wᵢ, shifted by the extreme value. Terms below e⁻²⁰⁰ of the largest are left out: they
+/// change the result by less than 1e-80.
+fn reference(beta: f64, outcomes: &[(f64, f64)]) -> Big {
+    let pick = if beta > 0.0 { f64::max } else { f64::min };
+    let shift = outcomes.iter().map(|o| o.0).reduce(pick).unwrap();
+    let (mut total, mut tilted) = (big(0.0), big(0.0));
+    for &(value, weight) in outcomes {
+        total += big(weight);
+        if beta * (value - shift) > -200.0 {
+            let z = big(beta) * (big(value) - big(shift));
+            tilted += big(weight) * z.exp();
+        }
+    }
+    if beta == 0.0 {
+        let sum = outcomes.iter().fold(big(0.0), |sum, &(x, w)| sum + big(x) * big(w));
+        return sum / total;
+    }
+    big(shift) + (tilted / total).ln() / big(beta)
+}
+
+fn error(computed: f64, exact: &Big) -> f64 {
+    (big(computed) - exact).to_f64().value().abs()
+}
+
+fn erm(beta: f64) -> Erm {
+    Erm::new(beta).unwrap()
+}
+
+fn stream(erm: Erm, samples: &[f64]) -> ErmAccumulator {
+    let mut accumulator = ErmAccumulator::EMPTY;
+    for &x in samples {
+        accumulator.add(erm, x);
+    }
+    accumulator
+}
+
+fn largest(samples: &[f64]) -> f64 {
+    samples.iter().fold(0.0, |m, x| x.abs().max(m))
+}
+
+fn range(samples: &[f64]) -> f64 {
+    let high = samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    high - samples.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// The worst error of every way to evaluate, relative to the largest magnitude.
+fn worst_error(beta: f64, samples: &[f64], exact: &Big) -> f64 {
+    let erm = erm(beta);
+    let mut merged = ErmAccumulator::EMPTY;
+    for part in samples.chunks(samples.len().div_ceil(7)) {
+        merged.merge(erm, &stream(erm, part));
+    }
+    let pairs: Vec<(f64, f64)> = samples.iter().map(|&x| (x, 0.125)).collect();
+    let ways =
+        [erm.of_samples(samples), erm.of_distribution(&pairs), stream(erm, samples).value(erm), merged.value(erm)];
+    ways.map(|value| error(value, exact)).into_iter().fold(0.0, f64::max) / largest(samples)
+}
+
+/// Deterministic numbers in [0, 1).
+fn scattered(n: usize) -> Vec<f64> {
+    (1..=n).map(|i| (i as f64 * 0.618_033_988_749_894_9).fract()).collect()
+}
+
+/// Both signs of |β|·range = 10^exponent.
+fn betas(range: f64, exponents: impl Iterator<Item = i32>) -> impl Iterator<Item = f64> {
+    exponents.flat_map(move |e| [10_f64.powi(e) / range, -(10_f64.powi(e)) / range])
+}
+
+fn check_orders(name: &str, samples: &[f64], exponents: impl Iterator<Item = i32>) {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let pairs: Vec<(f64, f64)> = sorted.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len() as f64)).collect();
+    for beta in betas(range(samples), exponents).chain([0.0]) {
+        let exact = reference(beta, &pairs);
+        let check = |order: &str, samples: &[f64]| {
+            let error = worst_error(beta, samples, &exact);
+            assert!(error <= ACCURACY, "{name}, {order}, beta {beta}: {error:e}");
+        };
+        check("given", samples);
+        check("ascending", &sorted);
+        sorted.reverse();
+        check("descending", &sorted);
+        sorted.reverse();
+    }
+}
+
+#[test]
+fn small_sample_sets_match_the_reference() {
+    let uniform = scattered(60);
+    let map = |f: fn(f64) -> f64| uniform.iter().copied().map(f).collect::<Vec<_>>();
+    let outlier = |x: f64| {
+        let mut samples = map(|x| 0.1 * x);
+        samples.insert(17, x);
+        samples
+    };
+    check_orders("uniform", &uniform, -12..=6);
+    check_orders("signed", &map(|x| 4.0 * x - 3.0), -12..=6);
+    check_orders("heavy tail", &map(|x| (1.0 - x).powi(-3)), -12..=6);
+    check_orders("high outlier", &outlier(10.0), -12..=6);
+    check_orders("low outlier", &outlier(-10.0), -12..=6);
+    check_orders("large offset", &map(|x| 1e6 + x), -12..=6);
+    check_orders("tiny range", &map(|x| 1.0 + 1e-13 * x), -12..=6);
+    check_orders("tiny values", &map(|x| 1e-100 * x), -12..=6);
+    check_orders("huge values", &map(|x| 1e130 * (x - 0.5)), -12..=6);
+    check_orders("two values", &[0.0, 1.0], -12..=6);
+}
+
+#[test]
+fn ten_thousand_samples_match_the_reference() {
+    check_orders("10 000", &scattered(10_000), [-6, 2].into_iter());
+    let mut outlier: Vec<f64> = scattered(500).repeat(20);
+    outlier[5_000] = 40.0;
+    check_orders("10 000 with an outlier", &outlier, -12..=6);
+}
+
+#[test]
+fn a_million_samples_do_not_drift() {
+    let values = [0.0, 0.1, 0.33, 0.5, 0.77, 1.0];
+    let counts = [400_000, 300_000, 200_000, 99_000, 999, 1_u32];
+    let pairs: Vec<(f64, f64)> = values.into_iter().zip(counts.map(f64::from)).collect();
+    let ascending: Vec<f64> =
+        values.iter().zip(counts).flat_map(|(&x, count)| std::iter::repeat_n(x, count as usize)).collect();
+    let n = ascending.len();
+    // A stride coprime to n visits every sample once.
+    let mixed: Vec<f64> = (0..n).map(|i| ascending[i * 617_369 % n]).collect();
+    for beta in betas(1.0, -12..=6).chain([0.0, 5.0, 15.0, 20.0, 40.0]) {
+        let exact = reference(beta, &pairs);
+        for samples in [&ascending, &mixed] {
+            let error = worst_error(beta, samples, &exact);
+            assert!(error <= ACCURACY, "beta {beta}: {error:e}");
+        }
+    }
+}
+
+#[test]
+fn a_million_records_do_not_drift() {
+    // Every sample moves the shift; the reference sums the geometric series Σ q^k, q = exp(β/n).
+    let n = 1_000_000_u32;
+    for beta in [-1e3, -20.0, -1.0, 1e-3, 1.0, 20.0, 1e3] {
+        // 2⁻²⁰ steps are exact.
+        let step = 2_f64.powi(-20) * f64::signum(beta);
+        let erm = erm(beta);
+        let mut accumulator = ErmAccumulator::EMPTY;
+        for i in 0..n {
+            accumulator.add(erm, f64::from(i) * step);
+        }
+        let ratio = (big(beta) * big(step)).exp();
+        let power = (big(beta) * big(step) * big(f64::from(n))).exp();
+        let mean = (power - big(1.0)) / (ratio - big(1.0)) / big(f64::from(n));
+        let error = error(accumulator.value(erm), &(mean.ln() / big(beta)));
+        assert!(error <= ACCURACY, "beta {beta}: {error:e}");
+    }
+}
+
+#[test]
+fn small_probabilities_match_the_reference() {
+    for rare in [1e-3, 1e-17, 1e-40, 1e-290] {
+        let outcomes = [(0.2, 1.0 - rare), (0.3, 0.0), (1.0, rare), (0.1, 2.5)];
+        for beta in betas(0.9, -12..=6).chain([0.0]) {
+            let positive = [outcomes[0], outcomes[2], outcomes[3]];
+            let exact = reference(beta, &positive);
+            let error = error(erm(beta).of_distribution(&outcomes), &exact);
+            assert!(error <= ACCURACY, "{rare:e}, beta {beta}: {error:e}");
+        }
+    }
+}
+
+#[test]
+fn extreme_inputs_stay_finite() {
+    let sets: [&[f64]; 5] = [
+        &[-1e300, 1e300, 0.0],
+        &[1e300, -1e300, 1e-300, 0.5],
+        &[5e-324, 0.0, -5e-324],
+        &[1.0, 1.0 + f64::EPSILON],
+        &[-0.0, 0.0],
+    ];
+    let mut extreme = vec![0.0, f64::INFINITY, f64::MAX, f64::MIN_POSITIVE, 5e-324];
+    extreme.extend([1e-151, 1e-150, 1e-149, 1e-10, 1.0, 1e10, 1e150, 1e300]);
+    for beta in extreme.into_iter().flat_map(|beta| [beta, -beta]) {
+        let erm = erm(beta);
+        for samples in sets {
+            let (low, high) = (Erm::BEST.of_samples(samples), Erm::WORST.of_samples(samples));
+            let (whole, streamed) = (erm.of_samples(samples), stream(erm, samples).value(erm));
+            assert!(low <= whole && whole <= high, "{beta} {samples:?} {whole}");
+            let tolerance = 1e-15 * largest(samples);
+            assert!((whole - streamed).abs() <= tolerance, "{beta} {samples:?} {whole} {streamed}");
+        }
+    }
+}
+
+#[test]
+fn equal_samples_are_returned_exactly() {
+    for beta in [f64::NEG_INFINITY, -7.0, 0.0, 1e-9, 0.3, 1e9, f64::INFINITY] {
+        let erm = erm(beta);
+        for x in [0.1, -3.7, 1e300, 0.0] {
+            assert_eq!(erm.of_outcomes([(x, 0.3)].into_iter()), x);
+            assert_eq!(erm.of_samples(&[x; 9]), x);
+            assert_eq!(stream(erm, &[x; 9]).value(erm), x);
+        }
+    }
+}
+
+#[test]
+fn nothing_gives_nan() {
+    assert!(Erm::MEAN.of_samples(&[]).is_nan());
+    assert!(Erm::WORST.of_distribution(&[(1.0, 0.0)]).is_nan());
+    assert!(ErmAccumulator::EMPTY.value(Erm::MEAN).is_nan());
+    assert!(Erm::new(f64::NAN).is_err());
+}
+
+/// 1e-13 of the scale of the samples, above the rounding of every axiom's own arithmetic.
+fn tolerance(samples: &[f64]) -> f64 {
+    1e-13 * largest(samples).max(1e-3)
+}
+
+fn costs() -> impl Strategy<Value = Vec<f64>> {
+    prop::collection::vec(-10.0..10.0, 1..40)
+}
+
+/// β of both signs over many magnitudes.
+fn finite_beta() -> impl Strategy<Value = f64> {
+    (-12.0..6.0, prop::bool::ANY).prop_map(|(exponent, seeking)| {
+        let magnitude = 10_f64.powf(exponent);
+        if seeking { -magnitude } else { magnitude }
+    })
+}
+
+fn any_beta() -> impl Strategy<Value = f64> {
+    let special = [0.0, f64::INFINITY, f64::NEG_INFINITY];
+    prop_oneof![8 => finite_beta(), 2 => prop::sample::select(special.to_vec())]
+}
+
+fn positive_beta() -> impl Strategy<Value = f64> {
+    (-4.0..3.0).prop_map(|e| 10_f64.powf(e))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn moves_with_constants(beta in any_beta(), x in costs(), c in -10.0..10.0_f64) {
+        let moved: Vec<f64> = x.iter().map(|x| x + c).collect();
+        let difference = erm(beta).of_samples(&moved) - (erm(beta).of_samples(&x) + c);
+        prop_assert!(difference.abs() <= tolerance(&[20.0]));
+    }
+
+    #[test]
+    fn dearer_costs_are_no_better(beta in any_beta(), x in costs(), more in prop::collection::vec(0.0..5.0, 40)) {
+        let dearer: Vec<f64> = x.iter().zip(more).map(|(x, m)| x + m).collect();
+        prop_assert!(erm(beta).of_samples(&x) <= erm(beta).of_samples(&dearer) + tolerance(&dearer));
+    }
+
+    #[test]
+    fn never_falls_as_beta_rises(a in any_beta(), b in any_beta(), x in costs()) {
+        let (milder, sterner) = (erm(a.min(b)).of_samples(&x), erm(a.max(b)).of_samples(&x));
+        prop_assert!(milder <= sterner + tolerance(&x));
+    }
+
+    #[test]
+    fn lies_between_best_and_worst(beta in any_beta(), x in costs()) {
+        let value = erm(beta).of_samples(&x);
+        prop_assert!(Erm::BEST.of_samples(&x) <= value && value <= Erm::WORST.of_samples(&x));
+    }
+
+    #[test]
+    fn tends_to_mean_and_extremes(x in costs()) {
+        let mean = x.iter().sum::<f64>() / x.len() as f64;
+        for (beta, limit) in [
+            (1e-16, mean),
+            (-1e-16, mean),
+            (1e16, Erm::WORST.of_samples(&x)),
+            (-1e16, Erm::BEST.of_samples(&x)),
+        ] {
+            prop_assert!((erm(beta).of_samples(&x) - limit).abs() <= tolerance(&x));
+        }
+    }
+
+    #[test]
+    fn aversion_rewards_mixing(
+        beta in positive_beta(),
+        pairs in prop::collection::vec((-10.0..10.0, -10.0..10.0), 1..40),
+        share in 0.0..1.0,
+    ) {
+        let (x, y): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+        let mixed: Vec<f64> = x.iter().zip(&y).map(|(x, y)| share * x + (1.0 - share) * y).collect();
+        let apart = share * erm(beta).of_samples(&x) + (1.0 - share) * erm(beta).of_samples(&y);
+        prop_assert!(erm(beta).of_samples(&mixed) <= apart + tolerance(&[10.0]));
+    }
+
+    #[test]
+    fn adds_over_independent_costs(
+        beta in any_beta(),
+        x in prop::collection::vec((-10.0..10.0, 0.01..1.0), 1..8),
+        y in prop::collection::vec((-10.0..10.0, 0.01..1.0), 1..8),
+    ) {
+        let sums: Vec<(f64, f64)> =
+            x.iter().flat_map(|(x, p)| y.iter().map(move |(y, q)| (x + y, p * q))).collect();
+        let apart = erm(beta).of_distribution(&x) + erm(beta).of_distribution(&y);
+        prop_assert!((erm(beta).of_distribution(&sums) - apart).abs() <= tolerance(&[20.0]));
+    }
+
+    #[test]
+    fn is_the_optimised_certainty_equivalent(tilt in positive_beta(), x in costs()) {
+        // Beyond exp(500) u itself overflows.
+        let beta = tilt.min(500.0) / range(&x).max(1e-3);
+        let value = erm(beta).of_samples(&x);
+        let oce = |lambda: f64| {
+            lambda + x.iter().map(|x| (beta * (x - lambda)).exp_m1() / beta).sum::<f64>() / x.len() as f64
+        };
+        prop_assert!((oce(value) - value).abs() <= 1e-10 * largest(&x).max(1.0));
+        for i in -50..=50 {
+            prop_assert!(oce(value + 0.1 * f64::from(i)) >= value - 1e-10 * largest(&x).max(1.0));
+        }
+    }
+
+    #[test]
+    fn merging_equals_adding_in_sequence(beta in any_beta(), x in costs(), y in costs()) {
+        let erm = erm(beta);
+        let mut merged = stream(erm, &x);
+        merged.merge(erm, &stream(erm, &y));
+        let all = [x, y].concat();
+        prop_assert_eq!(merged.count(), all.len() as u64);
+        prop_assert!((merged.value(erm) - stream(erm, &all).value(erm)).abs() <= tolerance(&all));
+        let mut with_nothing = merged;
+        with_nothing.merge(erm, &ErmAccumulator::EMPTY);
+        prop_assert_eq!(with_nothing, merged);
+    }
+
+    #[test]
+    fn order_does_not_matter(beta in any_beta(), x in costs(), turn in 0_usize..40) {
+        let mut y = x.clone();
+        y.rotate_left(turn % x.len());
+        y.reverse();
+        let erm = erm(beta);
+        prop_assert!((erm.of_samples(&x) - erm.of_samples(&y)).abs() <= tolerance(&x));
+        prop_assert!((stream(erm, &x).value(erm) - stream(erm, &y).value(erm)).abs() <= tolerance(&x));
+    }
+
+    #[test]
+    fn random_samples_match_the_reference(beta in finite_beta(), x in costs()) {
+        let pairs: Vec<(f64, f64)> = x.iter().map(|&x| (x, 1.0)).collect();
+        prop_assert!(worst_error(beta, &x, &reference(beta, &pairs)) <= ACCURACY);
+    }
+}
