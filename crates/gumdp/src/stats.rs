@@ -7,12 +7,11 @@
 //!
 //! Not here: running episodes, and streaming estimates (see [`crate::risk::ErmAccumulator`]).
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use thiserror::Error;
 
 use crate::risk::{Erm, ErmTable, Tail};
 pub use crate::risk::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
+use crate::rng::{self, Purpose, Rng};
 
 /// Resamples behind [`Summary::erm_low`] and [`Summary::erm_high`].
 const RESAMPLES: usize = 1000;
@@ -180,9 +179,9 @@ pub struct Interval {
 ///
 /// ```
 /// use gumdp::stats::bootstrap_interval;
-/// use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
+/// use gumdp::rng::{self, Purpose};
 ///
-/// let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+/// let mut rng = rng::stream(1, 0, Purpose::Bootstrap);
 /// let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
 /// let interval = bootstrap_interval(&[1.0, 2.0, 4.0, 5.0], mean, 200, 0.9, &mut rng)?;
 /// assert!(interval.low < 3.0 && 3.0 < interval.high);
@@ -196,7 +195,7 @@ pub fn bootstrap_interval(
     statistic: impl Fn(&[f64]) -> f64,
     resamples: usize,
     level: f64,
-    rng: &mut impl Rng,
+    rng: &mut Rng,
 ) -> Result<Interval, StatsError> {
     let level = valid_level(level)?;
     if samples.is_empty() {
@@ -207,7 +206,7 @@ pub fn bootstrap_interval(
     }
     let mut drawn = vec![0.0; samples.len()];
     let estimates = (0..resamples).map(|_| {
-        drawn.fill_with(|| samples[below(samples.len(), rng)]);
+        drawn.fill_with(|| samples[rng::below(rng, samples.len() as u32) as usize]);
         statistic(&drawn)
     });
     Ok(central(estimates.collect(), level))
@@ -215,11 +214,11 @@ pub fn bootstrap_interval(
 
 /// [`bootstrap_interval`] of the entropic risk, with the exp of every sample taken once.
 fn erm_interval(samples: &[f64], erm: Erm, seed: u64) -> Interval {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut rng = rng::stream(seed, 0, Purpose::Bootstrap);
     let table = ErmTable::new(erm, samples);
     let mut drawn = vec![0_u32; samples.len()];
     let estimates = (0..RESAMPLES).map(|_| {
-        drawn.fill_with(|| below(samples.len(), &mut rng) as u32);
+        drawn.fill_with(|| rng::below(&mut rng, samples.len() as u32));
         table.of_indices(&drawn)
     });
     central(estimates.collect(), COVERAGE)
@@ -229,12 +228,6 @@ fn erm_interval(samples: &[f64], erm: Erm, seed: u64) -> Interval {
 fn central(mut estimates: Vec<f64>, level: f64) -> Interval {
     estimates.sort_unstable_by(f64::total_cmp);
     Interval { low: quantile(&estimates, (1.0 - level) / 2.0), high: quantile(&estimates, f64::midpoint(1.0, level)) }
-}
-
-/// A uniform index below `n`: the high half of a product (bias below n/2⁶⁴).
-#[inline]
-fn below(n: usize, rng: &mut impl Rng) -> usize {
-    ((u128::from(rng.next_u64()) * n as u128) >> 64) as usize
 }
 
 fn valid_level(level: f64) -> Result<f64, StatsError> {
@@ -295,7 +288,7 @@ mod tests {
         assert_eq!(Summary::of(&[], Erm::MEAN, 0), Err(StatsError::Empty));
         let infinite = Summary::of(&[0.0, 1.0, f64::INFINITY], Erm::MEAN, 0);
         assert_eq!(infinite.unwrap_err().to_string(), "cost 2 is inf, but must be finite");
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+        let mut rng = rng::stream(0, 0, Purpose::Bootstrap);
         for (samples, resamples, level) in [(0, 9, 0.9), (3, 0, 0.9), (3, 9, 1.1), (3, 9, f64::NAN)] {
             let samples = vec![1.0; samples];
             assert!(bootstrap_interval(&samples, |x| x[0], resamples, level, &mut rng).is_err());
@@ -307,7 +300,7 @@ mod tests {
         let samples: Vec<f64> = (0..50).map(|i| f64::from(i * i % 17) / 17.0).collect();
         for beta in [f64::NEG_INFINITY, -1e5, -2.0, 0.0, 0.1, 9.0, 1e5, f64::INFINITY] {
             let erm = Erm::new(beta).unwrap();
-            let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+            let mut rng = rng::stream(5, 0, Purpose::Bootstrap);
             let statistic = |x: &[f64]| erm.of_samples(x);
             let slow = bootstrap_interval(&samples, statistic, RESAMPLES, COVERAGE, &mut rng).unwrap();
             let fast = erm_interval(&samples, erm, 5);
@@ -321,9 +314,9 @@ mod tests {
     fn erm_interval_covers_the_truth() {
         let erm = Erm::new(2.0).unwrap();
         let truth = ((2_f64.exp() - 1.0) / 2.0).ln() / 2.0;
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(2024);
+        let mut rng = rng::stream(2024, 0, Purpose::Bootstrap);
         let covered = (0..400).filter(|&trial| {
-            let samples: Vec<f64> = (0..128).map(|_| below(1 << 53, &mut rng) as f64 / 2_f64.powi(53)).collect();
+            let samples: Vec<f64> = (0..128).map(|_| rng::unit(&mut rng)).collect();
             let interval = erm_interval(&samples, erm, trial);
             interval.low <= truth && truth <= interval.high
         });
