@@ -1,17 +1,60 @@
-//! placeholder
+//! Planning under risk when the goal is not a sum of rewards.
+//!
+//! Bring a Markov decision process, an objective f(d) over how often state-action pairs are visited (cost, exploration,
+//! imitation, several goals at once) and an attitude to risk β; gumdp plays, solves and evaluates the behaviour that
+//! minimises the entropic risk of f. *Lower is better everywhere.*
+//!
+//! ```
+//! use gumdp::oracle::{self, Limits};
+//! use gumdp::stats::Summary;
+//! use gumdp::{Erm, Mdp, Objective, Partition, Planner, PlannerSettings, Problem, experiment};
+//!
+//! // Three rooms in a row; trying to enter the right one breaks the robot with probability 0.1.
+//! let mdp = Mdp::named(["left", "middle", "right", "broken"], ["go left", "go right"])
+//!     .start("middle")
+//!     .transition("left", "go left", [("left", 1.0)])
+//!     .transition("left", "go right", [("middle", 1.0)])
+//!     .transition("middle", "go left", [("left", 1.0)])
+//!     .transition("middle", "go right", [("right", 0.9), ("broken", 0.1)])
+//!     .transition("right", "go left", [("middle", 1.0)])
+//!     .transition("right", "go right", [("right", 1.0)])
+//!     .transition("broken", "go left", [("broken", 1.0)])
+//!     .build()?;
+//! // Explore as evenly as possible: minimise the negative entropy of the time spent in each room.
+//! let explore = Objective::entropy(Partition::states(&mdp), 1e-9)?;
+//! let problem = Problem::new(mdp, explore, 0.99, 12)?;
+//!
+//! // The exact optimum for a careful robot, and what the online planner makes of it.
+//! let careful = Erm::new(50.0)?;
+//! let optimum = oracle::solve(&problem, careful, &Limits::default())?;
+//! let planner = || Planner::new(&problem, careful, PlannerSettings::paper_illustrative()).unwrap();
+//! let costs: Vec<f64> = experiment(&problem, planner, 0, 0..50)?.iter().map(|run| run.episode.cost).collect();
+//! let summary = Summary::of(&costs, careful, 0)?;
+//! assert!(optimum.value <= summary.erm_high);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Where to go from here: [`Mdp`] (models), [`Objective`], [`Problem`], [`Erm`] (risk), [`Planner`] (online planning),
+//! [`oracle`] (exact solutions), [`Policy`], [`experiment()`] (many runs), [`stats`], [`Task`] (problem files) and
+//! [`tasks`] (the built-in ones). `docs/mathematics.md` in the repository says which formula is which item.
+
 pub mod episode;
 pub mod experiment;
+pub mod file;
 pub mod model;
 pub mod objective;
+pub mod oracle;
 pub mod planner;
 pub mod policy;
 pub mod problem;
 pub mod risk;
 pub mod rng;
 pub mod stats;
+pub mod tasks;
 
 pub use episode::{Episode, EpisodeError, play};
 pub use experiment::{Run, experiment, run};
+pub use file::{Defaults, FileError, GraphScene, GridScene, PlannerVariant, Scene, Script, Sticky, Task, Terrain};
 pub use model::{Action, Mdp, MdpBuilder, ModelError, Pair, State};
 pub use objective::{Bounds, Objective, ObjectiveError, Partition};
 pub use planner::{

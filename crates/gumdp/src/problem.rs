@@ -116,9 +116,14 @@ impl Problem {
         if discount == 1.0 {
             return Err(ProblemError::Undiscounted);
         }
-        let lipschitz = objective.lipschitz().ok_or(ProblemError::NotLipschitz)?;
+        let lipschitz = objective.lipschitz().filter(|constant| constant.is_finite());
+        let lipschitz = lipschitz.ok_or(ProblemError::NotLipschitz)?;
         let accurate = |horizon: f64| 8.0 * lipschitz * discount.powf(horizon) <= accuracy;
         let mut horizon = ((accuracy / (8.0 * lipschitz)).ln() / discount.ln()).ceil().max(1.0);
+        // Far beyond the maximum, steps of 1 would be lost to rounding.
+        if horizon > 2.0 * MAX_HORIZON as f64 {
+            return Err(ProblemError::TooLong { accuracy, horizon });
+        }
         // The logarithms are rounded: step to the exact boundary.
         while horizon > 1.0 && accurate(horizon - 1.0) {
             horizon -= 1.0;
@@ -222,7 +227,7 @@ fn check_discount(discount: f64) -> Result<(), ProblemError> {
 }
 
 /// γ^t divided by their sum: (1−γ)/(1−γ^H)·γ^t without cancellation near γ = 1.
-fn normalised_discounts(discount: f64, horizon: usize) -> Arc<[f64]> {
+pub(crate) fn normalised_discounts(discount: f64, horizon: usize) -> Arc<[f64]> {
     let powers: Vec<f64> = (0..horizon).map(|t| discount.powf(t as f64)).collect();
     // Smallest first, so that the sum is accurate for long horizons.
     let sum: f64 = powers.iter().rev().sum();
@@ -265,6 +270,11 @@ mod tests {
         assert_eq!(message(&linear, 0.9, -0.1), "the accuracy is -0.1; it must be positive and finite");
         assert_eq!(Problem::horizon_for(&linear, 1.0, 0.1), Err(ProblemError::Undiscounted));
         assert_eq!(Problem::horizon_for(&root, 0.9, 0.1), Err(ProblemError::NotLipschitz));
+        // These ended in endless loops.
+        assert!(
+            message(&linear, 1.0 - f64::EPSILON / 2.0, 1e-9).starts_with("accuracy 0.000000001 needs a horizon of")
+        );
+        assert!(message(&(1e300 * Objective::linear(vec![1e300]).unwrap()), 0.9, 0.1).contains("Lipschitz"));
         assert!(message(&linear, 1.0 - 1e-9, 1e-9).starts_with("accuracy 0.000000001 needs a horizon of 22"));
         let mdp = Mdp::sized(1, 1).start(0).transition(0, 0, [(0, 1.0)]).build().unwrap();
         let refused = |objective: Objective, discount: f64, horizon: usize| {

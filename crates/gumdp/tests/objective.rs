@@ -81,7 +81,9 @@ fn point(rng: &mut Rng) -> Vec<f64> {
     let power = [1.0, 4.0, 200.0][rng::below(rng, 3) as usize];
     let mut d: Vec<f64> = (0..6).map(|_| (-(1.0 - rng::unit(rng)).ln()).powf(power)).collect();
     let sum: f64 = d.iter().sum();
-    d.iter_mut().for_each(|x| *x /= sum);
+    for x in &mut d {
+        *x /= sum;
+    }
     d
 }
 
@@ -145,7 +147,9 @@ fn lipschitz_constants_and_bounds_hold() {
             let (d, mut e) = (point(&mut rng), point(&mut rng));
             if rng::below(&mut rng, 2) == 0 {
                 // A close neighbour, where the slope shows.
-                e.iter_mut().zip(&d).for_each(|(y, x)| *y = x + 1e-5 * (*y - x));
+                for (y, x) in e.iter_mut().zip(&d) {
+                    *y = x + 1e-5 * (*y - x);
+                }
             }
             let (f, g) = (objective.value(&d), objective.value(&e));
             assert!(bounds.low <= f && f <= bounds.high, "{name}: {f} is outside {bounds:?}");

@@ -162,7 +162,7 @@ fn a_budget_in_time_ends_the_search() {
     let decision = planner.decide(&problem.start(State::from(0)), &mut rng::stream(1, 0, Purpose::Policy));
     assert_eq!(decision.stopped, StopReason::TimeLimit);
     assert!(decision.simulations >= 16);
-    let both = Budget { simulations: Some(20), time_limit: Some(Duration::from_secs(3600)) };
+    let both = Budget { simulations: Some(20), time_limit: Some(Duration::from_hours(1)) };
     let settings = PlannerSettings { budget: both, ..PlannerSettings::paper_grid() };
     let mut planner = Planner::new(&problem, Erm::MEAN, settings).unwrap();
     let decision = planner.decide(&problem.start(State::from(0)), &mut rng::stream(1, 0, Purpose::Policy));

@@ -1,5 +1,7 @@
 //! Separable terms: a sum over the cells of a partition of a function of the cell's mass. Entropy and imitation.
 
+use std::fmt;
+
 use super::{Bounds, ObjectiveError, Partition};
 
 /// Σ_j φ_j(x_j) over the cells of a partition.
@@ -118,6 +120,18 @@ impl Cells {
             Kernel::Absolute => (1.0 - total_target).abs(),
         };
         Bounds { low, high }.widened()
+    }
+
+    pub(super) fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.parameters.len();
+        match self.kernel {
+            Kernel::Logarithmic if self.parameters.iter().all(|cell| cell.target == 0.0) => {
+                write!(f, "Σ y ln y over {count} cells")
+            }
+            Kernel::Logarithmic => write!(f, "Σ y ln(y/target) over {count} cells"),
+            Kernel::Squared => write!(f, "Σ (x − target)² over {count} cells"),
+            Kernel::Absolute => write!(f, "Σ |x − target| over {count} cells"),
+        }
     }
 
     fn visitable(&self) -> impl Iterator<Item = usize> {

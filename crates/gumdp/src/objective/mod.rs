@@ -27,6 +27,7 @@ pub use partition::Partition;
 pub(crate) use path::PathEvaluator;
 
 mod cells;
+mod display;
 mod error;
 mod partition;
 mod path;

@@ -1,5 +1,8 @@
 //! Terms that see the occupancy through a few total costs z_i = c_i·d: plain cost and several objectives at once.
 
+use std::fmt;
+
+use super::display::rounded;
 use super::{Bounds, ObjectiveError};
 
 /// A utility of k total costs.
@@ -162,6 +165,23 @@ impl Totals {
     /// The cost of each pair if the term is linear.
     pub(super) fn as_linear(&self) -> Option<impl Iterator<Item = f64> + '_> {
         (self.utility == Utility::Identity).then(|| self.costs.iter().copied())
+    }
+
+    pub(super) fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = (1..=self.k).map(|i| format!("c{i}·d")).collect::<Vec<_>>().join(", ");
+        match &self.utility {
+            Utility::Identity => f.write_str("c·d"),
+            Utility::Maximum => write!(f, "max({list})"),
+            Utility::Minimum => write!(f, "min({list})"),
+            Utility::SignedPower(parameters) => {
+                let term = |(i, (weight, power)): (usize, &(f64, f64))| {
+                    let weight = if *weight == 1.0 { String::new() } else { format!("{}·", rounded(*weight)) };
+                    let power = if *power == 1.0 { String::new() } else { format!("^{}", rounded(*power)) };
+                    format!("{weight}(c{}·d){power}", i + 1)
+                };
+                f.write_str(&parameters.iter().enumerate().map(term).collect::<Vec<_>>().join(" + "))
+            }
+        }
     }
 
     fn rows(&self) -> impl Iterator<Item = &[f64]> {

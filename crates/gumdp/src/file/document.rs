@@ -1,0 +1,287 @@
+//! The text of a problem file as a tree of values that know where they stand.
+//!
+//! Everything that reads a file goes through [`Value`] and [`Table`], so every message names its field and its place in the
+//! same way. The name of a value is looked up only when an error is reported.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{FileError, Span, alternatives, nearest};
+
+/// A parsed file.
+pub(super) struct Document<'a> {
+    file: &'a str,
+    pub(super) text: &'a str,
+    root: Spanned<DeTable<'a>>,
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn parse(file: &'a str, text: &'a str) -> Result<Self, FileError> {
+        let root = DeTable::parse(text).map_err(|error| {
+            let offset = error.span().map_or(0, |span| span.start);
+            FileError::at(file, text, offset, format!("not valid TOML: {}", error.message()))
+        })?;
+        Ok(Self { file, text, root })
+    }
+
+    pub(super) fn root(&'a self) -> Table<'a> {
+        // A missing field of the whole file is reported at its beginning.
+        Table { document: self, content: self.root.get_ref(), offset: 0 }
+    }
+
+    pub(super) fn error(&self, offset: usize, message: impl Into<String>) -> FileError {
+        FileError::at(self.file, self.text, offset, message)
+    }
+
+    /// The dotted name of a value, such as `experiment.beta[1]`.
+    fn name(&self, wanted: &DeValue) -> String {
+        let mut name = String::new();
+        find_in_table(self.root.get_ref(), wanted, &mut name);
+        name
+    }
+}
+
+/// A value of the file.
+#[derive(Clone, Copy)]
+pub(super) struct Value<'a> {
+    document: &'a Document<'a>,
+    node: &'a Spanned<DeValue<'a>>,
+}
+
+impl<'a> Value<'a> {
+    pub(super) fn error(self, message: impl Into<String>) -> FileError {
+        self.document.error(self.span().start, message)
+    }
+
+    /// An error that begins with the name of the field and the value found: "`slip` is 2; it must …".
+    pub(super) fn refused(self, found: impl std::fmt::Display, must: &str) -> FileError {
+        self.error(format!("{} is {found}; it must {must}", self.name()))
+    }
+
+    fn wrong_type(self, expected: &str) -> FileError {
+        let found = match self.node.get_ref() {
+            DeValue::String(text) => format!("the text \"{}\"", shortened(text)),
+            DeValue::Integer(number) => format!("the number {number}"),
+            DeValue::Float(number) => format!("the number {number}"),
+            DeValue::Boolean(flag) => format!("{flag}"),
+            DeValue::Datetime(_) => "a date".to_owned(),
+            DeValue::Array(_) => "a list".to_owned(),
+            DeValue::Table(_) => "a table".to_owned(),
+        };
+        self.error(format!("{} must be {expected}, not {found}", self.name()))
+    }
+
+    pub(super) fn span(self) -> Span {
+        self.node.span()
+    }
+
+    pub(super) fn document(self) -> &'a Document<'a> {
+        self.document
+    }
+
+    pub(super) fn name(self) -> String {
+        self.document.name(self.node.get_ref())
+    }
+
+    pub(super) fn text(self) -> Result<&'a str, FileError> {
+        self.as_text().ok_or_else(|| self.wrong_type("a text in quotes"))
+    }
+
+    pub(super) fn as_text(self) -> Option<&'a str> {
+        self.node.get_ref().as_str()
+    }
+
+    pub(super) fn is_table(self) -> bool {
+        self.node.get_ref().is_table()
+    }
+
+    pub(super) fn is_list(self) -> bool {
+        self.node.get_ref().is_array()
+    }
+
+    pub(super) fn flag(self) -> Result<bool, FileError> {
+        self.node.get_ref().as_bool().ok_or_else(|| self.wrong_type("true or false"))
+    }
+
+    /// Any number, also infinite or not a number.
+    pub(super) fn number(self) -> Result<f64, FileError> {
+        let number = match self.node.get_ref() {
+            DeValue::Integer(i) => i64::from_str_radix(i.as_str(), i.radix()).ok().map(|i| i as f64),
+            DeValue::Float(x) => x.as_str().parse().ok(),
+            _ => return Err(self.wrong_type("a number")),
+        };
+        number.ok_or_else(|| self.wrong_type("a number of 64 bits"))
+    }
+
+    pub(super) fn finite(self) -> Result<f64, FileError> {
+        let number = self.number()?;
+        if number.is_finite() { Ok(number) } else { Err(self.refused(number, "be finite")) }
+    }
+
+    pub(super) fn probability(self) -> Result<f64, FileError> {
+        let number = self.number()?;
+        if (0.0..=1.0).contains(&number) { Ok(number) } else { Err(self.refused(number, "lie in [0, 1]")) }
+    }
+
+    /// A whole number in [lowest, highest].
+    pub(super) fn count(self, lowest: u64, highest: u64) -> Result<u64, FileError> {
+        let DeValue::Integer(written) = self.node.get_ref() else {
+            return Err(self.wrong_type("a whole number"));
+        };
+        let number = u64::from_str_radix(written.as_str(), written.radix()).ok();
+        number
+            .filter(|number| (lowest..=highest).contains(number))
+            .ok_or_else(|| self.refused(written, &format!("lie in [{lowest}, {highest}]")))
+    }
+
+    /// One of some named possibilities.
+    pub(super) fn choice<T: Copy>(self, possibilities: &[(&str, T)]) -> Result<T, FileError> {
+        let text = self.text()?;
+        possibilities.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(|| {
+            let quoted: Vec<String> = possibilities.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+            self.refused(format!("\"{}\"", shortened(text)), &format!("be {}", alternatives(&quoted)))
+                .maybe_hint(nearest(text, possibilities.iter().map(|(name, _)| *name)))
+        })
+    }
+
+    pub(super) fn list(self) -> Result<Vec<Value<'a>>, FileError> {
+        let array = self.node.get_ref().as_array().ok_or_else(|| self.wrong_type("a list in [ ]"))?;
+        Ok(array.iter().map(|node| Value { node, ..self }).collect())
+    }
+
+    pub(super) fn finite_numbers(self) -> Result<Vec<f64>, FileError> {
+        self.list()?.into_iter().map(Value::finite).collect()
+    }
+
+    /// Exactly two finite numbers.
+    pub(super) fn two_numbers(self) -> Result<[f64; 2], FileError> {
+        let numbers = self.finite_numbers()?;
+        <[f64; 2]>::try_from(numbers)
+            .map_err(|numbers| self.error(format!("{} has {} numbers; it needs 2", self.name(), numbers.len())))
+    }
+
+    pub(super) fn table(self) -> Result<Table<'a>, FileError> {
+        let content = self.node.get_ref().as_table().ok_or_else(|| self.wrong_type("a table"))?;
+        Ok(Table { document: self.document, content, offset: self.span().start })
+    }
+}
+
+/// A table of the file.
+#[derive(Clone, Copy)]
+pub(super) struct Table<'a> {
+    document: &'a Document<'a>,
+    content: &'a DeTable<'a>,
+    /// Where it begins.
+    offset: usize,
+}
+
+/// The name of an entry of a table, and where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Key<'a> {
+    document: &'a Document<'a>,
+    pub(super) text: &'a str,
+    offset: usize,
+}
+
+impl Key<'_> {
+    pub(super) fn error(self, message: impl Into<String>) -> FileError {
+        self.document.error(self.offset, message)
+    }
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn error(self, message: impl Into<String>) -> FileError {
+        self.document.error(self.offset, message)
+    }
+
+    pub(super) fn get(self, key: &str) -> Option<Value<'a>> {
+        self.content.get(key).map(|node| Value { document: self.document, node })
+    }
+
+    pub(super) fn need(self, key: &str) -> Result<Value<'a>, FileError> {
+        self.get(key).ok_or_else(|| self.missing(key))
+    }
+
+    pub(super) fn missing(self, key: &str) -> FileError {
+        self.error(format!("the field \"{key}\" is missing{}", self.place()))
+    }
+
+    /// All entries, in the order of the file.
+    pub(super) fn entries(self) -> Vec<(Key<'a>, Value<'a>)> {
+        let document = self.document;
+        let mut entries: Vec<_> = self
+            .content
+            .iter()
+            .map(|(key, node)| {
+                (Key { document, text: key.get_ref(), offset: key.span().start }, Value { document, node })
+            })
+            .collect();
+        entries.sort_by_key(|(key, _)| key.offset);
+        entries
+    }
+
+    /// Refuses entries with any other name.
+    pub(super) fn only(self, allowed: &[&str]) -> Result<(), FileError> {
+        for (key, _) in self.entries() {
+            if !allowed.contains(&key.text) {
+                let hint = nearest(key.text, allowed.iter().copied())
+                    .unwrap_or_else(|| format!("the fields here are {}", allowed.join(", ")));
+                return Err(key.error(format!("unknown field \"{}\"{}", shortened(key.text), self.place())).hint(hint));
+            }
+        }
+        Ok(())
+    }
+
+    /// " in objective", or nothing for the whole file.
+    fn place(self) -> String {
+        let mut name = String::new();
+        let is_root = std::ptr::eq(self.content, self.document.root.get_ref());
+        if is_root || !find_table(self.document.root.get_ref(), self.content, &mut name) {
+            return String::new();
+        }
+        format!(" in {name}")
+    }
+}
+
+/// Names may be huge in a broken file; messages should not be.
+pub(super) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 40;
+    if text.chars().count() <= LONGEST {
+        return text.escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'");
+    }
+    format!("{}…", text.chars().take(LONGEST).collect::<String>().escape_debug())
+}
+
+/// Appends the rest of the name of `wanted` and returns true if it is in this table.
+fn find_in_table(table: &DeTable, wanted: &DeValue, name: &mut String) -> bool {
+    search_table(table, &|value| std::ptr::eq(value, wanted), name)
+}
+
+fn find_table(table: &DeTable, wanted: &DeTable, name: &mut String) -> bool {
+    search_table(table, &|value| value.as_table().is_some_and(|table| std::ptr::eq(table, wanted)), name)
+}
+
+fn search_table(table: &DeTable, is_wanted: &dyn Fn(&DeValue) -> bool, name: &mut String) -> bool {
+    table.iter().any(|(key, value)| {
+        let separator = if name.is_empty() { "" } else { "." };
+        search_value(value.get_ref(), &format!("{separator}{}", shortened(key.get_ref())), is_wanted, name)
+    })
+}
+
+fn search_value(value: &DeValue, part: &str, is_wanted: &dyn Fn(&DeValue) -> bool, name: &mut String) -> bool {
+    let length = name.len();
+    name.push_str(part);
+    let found = is_wanted(value)
+        || match value {
+            DeValue::Table(table) => search_table(table, is_wanted, name),
+            DeValue::Array(array) => array
+                .iter()
+                .enumerate()
+                .any(|(index, item)| search_value(item.get_ref(), &format!("[{index}]"), is_wanted, name)),
+            _ => false,
+        };
+    if !found {
+        name.truncate(length);
+    }
+    found
+}

@@ -1,0 +1,301 @@
+//! Files of `kind = "grid"`: a map of characters, and a legend that says what they are.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::document::{Key, Table, Value, shortened};
+use super::dynamics::{MAX_STATES, Map, Situation};
+use super::error::FileError;
+use super::scene::{GridScene, Scene, Sticky, Terrain};
+use super::world::{ALL, World};
+use crate::model::State;
+
+pub(super) const FIELDS: [&str; 3] = ["map", "legend", "slip"];
+
+const LEGEND_FIELDS: [&str; 8] = ["name", "wall", "start", "home", "resource", "enemy", "stuck", "unstuck"];
+
+/// The sets of carried resources are subsets, so their number doubles with each.
+const MAX_RESOURCES: usize = 16;
+
+pub(super) fn read(root: Table) -> Result<World, FileError> {
+    let map_value = root.need("map")?;
+    let mut legend = Legend::read(root.need("legend")?.table()?)?;
+    let map = read_map(map_value, &mut legend, root.get("slip").map(Value::probability).transpose()?.unwrap_or(0.0))?;
+    let situations = map.situations().ok_or_else(|| {
+        map_value.error(format!("the map has more than {MAX_STATES} states; at most that many are read"))
+    })?;
+    let mdp = map.model(&situations).map_err(|error| map_value.error(error.to_string()))?;
+
+    let groups = groups(&map, &situations, &legend.names);
+    for (name, key) in &legend.names {
+        if mdp.find_state(name).is_some() {
+            let name = shortened(name);
+            return Err(key.error(format!("the terrain \"{name}\" has the name of a state; names must differ")));
+        }
+    }
+    let scene = Scene::Grid(GridScene {
+        cell_of_state: situations.iter().map(|&situation| map.cell(situation)).collect(),
+        rows: map.rows,
+        columns: map.columns,
+        terrains: map.terrains,
+        terrain_of_cell: map.terrain_of_cell,
+        start: map.start,
+        home: map.home,
+        behaviour: Vec::new(),
+    });
+    Ok(World { mdp: Arc::new(mdp), groups, scene })
+}
+
+/// What the characters of a map mean.
+struct Legend<'a> {
+    terrains: Vec<Terrain>,
+    number: HashMap<char, u32>,
+    /// In alphabetical order.
+    resources: Vec<String>,
+    /// Names given to terrains, which are groups of states.
+    names: HashMap<&'a str, Key<'a>>,
+}
+
+impl<'a> Legend<'a> {
+    fn read(table: Table<'a>) -> Result<Self, FileError> {
+        let mut legend =
+            Self { terrains: Vec::new(), number: HashMap::new(), resources: Vec::new(), names: HashMap::new() };
+        let mut resources = BTreeSet::new();
+        for (key, value) in table.entries() {
+            let mut characters = key.text.chars();
+            let (Some(symbol), None) = (characters.next(), characters.next()) else {
+                let name = shortened(key.text);
+                return Err(key.error(format!("legend: \"{name}\" must be a single character of the map")));
+            };
+            legend.number.insert(symbol, legend.terrains.len() as u32);
+            let terrain = legend.terrain(symbol, key, value)?;
+            resources.extend(terrain.resource.clone());
+            legend.terrains.push(terrain);
+        }
+        if resources.len() > MAX_RESOURCES {
+            let message = format!("legend has {} resources; at most {MAX_RESOURCES} are allowed", resources.len());
+            return Err(table.error(message));
+        }
+        legend.resources = resources.into_iter().collect();
+        Ok(legend)
+    }
+
+    /// One entry: a word for what is simple, a table for the rest.
+    fn terrain(&mut self, symbol: char, key: Key<'a>, value: Value<'a>) -> Result<Terrain, FileError> {
+        let mut terrain = floor(symbol);
+        if !value.is_table() {
+            #[derive(Clone, Copy)]
+            enum Word {
+                Floor,
+                Wall,
+                Start,
+                Home,
+            }
+            let words = [("floor", Word::Floor), ("wall", Word::Wall), ("start", Word::Start), ("home", Word::Home)];
+            match value.choice(&words)? {
+                Word::Floor => {}
+                Word::Wall => terrain.wall = true,
+                Word::Start => terrain.start = true,
+                Word::Home => terrain.home = true,
+            }
+            value.text()?.clone_into(&mut terrain.name);
+            return Ok(terrain);
+        }
+        let table = value.table()?;
+        table.only(&LEGEND_FIELDS)?;
+        let flag = |field| table.get(field).map_or(Ok(false), Value::flag);
+        terrain.wall = flag("wall")?;
+        terrain.start = flag("start")?;
+        terrain.home = flag("home")?;
+        terrain.resource = table.get("resource").map(resource).transpose()?;
+        terrain.enemy = table.get("enemy").map(Value::probability).transpose()?;
+        terrain.sticky = match (table.get("stuck"), table.get("unstuck")) {
+            (None, None) => None,
+            (Some(stuck), Some(unstuck)) => {
+                Some(Sticky { stuck: stuck.probability()?, unstuck: unstuck.probability()? })
+            }
+            (Some(_), None) => return Err(table.missing("unstuck")),
+            (None, Some(_)) => return Err(table.missing("stuck")),
+        };
+        if terrain.wall && terrain != (Terrain { wall: true, ..floor(symbol) }) {
+            return Err(key.error(format!("legend.{symbol}: a wall cannot be entered, so it can be nothing else")));
+        }
+        if let Some(name) = table.get("name") {
+            terrain.name = self.name(name, key)?;
+        } else {
+            terrain.name = described(&terrain);
+        }
+        Ok(terrain)
+    }
+
+    fn name(&mut self, value: Value<'a>, key: Key<'a>) -> Result<String, FileError> {
+        let name = value.text()?;
+        let reserved = [ALL, "stuck", "home", "defeated"].contains(&name) || name.starts_with("delivered-");
+        if reserved || name.is_empty() {
+            return Err(value.refused(format!("\"{}\"", shortened(name)), "be another name; this one has a meaning"));
+        }
+        if self.names.insert(name, key).is_some() {
+            return Err(value.error(format!("terrain name \"{}\" is given twice; names must differ", shortened(name))));
+        }
+        Ok(name.to_owned())
+    }
+}
+
+fn floor(symbol: char) -> Terrain {
+    Terrain {
+        symbol,
+        name: "floor".to_owned(),
+        wall: false,
+        start: false,
+        home: false,
+        resource: None,
+        enemy: None,
+        sticky: None,
+    }
+}
+
+fn described(terrain: &Terrain) -> String {
+    if let Some(resource) = &terrain.resource {
+        return resource.clone();
+    }
+    let words = [
+        ("wall", terrain.wall),
+        ("home", terrain.home),
+        ("start", terrain.start),
+        ("enemy", terrain.enemy.is_some()),
+        ("difficult", terrain.sticky.is_some()),
+    ];
+    words.iter().find(|(_, applies)| *applies).map_or("floor", |(word, _)| word).to_owned()
+}
+
+fn resource(value: Value) -> Result<String, FileError> {
+    let name = value.text()?;
+    if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_') {
+        return Err(value.refused(format!("\"{}\"", shortened(name)), "consist of letters, digits, - and _"));
+    }
+    Ok(name.to_owned())
+}
+
+fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileError> {
+    let lines: Vec<&str> = value.text()?.lines().collect();
+    let columns = lines.first().map_or(0, |line| line.chars().count());
+    if columns == 0 {
+        return Err(value.error("map is empty; it must have at least one cell"));
+    }
+    if lines.len().saturating_mul(columns) > MAX_STATES {
+        return Err(value.error(format!("map has more than {MAX_STATES} cells; at most that many are read")));
+    }
+    let mut terrain_of_cell = Vec::with_capacity(lines.len() * columns);
+    let (mut starts, mut homes) = (Vec::new(), Vec::new());
+    for (row, line) in lines.iter().enumerate() {
+        let width = line.chars().count();
+        if width != columns {
+            let message = format!("row {row} of map has {width} cells; the first row has {columns}");
+            return Err(at_cell(value, &lines, row, 0, message));
+        }
+        for (column, symbol) in line.chars().enumerate() {
+            let Some(&terrain) = legend.number.get(&symbol) else {
+                let known: Vec<String> = legend.terrains.iter().map(|terrain| terrain.symbol.to_string()).collect();
+                let message = format!("'{}' at ({row},{column}) of map is not in legend", symbol.escape_debug());
+                let hint = format!("the characters of legend are {}", known.join(" "));
+                return Err(at_cell(value, &lines, row, column, message).hint(hint));
+            };
+            let cell = terrain_of_cell.len() as u32;
+            let Terrain { start, home, .. } = legend.terrains[terrain as usize];
+            starts.extend(start.then_some(cell));
+            homes.extend(home.then_some(cell));
+            terrain_of_cell.push(terrain);
+        }
+    }
+    let place = |cell: u32| format!("({},{})", cell as usize / columns, cell as usize % columns);
+    if let [first, second, ..] = homes[..] {
+        let message = format!("map has two homes, {} and {}; it can have one", place(first), place(second));
+        return Err(value.error(message));
+    }
+    let start = match starts[..] {
+        [start] => start,
+        [] => {
+            return Err(value
+                .error("map has no start; it must have one")
+                .hint("add a character with \"start\" to legend"));
+        }
+        [first, second, ..] => {
+            let message = format!("map has two starts, {} and {}; it must have one", place(first), place(second));
+            return Err(value.error(message));
+        }
+    };
+    let terrains = std::mem::take(&mut legend.terrains);
+    let resources = std::mem::take(&mut legend.resources);
+    Ok(Map {
+        rows: lines.len(),
+        columns,
+        found: terrains.iter().map(|terrain| bit(&resources, terrain)).collect(),
+        terrains,
+        terrain_of_cell,
+        start,
+        home: homes.first().copied(),
+        slip,
+        resources,
+    })
+}
+
+/// The bit of the resource of a terrain; 0 if it has none.
+fn bit(resources: &[String], terrain: &Terrain) -> u32 {
+    let number = resources.iter().position(|resource| Some(resource) == terrain.resource.as_ref());
+    number.map_or(0, |number| 1 << number)
+}
+
+/// An error at a cell of the map: its own place if the map is written row by row, that of the map otherwise.
+fn at_cell(map: Value, lines: &[&str], row: usize, column: usize, message: String) -> FileError {
+    let start = map.span().start;
+    let source = map.document().text.get(start..).unwrap_or_default();
+    // The opening quotes are followed by a line break, which is not part of the text.
+    let mut offset = start;
+    for (number, line) in source.split_inclusive('\n').enumerate() {
+        if number == row + 1 && line.trim_end_matches(['\n', '\r']) == lines[row] {
+            let within: usize = line.chars().take(column).map(char::len_utf8).sum();
+            return map.document().error(offset + within, message);
+        }
+        offset += line.len();
+    }
+    map.error(message)
+}
+
+/// Names for what objectives often look at. A group exists, though empty, if nothing that it names can be reached.
+fn groups(map: &Map, situations: &[Situation], names: &HashMap<&str, Key>) -> HashMap<String, Vec<State>> {
+    let mut groups: HashMap<String, Vec<State>> = HashMap::new();
+    let delivered = |resource: &String| format!("delivered-{resource}");
+    groups.extend(names.keys().map(|name| ((*name).to_owned(), Vec::new())));
+    groups.extend(map.resources.iter().map(|resource| (delivered(resource), Vec::new())));
+    groups.extend(["stuck", "home", "defeated"].map(|name| (name.to_owned(), Vec::new())));
+
+    let mut add = |name: &str, state: usize| {
+        if let Some(group) = groups.get_mut(name) {
+            group.push(State(state as u32));
+        }
+    };
+    for (state, &situation) in situations.iter().enumerate() {
+        match situation {
+            Situation::On { cell, stuck, .. } => {
+                let name = map.terrain(cell).name.as_str();
+                if names.contains_key(name) {
+                    add(name, state);
+                }
+                if stuck {
+                    add("stuck", state);
+                }
+            }
+            Situation::Home { carried } => {
+                add("home", state);
+                for (bit, resource) in map.resources.iter().enumerate() {
+                    if carried & (1 << bit) != 0 {
+                        add(&delivered(resource), state);
+                    }
+                }
+            }
+            Situation::Defeated => add("defeated", state),
+            Situation::Over => {}
+        }
+    }
+    groups
+}

@@ -1,0 +1,90 @@
+//! What is needed to draw a task.
+
+/// How a task can be drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scene {
+    /// States as nodes of a graph.
+    Graph(GraphScene),
+    /// States as cells of a map.
+    Grid(GridScene),
+}
+
+/// A task drawn as a graph; the model has the nodes and edges.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphScene {
+    /// Where each state is drawn, x to the right and y down, in any unit; `None` if the file has no `layout`.
+    pub positions: Option<Vec<[f64; 2]>>,
+}
+
+/// A task drawn as a map of rows × columns cells. Cells are numbered row·columns + column, from the top left.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridScene {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub columns: usize,
+    /// The kinds of cell, in the order of the file's legend.
+    pub terrains: Vec<Terrain>,
+    /// For each cell the index of its kind in `terrains`.
+    pub terrain_of_cell: Vec<u32>,
+    /// For each state the cell it is in; `None` for "defeated" and "over".
+    pub cell_of_state: Vec<Option<u32>>,
+    /// The cell where episodes start.
+    pub start: u32,
+    /// The cell to which resources are brought.
+    pub home: Option<u32>,
+    /// The cells of the path to be imitated; empty if the objective has none.
+    pub behaviour: Vec<u32>,
+}
+
+impl GridScene {
+    /// What a cell is.
+    ///
+    /// # Panics
+    /// If there is no such cell.
+    #[must_use]
+    pub fn terrain(&self, cell: u32) -> &Terrain {
+        &self.terrains[self.terrain_of_cell[cell as usize] as usize]
+    }
+
+    /// Row and column of a cell.
+    #[must_use]
+    pub fn position(&self, cell: u32) -> (usize, usize) {
+        (cell as usize / self.columns, cell as usize % self.columns)
+    }
+
+    /// All cells, by number.
+    pub fn cells(&self) -> impl Iterator<Item = u32> + use<> {
+        0..self.terrain_of_cell.len() as u32
+    }
+}
+
+/// A kind of cell: one entry of a map's legend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terrain {
+    /// The character that stands for it in the map.
+    pub symbol: char,
+    /// Its name in the file, or what it is.
+    pub name: String,
+    /// Nobody can enter it.
+    pub wall: bool,
+    /// Episodes start here.
+    pub start: bool,
+    /// Resources are brought here.
+    pub home: bool,
+    /// The name of the resource found here.
+    pub resource: Option<String>,
+    /// The probability of being defeated here, in each step.
+    pub enemy: Option<f64>,
+    /// Where the agent gets stuck.
+    pub sticky: Option<Sticky>,
+}
+
+/// The probabilities of difficult terrain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sticky {
+    /// A free agent gets stuck instead of moving.
+    pub stuck: f64,
+    /// A stuck agent gets free and moves.
+    pub unstuck: f64,
+}

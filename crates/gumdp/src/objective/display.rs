@@ -1,0 +1,33 @@
+//! Objectives as a line of text.
+
+use std::fmt;
+
+use super::{Objective, Term};
+
+impl fmt::Display for Objective {
+    /// A formula for people, such as `1 + 0.4343·entropy of 5 cells`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        if self.offset != 0.0 || self.terms.is_empty() {
+            write!(f, "{}", rounded(self.offset))?;
+            separator = " + ";
+        }
+        for (weight, term) in &self.terms {
+            f.write_str(separator)?;
+            if *weight != 1.0 {
+                write!(f, "{}·", rounded(*weight))?;
+            }
+            match term {
+                Term::Totals(totals) => totals.describe(f)?,
+                Term::Cells(cells) => cells.describe(f)?,
+            }
+            separator = " + ";
+        }
+        Ok(())
+    }
+}
+
+/// Six significant digits without trailing zeros.
+pub(super) fn rounded(x: f64) -> f64 {
+    format!("{x:.5e}").parse().unwrap_or(x)
+}

@@ -1,0 +1,104 @@
+//! Exact answers: the optimum of a problem, an optimal policy, and the exact law of the cost under a policy.
+//!
+//! | question | for | function |
+//! |---|---|---|
+//! | optimum and an optimal policy | linear f, any size | [`backward_induction()`] |
+//! | optimum and an optimal policy | any f, while the occupancy MDP fits | [`solve`] |
+//! | law of f(d) | a policy that knows its probabilities | [`distribution()`] |
+//! | expected occupancy d_π | a Markov policy | [`expected_occupancy`] |
+//!
+//! Nothing here is sampled and nothing is approximated but by rounding. Nothing here knows how a planner works either, so
+//! that one can be held against the other.
+
+mod backward_induction;
+mod depth_first;
+mod distribution;
+mod level;
+mod occupancy_dp;
+mod reduced;
+mod sweep;
+
+pub use backward_induction::{LinearSolution, backward_induction};
+pub use distribution::{Law, distribution, expected_occupancy};
+pub use occupancy_dp::{Limits, Method, OptimalPolicy, Solution, Strategy, solve};
+
+use crate::problem::Problem;
+
+/// Why there is no exact answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OracleError {
+    /// Backward induction over model states needs a linear objective.
+    #[error("backward induction needs a linear objective; use the occupancy solver for this one")]
+    NotLinear,
+    /// The occupancy MDP has too many states.
+    #[error(
+        "the occupancy MDP is too large: {reached} states reached{}, at most {limit} are allowed; \
+         raise the limit, shorten the horizon, or use the planner",
+        projection(*projected)
+    )]
+    TooLarge {
+        /// Occupancy states found before giving up.
+        reached: u64,
+        /// Estimate of all of them, if one could be made.
+        projected: Option<f64>,
+        /// The limit.
+        limit: u64,
+    },
+    /// The occupancy MDP, or a policy, needs too much memory.
+    #[error(
+        "the solution needs more memory than allowed: {bytes} bytes after {reached} states{}, at most {limit} bytes are \
+         allowed; raise the limit, shorten the horizon, or use the planner",
+        projection(*projected)
+    )]
+    Memory {
+        /// Bytes needed before giving up.
+        bytes: u64,
+        /// Occupancy states found before giving up.
+        reached: u64,
+        /// Estimate of all states, if one could be made.
+        projected: Option<f64>,
+        /// The limit.
+        limit: u64,
+    },
+    /// The objective may overflow.
+    #[error("the values of the objective are not bounded by {LARGEST_VALUE:e}; scale its costs and weights down")]
+    Overflow,
+    /// The policy is for another model.
+    #[error("the policy is for a model with {got} state-action pairs; the problem has {expected}")]
+    OtherModel {
+        /// Pairs of the policy's model.
+        got: usize,
+        /// Pairs of the problem's model.
+        expected: usize,
+    },
+    /// The policy gave no distribution over the actions.
+    #[error(
+        "at time {time} in state \"{state}\" the policy's {count} probabilities sum to {sum}; {expected} are needed, with sum 1"
+    )]
+    Probabilities {
+        /// The time.
+        time: usize,
+        /// The state's name.
+        state: String,
+        /// Number of probabilities given.
+        count: usize,
+        /// Their sum.
+        sum: f64,
+        /// Number of actions of the state.
+        expected: usize,
+    },
+}
+
+fn projection(projected: Option<f64>) -> String {
+    projected.map_or_else(String::new, |states| format!(", about {states:.1e} expected"))
+}
+
+/// Differences of two costs of this size are still finite, which the risk measure needs.
+const LARGEST_VALUE: f64 = 8e307;
+
+fn check_bounded(problem: &Problem) -> Result<(), OracleError> {
+    let bounds = problem.objective().bounds();
+    let bounded = bounds.low >= -LARGEST_VALUE && bounds.high <= LARGEST_VALUE;
+    if bounded { Ok(()) } else { Err(OracleError::Overflow) }
+}

@@ -1,0 +1,189 @@
+//! The exact optimum of any objective: backward induction over the occupancy MDP.
+//!
+//! A state of the occupancy MDP is (t, s, φ): time, state, and the features φ = Φo of the normalised occupancy gathered so
+//! far. All cost is paid at the end, f(φ), and nothing is discounted on the way, so the entropic risk measure is dynamically
+//! consistent: with w_t = γ^t (1−γ)/(1−γ^H),
+//!
+//! ```text
+//! V(t, s, φ) = min_a  ERM_β over s' of V(t+1, s', φ + w_t Φ(s, a)),     V(H, ·, φ) = f(φ)
+//! ```
+//!
+//! and the optimum over all policies, history-dependent and stochastic ones included, is ERM_β over the initial state of
+//! V(0, s_0, 0) (paper, Theorem 4.5; Hau et al., 2023, for the tower property of the ERM).
+//!
+//! How it fits: actions that cannot be told apart are tried once; occupancy states with the same bits are solved once, level
+//! by level; where that no longer finds equal states (as with γ < 1 it often does not) the rest is searched depth first,
+//! which takes no memory, in parallel. The size of that search is known beforehand. Problems that do not fit are refused
+//! early, with a projection. Not here: approximations.
+
+use std::sync::Arc;
+
+use super::reduced::Reduced;
+use super::sweep::{Decisions, Sweep};
+use super::{OracleError, check_bounded};
+use crate::model::{Mdp, Pair};
+use crate::policy::ExplicitPolicy;
+use crate::problem::{OccupancyState, Problem};
+use crate::risk::Erm;
+
+/// When a decision is computed again, trees up to this size are not worth merging.
+const WALKED_TREE: f64 = 16_384.0;
+
+/// How much work and memory a solution may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Occupancy states that may be expanded; 50 million by default: seconds depth first, a minute merged.
+    pub max_states: u64,
+    /// Memory for the merged levels while solving, in bytes; 4 GiB by default.
+    pub max_bytes: u64,
+    /// Memory for the policy's stored decisions, in bytes; 1 GiB by default. Decisions that are not stored are computed
+    /// again whenever they are asked for.
+    pub policy_bytes: u64,
+    /// How to go through the occupancy MDP. The answer does not depend on it.
+    pub strategy: Strategy,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_states: 50_000_000, max_bytes: 4 << 30, policy_bytes: 1 << 30, strategy: Strategy::Auto }
+    }
+}
+
+/// How to go through the occupancy MDP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// Merge while that finds equal states, then depth first.
+    #[default]
+    Auto,
+    /// Merge equal states at all times.
+    Merge,
+    /// Depth first from the start; merged only while the rest is larger than the limit or more than 512 steps deep.
+    DepthFirst,
+}
+
+/// How a problem was solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Equal states were merged at all times.
+    Merged,
+    /// Nothing was merged.
+    DepthFirst,
+    /// Equal states were merged up to a time; the trees below were searched depth first.
+    Mixed {
+        /// That time.
+        depth_first_from: usize,
+    },
+}
+
+/// The optimum of a problem, and how it was found.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// The lowest possible ERM of the cost.
+    pub value: f64,
+    /// The expected cost of [`Solution::policy`].
+    pub mean: f64,
+    /// Number of occupancy states expanded.
+    pub states: u64,
+    /// How they were gone through.
+    pub method: Method,
+    policy: OptimalPolicy,
+}
+
+impl Solution {
+    /// A policy that attains the optimum: deterministic, ties to the lowest action. Cloning it is cheap.
+    #[must_use]
+    pub fn policy(&self) -> OptimalPolicy {
+        self.policy.clone()
+    }
+}
+
+/// Solves a problem exactly, in parallel in rayon's current thread pool; the same bits for any number of threads.
+///
+/// ```
+/// use gumdp::oracle::{Limits, solve};
+/// use gumdp::risk::Erm;
+/// use gumdp::{Mdp, Objective, Partition, Problem};
+/// // Two rooms: the best exploration visits both equally, whatever the attitude to risk.
+/// let mdp = Mdp::named(["left", "right"], ["stay", "cross"])
+///     .start("left")
+///     .transition("left", "stay", [("left", 1.0)])
+///     .transition("left", "cross", [("right", 1.0)])
+///     .transition("right", "stay", [("right", 1.0)])
+///     .transition("right", "cross", [("left", 1.0)])
+///     .build()?;
+/// let explore = Objective::entropy(Partition::states(&mdp), 0.0)?;
+/// let problem = Problem::new(mdp, explore, 1.0, 10)?;
+/// let solution = solve(&problem, Erm::new(5.0)?, &Limits::default())?;
+/// assert!((solution.value - 0.5_f64.ln()).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`OracleError::TooLarge`] or [`OracleError::Memory`] if the occupancy MDP does not fit the limits;
+/// [`OracleError::Overflow`] for astronomic costs.
+pub fn solve(problem: &Problem, erm: Erm, limits: &Limits) -> Result<Solution, OracleError> {
+    check_bounded(problem)?;
+    let reduced = Reduced::new(problem);
+    let initial = problem.mdp().initial();
+    let roots: Vec<u32> = initial.iter().map(|&(state, _)| state.0).collect();
+    let zeros = vec![0.0; problem.objective().feature_count()];
+    let outcome = Sweep { problem, reduced: &reduced, erm, limits: *limits }.run(0, &roots, &zeros)?;
+    let solved = || outcome.roots.iter().zip(initial);
+    let value = erm.of_outcomes(solved().map(|(root, &(_, probability))| (root.value, probability)));
+    let mean = Erm::MEAN.of_outcomes(solved().map(|(root, &(_, probability))| (root.mean, probability)));
+    let inner =
+        Inner { problem: problem.clone(), reduced, erm, strategy: limits.strategy, decisions: outcome.decisions };
+    let policy = OptimalPolicy(Arc::new(inner));
+    Ok(Solution { value, mean, states: outcome.states, method: outcome.method, policy })
+}
+
+/// An optimal policy of a problem: see [`Solution::policy`].
+///
+/// Decisions of the early times are stored; others are found by solving the rest of the problem from where it stands, with
+/// the same result. Occupancy states that no policy can reach are decided optimally too, but without a limit to the work.
+#[derive(Clone, Debug)]
+pub struct OptimalPolicy(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    problem: Problem,
+    reduced: Reduced,
+    erm: Erm,
+    strategy: Strategy,
+    /// For each time from 0; shorter than the horizon if the later ones are not stored.
+    decisions: Vec<Option<Decisions>>,
+}
+
+impl OptimalPolicy {
+    /// The best pair in this situation; at the horizon, where nothing is left to decide, the state's first.
+    #[must_use]
+    pub fn best(&self, at: &OccupancyState) -> Pair {
+        let Inner { problem, reduced, erm, strategy, decisions } = &*self.0;
+        let state = at.state.0;
+        let choices = reduced.choices(state);
+        if choices.len() == 1 || at.time >= problem.horizon() {
+            return Pair(choices[0].pair);
+        }
+        let stored = decisions.get(at.time).and_then(Option::as_ref);
+        if let Some(pair) = stored.and_then(|decisions| decisions.find(state, &at.features)) {
+            return Pair(pair);
+        }
+        let small = reduced.size(problem.horizon() - at.time, state) <= WALKED_TREE;
+        let strategy = if small && *strategy == Strategy::Auto { Strategy::DepthFirst } else { *strategy };
+        let limits = Limits { max_states: u64::MAX, max_bytes: u64::MAX, policy_bytes: 0, strategy };
+        let rest = Sweep { problem, reduced, erm: *erm, limits }.run(at.time, &[state], &at.features);
+        Pair(rest.map_or(choices[0].pair, |outcome| outcome.roots[0].pair))
+    }
+}
+
+impl ExplicitPolicy for OptimalPolicy {
+    fn mdp(&self) -> &Mdp {
+        self.0.problem.mdp()
+    }
+
+    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {
+        let best = self.best(at).0;
+        probabilities.clear();
+        probabilities.extend(self.mdp().pairs(at.state).map(|pair| if pair == best { 1.0 } else { 0.0 }));
+    }
+}

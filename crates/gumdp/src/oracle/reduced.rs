@@ -1,0 +1,129 @@
+//! The model as the solver walks through it: actions that make no difference are dropped, and sizes are known beforehand.
+
+use crate::model::{Mdp, Pair, State};
+use crate::objective::Objective;
+use crate::problem::Problem;
+
+/// The longest tail that is searched depth first: bounds the recursion.
+const DEEPEST: usize = 512;
+/// Entries of the table of subtree sizes: bounds its memory to 64 MiB.
+const SIZE_ENTRIES: usize = 1 << 23;
+
+/// Choices that differ. Two pairs of a state are one choice if they change the features alike and have the same successors;
+/// the lowest of them stands for all. At the last step successors do not matter.
+#[derive(Clone, Debug)]
+pub(super) struct Reduced {
+    /// Choices of state s before the last step are `first_choice[s]..first_choice[s + 1]`.
+    first_choice: Vec<u32>,
+    choices: Vec<Choice>,
+    successors: Vec<Successor>,
+    /// Pairs of state s at the last step are `first_last[s]..first_last[s + 1]` of `last_pairs`.
+    first_last: Vec<u32>,
+    last_pairs: Vec<u32>,
+    /// `sizes[(r − 1)·states + s]`: occupancy states in the unmerged tree below (and with) state s when r steps remain.
+    sizes: Vec<f64>,
+    /// The largest r of `sizes`.
+    deepest: usize,
+}
+
+/// A pair that is worth trying.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    pub(super) pair: u32,
+    first: u32,
+    end: u32,
+}
+
+/// A possible next state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Successor {
+    pub(super) probability: f64,
+    pub(super) state: u32,
+}
+
+impl Reduced {
+    pub(super) fn new(problem: &Problem) -> Self {
+        let (mdp, objective) = (problem.mdp(), problem.objective());
+        let mut reduced = Self {
+            first_choice: vec![0],
+            choices: Vec::new(),
+            successors: Vec::new(),
+            first_last: vec![0],
+            last_pairs: Vec::new(),
+            sizes: Vec::new(),
+            deepest: 0,
+        };
+        for state in mdp.states() {
+            reduced.add_state(mdp, objective, state);
+        }
+        let states = mdp.state_count();
+        reduced.deepest = problem.horizon().min(DEEPEST).min((SIZE_ENTRIES / states).max(1));
+        reduced.sizes = vec![1.0; states];
+        for remaining in 2..=reduced.deepest {
+            for state in 0..states as u32 {
+                let size: f64 = reduced
+                    .choices(state)
+                    .iter()
+                    .flat_map(|&choice| reduced.successors(choice))
+                    .map(|successor| reduced.size(remaining - 1, successor.state))
+                    .sum();
+                reduced.sizes.push(1.0 + size);
+            }
+        }
+        reduced
+    }
+
+    fn add_state(&mut self, mdp: &Mdp, objective: &Objective, state: State) {
+        let (first_choice, first_last) = (self.choices.len(), self.last_pairs.len());
+        for pair in mdp.pairs(state) {
+            let alike = |other: u32| objective.same_effect(pair as usize, other as usize);
+            if !self.last_pairs[first_last..].iter().any(|&other| alike(other)) {
+                self.last_pairs.push(pair);
+            }
+            let same_row = |other: u32| {
+                let (a, b) = (mdp.successors(Pair(pair)), mdp.successors(Pair(other)));
+                a.len() == b.len() && a.zip(b).all(|((s, p), (t, q))| s == t && p == q)
+            };
+            if !self.choices[first_choice..].iter().any(|other| alike(other.pair) && same_row(other.pair)) {
+                let first = self.successors.len() as u32;
+                self.successors
+                    .extend(mdp.successors(Pair(pair)).map(|(s, probability)| Successor { probability, state: s.0 }));
+                self.choices.push(Choice { pair, first, end: self.successors.len() as u32 });
+            }
+        }
+        self.first_choice.push(self.choices.len() as u32);
+        self.first_last.push(self.last_pairs.len() as u32);
+    }
+
+    /// The choices of a state before the last step.
+    #[inline]
+    pub(super) fn choices(&self, state: u32) -> &[Choice] {
+        let s = state as usize;
+        &self.choices[self.first_choice[s] as usize..self.first_choice[s + 1] as usize]
+    }
+
+    /// The pairs to try in a state at the last step.
+    #[inline]
+    pub(super) fn last_pairs(&self, state: u32) -> &[u32] {
+        let s = state as usize;
+        &self.last_pairs[self.first_last[s] as usize..self.first_last[s + 1] as usize]
+    }
+
+    #[inline]
+    pub(super) fn successors(&self, choice: Choice) -> &[Successor] {
+        &self.successors[choice.first as usize..choice.end as usize]
+    }
+
+    /// Transitions out of a state, over all its choices.
+    pub(super) fn out_degree(&self, state: u32) -> usize {
+        let choices = self.choices(state);
+        choices.last().map_or(0, |last| (last.end - choices[0].first) as usize)
+    }
+
+    /// Occupancy states in the tree below (and with) `state` when `remaining` steps remain, nothing merged. Infinite if the
+    /// tree is too deep to be searched depth first.
+    pub(super) fn size(&self, remaining: usize, state: u32) -> f64 {
+        let states = self.first_choice.len() - 1;
+        if remaining <= self.deepest { self.sizes[(remaining - 1) * states + state as usize] } else { f64::INFINITY }
+    }
+}

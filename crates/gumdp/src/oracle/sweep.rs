@@ -1,0 +1,321 @@
+//! The engine of the occupancy solver: forward over merged levels, depth first below the last of them, then backward.
+
+use rayon::prelude::*;
+
+use super::depth_first::{Solved, Walker};
+use super::level::{self, Level};
+use super::occupancy_dp::{Limits, Strategy};
+use super::reduced::Reduced;
+use super::{Method, OracleError};
+use crate::problem::Problem;
+use crate::risk::Erm;
+
+/// Merging pays while fewer than this share of the generated states are new.
+const NEW_SHARE: f64 = 0.9;
+/// Levels over which that share is measured.
+const RECENT: usize = 4;
+/// A frontier this wide is shared well among cores.
+const WIDE: usize = 1 << 10;
+/// A frontier this wide need not be wider, however large the trees below it.
+const WIDE_ENOUGH: usize = 1 << 16;
+/// Trees of this size are solved again in no time when a policy needs their decisions.
+const SMALL_TREE: f64 = 4096.0;
+/// Decisions with trees up to this size are never stored.
+const TINY_TREE: f64 = 256.0;
+/// From this part of the limit on, the final size is projected at each level.
+const PROJECT_FROM: u64 = 16;
+/// A projection is rough: only beyond this multiple of the limit is it believed.
+const PROJECTION_SLACK: f64 = 4.0;
+/// Nodes of one piece of parallel work.
+const PIECE: usize = 256;
+
+/// The engine with all it looks at.
+#[derive(Clone, Copy)]
+pub(super) struct Sweep<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) reduced: &'a Reduced,
+    pub(super) erm: Erm,
+    pub(super) limits: Limits,
+}
+
+/// What came out for the roots.
+pub(super) struct Outcome {
+    /// One for each root.
+    pub(super) roots: Vec<Solved>,
+    /// Occupancy states expanded.
+    pub(super) states: u64,
+    pub(super) method: Method,
+    /// For each time from the start, the decisions that fitted in memory.
+    pub(super) decisions: Vec<Option<Decisions>>,
+}
+
+/// The best pair of every occupancy state of one time.
+#[derive(Clone, Debug)]
+pub(super) struct Decisions {
+    level: Level,
+    pairs: Vec<u32>,
+}
+
+impl Decisions {
+    /// The best pair, if the occupancy state is known.
+    pub(super) fn find(&self, state: u32, features: &[f64]) -> Option<u32> {
+        self.level.find(state, features).map(|number| self.pairs[number])
+    }
+}
+
+/// A level that has been expanded.
+struct Expanded {
+    /// With features only if `kept`.
+    level: Level,
+    /// Numbers in the next level of all successors of all choices of all states, in that order.
+    links: Vec<u32>,
+    kept: bool,
+}
+
+/// The levels so far, and what they cost.
+#[derive(Default)]
+struct Levels {
+    expanded: Vec<Expanded>,
+    /// States of each level, the frontier included.
+    sizes: Vec<usize>,
+    states: u64,
+    /// Memory of the expanded levels.
+    bytes: u64,
+    /// Memory of what is kept for the policy.
+    kept_bytes: u64,
+}
+
+impl Sweep<'_> {
+    /// Solves the occupancy states (`start`, root, `features`) of all roots.
+    pub(super) fn run(&self, start: usize, roots: &[u32], features: &[f64]) -> Result<Outcome, OracleError> {
+        let horizon = self.problem.horizon();
+        let mut frontier = Level::new(features.len());
+        for &root in roots {
+            frontier.insert(root, features, level::hash(features));
+        }
+        let mut levels = Levels::default();
+        let mut time = start;
+        loop {
+            frontier.seal();
+            levels.sizes.push(frontier.len());
+            levels.states += frontier.len() as u64;
+            if time + 1 == horizon || self.goes_deep(&levels, &frontier, time) {
+                break;
+            }
+            self.check_projection(&levels, &frontier, horizon - start)?;
+            let (expanded, next) = self.expand(&mut levels, frontier, time)?;
+            levels.expanded.push(expanded);
+            frontier = next;
+            time += 1;
+        }
+        let method = match (time == start, time + 1 == horizon) {
+            (_, true) => Method::Merged,
+            (true, false) => Method::DepthFirst,
+            (false, false) => Method::Mixed { depth_first_from: time },
+        };
+        let below = self.tree_size(&frontier, time) - frontier.len() as f64;
+        let states = levels.states + below as u64;
+        let mut solved = self.descend(&frontier, time);
+        let kept = self.keeps(&levels, &frontier, time);
+        let mut decisions = vec![Decisions::of(frontier, &solved, kept)];
+        while let Some(Expanded { level, links, kept }) = levels.expanded.pop() {
+            solved = self.back_up(&level, &links, &solved);
+            decisions.push(Decisions::of(level, &solved, kept));
+        }
+        decisions.reverse();
+        Ok(Outcome { roots: solved, states, method, decisions })
+    }
+
+    /// Whether the trees below the frontier should be searched depth first instead of being merged further.
+    fn goes_deep(&self, levels: &Levels, frontier: &Level, time: usize) -> bool {
+        let size = self.tree_size(frontier, time);
+        if !size.is_finite() || size > self.limits.max_states.saturating_sub(levels.states) as f64 {
+            return false;
+        }
+        match self.limits.strategy {
+            Strategy::Merge => false,
+            Strategy::DepthFirst => true,
+            Strategy::Auto => {
+                let recent = levels.expanded.len().saturating_sub(RECENT);
+                let generated: usize = levels.expanded[recent..].iter().map(|expanded| expanded.links.len()).sum();
+                let new: usize = levels.sizes[recent + 1..].iter().sum();
+                let width = frontier.len();
+                new as f64 >= NEW_SHARE * generated as f64
+                    && width >= WIDE
+                    && (width >= WIDE_ENOUGH || size <= SMALL_TREE * width as f64)
+            }
+        }
+    }
+
+    /// Occupancy states in the unmerged trees below (and with) the frontier.
+    fn tree_size(&self, frontier: &Level, time: usize) -> f64 {
+        let remaining = self.problem.horizon() - time;
+        frontier.states().iter().map(|&state| self.reduced.size(remaining, state)).sum()
+    }
+
+    /// Generates the next level.
+    fn expand(&self, levels: &mut Levels, mut level: Level, time: usize) -> Result<(Expanded, Level), OracleError> {
+        let Self { problem, reduced, .. } = self;
+        let mass = problem.masses()[time];
+        let mut next = Level::new(problem.objective().feature_count());
+        let mut features = vec![0.0; problem.objective().feature_count()];
+        let mut links = Vec::with_capacity(level.states().iter().map(|&state| reduced.out_degree(state)).sum());
+        let before = levels.bytes + level.bytes() + 4 * links.capacity() as u64;
+        for (number, &state) in level.states().iter().enumerate() {
+            for &choice in reduced.choices(state) {
+                features.copy_from_slice(level.features(number));
+                problem.objective().add(&mut features, choice.pair as usize, mass);
+                let hash = level::hash(&features);
+                links.extend(
+                    reduced.successors(choice).iter().map(|successor| next.insert(successor.state, &features, hash)),
+                );
+            }
+            // Looked at now and then only: measuring memory takes longer than a state.
+            if number % PIECE == 0 || number + 1 == level.len() {
+                self.check_limits(levels.states + next.len() as u64, before + next.bytes(), next.len())?;
+            }
+        }
+        let kept = self.keeps(levels, &level, time);
+        if kept {
+            levels.kept_bytes += decision_bytes(&level);
+        } else {
+            level.forget();
+        }
+        levels.bytes += level.bytes() + 4 * links.len() as u64 + size_of::<Expanded>() as u64;
+        Ok((Expanded { level, links, kept }, next))
+    }
+
+    /// Whether the decisions of this level are stored for the policy: if there is something to decide, it would take long to
+    /// decide again, and memory allows it.
+    fn keeps(&self, levels: &Levels, level: &Level, time: usize) -> bool {
+        let remaining = self.problem.horizon() - time;
+        levels.kept_bytes + decision_bytes(level) <= self.limits.policy_bytes
+            && level
+                .states()
+                .iter()
+                .any(|&state| self.reduced.choices(state).len() > 1 && self.reduced.size(remaining, state) > TINY_TREE)
+    }
+
+    fn check_limits(&self, states: u64, bytes: u64, width: usize) -> Result<(), OracleError> {
+        if states > self.limits.max_states || width >= u32::MAX as usize - PIECE {
+            return Err(OracleError::TooLarge { reached: states, projected: None, limit: self.limits.max_states });
+        }
+        if bytes > self.limits.max_bytes {
+            let limit = self.limits.max_bytes;
+            return Err(OracleError::Memory { bytes, reached: states, projected: None, limit });
+        }
+        Ok(())
+    }
+
+    /// Gives up on a hopeless problem long before a limit is hit.
+    fn check_projection(&self, levels: &Levels, frontier: &Level, all_levels: usize) -> Result<(), OracleError> {
+        let Limits { max_states, max_bytes, .. } = self.limits;
+        let (reached, bytes) = (levels.states, levels.bytes + frontier.bytes());
+        if reached < max_states / PROJECT_FROM && bytes < max_bytes / PROJECT_FROM {
+            return Ok(());
+        }
+        let projected = Projection::new(&levels.sizes, all_levels);
+        if projected.states > PROJECTION_SLACK * max_states as f64 {
+            let projected = Some(projected.states);
+            return Err(OracleError::TooLarge { reached, projected, limit: max_states });
+        }
+        let growth = projected.states / reached as f64;
+        let widening = projected.last / frontier.len() as f64;
+        let projected_bytes = growth * levels.bytes as f64 + widening * frontier.bytes() as f64;
+        if projected_bytes > PROJECTION_SLACK * max_bytes as f64 {
+            let projected = Some(projected.states);
+            return Err(OracleError::Memory { bytes, reached, projected, limit: max_bytes });
+        }
+        Ok(())
+    }
+
+    /// Solves every state of the frontier, each by its own walk.
+    fn descend(&self, frontier: &Level, time: usize) -> Vec<Solved> {
+        let least = if time + 1 == self.problem.horizon() { PIECE } else { 1 };
+        (0..frontier.len())
+            .into_par_iter()
+            .with_min_len(least)
+            .map_init(
+                || Walker::new(self.problem, self.reduced, self.erm, time),
+                |walker, number| walker.solve(time, frontier.states()[number], frontier.features(number)),
+            )
+            .collect()
+    }
+
+    /// Solves every state of a level from the next level's.
+    fn back_up(&self, level: &Level, links: &[u32], next: &[Solved]) -> Vec<Solved> {
+        let mut end = 0;
+        let work: Vec<(u32, usize)> = level
+            .states()
+            .iter()
+            .map(|&state| {
+                let first = end;
+                end += self.reduced.out_degree(state);
+                (state, first)
+            })
+            .collect();
+        let back_up = |&(state, mut first): &(u32, usize)| {
+            let mut best = Solved::UNSOLVED;
+            for &choice in self.reduced.choices(state) {
+                let successors = self.reduced.successors(choice);
+                let numbers = &links[first..first + successors.len()];
+                let solved = numbers.iter().map(|&number| &next[number as usize]);
+                best = best.or_better(Solved::of_choice(choice.pair, successors, solved, self.erm));
+                first += successors.len();
+            }
+            best
+        };
+        work.par_iter().with_min_len(PIECE).map(back_up).collect()
+    }
+}
+
+impl Decisions {
+    fn of(mut level: Level, solved: &[Solved], kept: bool) -> Option<Self> {
+        level.seal();
+        kept.then(|| Self { level, pairs: solved.iter().map(|solved| solved.pair).collect() })
+    }
+}
+
+/// Memory of a level's decisions.
+fn decision_bytes(level: &Level) -> u64 {
+    level.bytes() + 4 * level.len() as u64
+}
+
+/// What becomes of the levels if they go on growing like a power of time, as they did lately. Growth slows down where
+/// merging sets in, so this is rough; where it has not set in, it is far too low, and that is enough.
+struct Projection {
+    /// States of all levels together.
+    states: f64,
+    /// States of the last level.
+    last: f64,
+}
+
+impl Projection {
+    fn new(sizes: &[usize], all_levels: usize) -> Self {
+        let t = sizes.len();
+        let window = 3.min(t - 1);
+        let (size, earlier) = (sizes[t - 1] as f64, sizes[t - 1 - window] as f64);
+        let so_far: f64 = sizes.iter().map(|&size| size as f64).sum();
+        // One level alone tells nothing about growth.
+        let power = if window == 0 { 0.0 } else { (size / earlier).ln() / (t as f64 / (t - window) as f64).ln() };
+        let (power, ratio) = (power.max(0.0), all_levels as f64 / t as f64);
+        let states = so_far + size * t as f64 / (power + 1.0) * (ratio.powf(power + 1.0) - 1.0);
+        Self { states, last: size * ratio.powf(power) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn projection_continues_a_power() {
+        let cubic: Vec<usize> = (1..=20_usize).map(|t| t.pow(3)).collect();
+        let all: f64 = (1..=100_u32).map(|t| f64::from(t).powi(3)).sum();
+        let projection = Projection::new(&cubic, 100);
+        assert!((projection.states / all - 1.0).abs() < 0.1);
+        assert!((projection.last / 1e6 - 1.0).abs() < 1e-9);
+        assert_eq!(Projection::new(&[7, 7, 7, 7], 10).states, 70.0);
+        assert_eq!(Projection::new(&[3], 10).states, 30.0);
+    }
+}

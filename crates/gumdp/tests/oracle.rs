@@ -1,0 +1,402 @@
+//! The exact oracles against brute force, against each other, and against simulation.
+
+mod common;
+
+use common::{OBJECTIVE_KINDS, Shape, generator, random_discount, random_mdp, random_objective, task};
+use gumdp::oracle::{
+    Law, Limits, Method, OracleError, Strategy, backward_induction, distribution, expected_occupancy, solve,
+};
+use gumdp::rng;
+use gumdp::{
+    Action, Erm, ExplicitPolicy, Markov, Mdp, Objective, OccupancyState, Pair, Partition, Problem, State, Uniform,
+    experiment,
+};
+
+const BETAS: [f64; 11] = [f64::NEG_INFINITY, -20.0, -1.0, -1e-9, 0.0, 1e-9, 0.5, 3.0, 20.0, 200.0, f64::INFINITY];
+const ENOUGH: u64 = 10_000_000;
+
+fn erm(beta: f64) -> Erm {
+    Erm::new(beta).unwrap()
+}
+
+#[track_caller]
+fn assert_close(a: f64, b: f64, context: &str) {
+    assert!((a - b).abs() <= 1e-10 * b.abs().max(1.0), "{a} is not {b}: {context}");
+}
+
+fn with(strategy: Strategy) -> Limits {
+    Limits { strategy, ..Limits::default() }
+}
+
+/// A law as (cost, probability), found without features or occupancy states.
+type Outcomes = Vec<(f64, f64)>;
+
+/// Number of deterministic history-dependent policies from here on, capped.
+fn policy_count(problem: &Problem, state: State, remaining: usize) -> u64 {
+    if remaining == 0 {
+        return 1;
+    }
+    let mdp = problem.mdp();
+    let count = |pair| {
+        mdp.successors(Pair::from(pair))
+            .fold(1_u64, |product, (next, _)| product.saturating_mul(policy_count(problem, next, remaining - 1)))
+    };
+    mdp.pairs(state).map(count).fold(0, u64::saturating_add)
+}
+
+/// All ways to take one law from each list, mixed with these probabilities.
+fn mixtures(parts: &[(Vec<Outcomes>, f64)]) -> Vec<Outcomes> {
+    parts.iter().fold(vec![vec![]], |mixed, (laws, p)| {
+        let scaled = |law: &Outcomes| law.iter().map(|&(x, q)| (x, p * q)).collect::<Outcomes>();
+        mixed.iter().flat_map(|m| laws.iter().map(move |law| [m.clone(), scaled(law)].concat())).collect()
+    })
+}
+
+/// The law of f under every deterministic history-dependent policy, after this history.
+fn all_laws(problem: &Problem, state: State, history: &[Pair]) -> Vec<Outcomes> {
+    if history.len() == problem.horizon() {
+        return vec![vec![(problem.objective().value(&problem.occupancy(history)), 1.0)]];
+    }
+    let mdp = problem.mdp();
+    let of_pair = |pair| {
+        let longer = [history, &[pair]].concat();
+        let parts: Vec<_> = mdp.successors(pair).map(|(next, p)| (all_laws(problem, next, &longer), p)).collect();
+        mixtures(&parts)
+    };
+    mdp.pairs(state).map(Pair::from).flat_map(of_pair).collect()
+}
+
+#[test]
+fn optimum_equals_brute_force_over_all_history_dependent_policies() {
+    let shape = Shape { states: 3, actions: 3, successors: 2, initial: 2 };
+    let (mut problems, mut policies, mut number) = (0, 0, 0);
+    while problems < 20 * OBJECTIVE_KINDS {
+        number += 1;
+        let mut rng = generator(1, number);
+        let mdp = random_mdp(shape, &mut rng);
+        let objective = random_objective(&mdp, problems % OBJECTIVE_KINDS, &mut rng);
+        let horizon = 1 + rng::below(&mut rng, 4) as usize;
+        let problem = Problem::new(mdp, objective, random_discount(&mut rng), horizon).unwrap();
+        let initial = problem.mdp().initial();
+        let count = initial.iter().fold(1, |n: u64, &(s, _)| n.saturating_mul(policy_count(&problem, s, horizon)));
+        // Problems without a choice teach little, those with too many take too long.
+        if !(8..=1 << 13).contains(&count) {
+            continue;
+        }
+        let parts: Vec<_> = initial.iter().map(|&(s, p)| (all_laws(&problem, s, &[]), p)).collect();
+        let laws = mixtures(&parts);
+        assert_eq!(laws.len() as u64, count);
+        for beta in BETAS {
+            let lowest = laws.iter().map(|law| erm(beta).of_distribution(law)).fold(f64::INFINITY, f64::min);
+            let solution = solve(&problem, erm(beta), &Limits::default()).unwrap();
+            assert_close(solution.value, lowest, &format!("problem {number}, beta {beta}"));
+        }
+        problems += 1;
+        policies += count;
+    }
+    assert!(policies > 50_000, "{policies}");
+}
+
+#[test]
+fn backward_induction_equals_the_occupancy_solver() {
+    let shape = Shape { states: 6, actions: 2, successors: 2, initial: 3 };
+    for number in 0..60 {
+        let mut rng = generator(2, number);
+        let mdp = random_mdp(shape, &mut rng);
+        let kind = common::LINEAR_KINDS[number as usize % 2];
+        let objective = random_objective(&mdp, kind, &mut rng).shifted(0.25);
+        let horizon = 1 + rng::below(&mut rng, 8) as usize;
+        let problem = Problem::new(mdp, objective, random_discount(&mut rng), horizon).unwrap();
+        for beta in BETAS {
+            let context = format!("problem {number}, beta {beta}");
+            let linear = backward_induction(&problem, erm(beta)).unwrap();
+            let general = solve(&problem, erm(beta), &Limits::default()).unwrap();
+            assert_close(linear.value, general.value, &context);
+            let law = distribution(&problem, &linear.policy, ENOUGH).unwrap();
+            assert_close(law.erm(erm(beta)), linear.value, &context);
+            assert_close(law.mean(), linear.mean, &context);
+        }
+    }
+}
+
+#[test]
+fn the_policy_attains_the_optimum_however_it_was_found() {
+    let shape = Shape { states: 4, actions: 3, successors: 2, initial: 2 };
+    for number in 0..8 * OBJECTIVE_KINDS {
+        let mut rng = generator(3, number as u64);
+        let mdp = random_mdp(shape, &mut rng);
+        let objective = random_objective(&mdp, number % OBJECTIVE_KINDS, &mut rng);
+        let discount = random_discount(&mut rng);
+        let problem = Problem::new(mdp, objective, discount, 2 + number % 5).unwrap();
+        let beta = BETAS[number % BETAS.len()];
+        let context = format!("problem {number}, beta {beta}");
+        let merged = solve(&problem, erm(beta), &with(Strategy::Merge)).unwrap();
+        let deep = solve(&problem, erm(beta), &with(Strategy::DepthFirst)).unwrap();
+        let forgetful = solve(&problem, erm(beta), &Limits { policy_bytes: 0, ..with(Strategy::Merge) }).unwrap();
+        assert_eq!((merged.method, deep.method), (Method::Merged, Method::DepthFirst));
+        assert_eq!(merged.value.to_bits(), deep.value.to_bits(), "{context}");
+        assert_eq!(merged.mean.to_bits(), deep.mean.to_bits(), "{context}");
+        assert!(merged.states <= deep.states);
+        let law = distribution(&problem, &merged.policy(), ENOUGH).unwrap();
+        assert_eq!(law, distribution(&problem, &deep.policy(), ENOUGH).unwrap());
+        assert_eq!(law, distribution(&problem, &forgetful.policy(), ENOUGH).unwrap());
+        assert!((law.probabilities().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!(law.values().is_sorted());
+        assert_close(law.erm(erm(beta)), merged.value, &context);
+        assert_close(law.mean(), merged.mean, &context);
+    }
+}
+
+#[test]
+fn merging_is_massive_without_discount_and_changes_nothing() {
+    let problem = common::grid(2, 1.0, 12);
+    for beta in [0.0, 10.0] {
+        let merged = solve(&problem, erm(beta), &with(Strategy::Merge)).unwrap();
+        let deep = solve(&problem, erm(beta), &with(Strategy::DepthFirst)).unwrap();
+        assert_eq!(merged.value.to_bits(), deep.value.to_bits());
+        assert!(merged.states * 50 < deep.states, "{} {}", merged.states, deep.states);
+    }
+}
+
+#[test]
+fn small_tasks_have_their_known_optimum() {
+    // msee, beta 50: 0.394 is the reference; the others guard against change.
+    let known = [
+        ("mdp", 0.1, 0.159_318, 0.156_723),
+        ("mdp", 5.0, 0.202_863, 0.200_450),
+        ("mdp", 10.0, 0.204_126, 0.202_719),
+        ("msee", 0.1, 0.366_225, 0.366_109),
+        ("msee", 25.0, 0.384_439, 0.366_680),
+        ("msee", 50.0, 0.393_761, 0.373_933),
+        ("mo-weighted", 20.0, -0.010_169, -0.019_899),
+        ("mo-max", 0.1, 0.001_644, 0.001_579),
+        ("mo-max", 20.0, 0.006_586, 0.004_834),
+        ("mo-min", 20.0, -0.041_081, -0.055_053),
+        ("mo-min", 50.0, -0.028_734, -0.048_582),
+        ("rooms", 10.0, 0.457_106, 0.443_590),
+        ("grid-mo", 8.0, 0.159_289, 0.066_545),
+    ];
+    for (name, beta, value, mean) in known {
+        let problem = task(name);
+        let solution = solve(&problem, erm(beta), &Limits::default()).unwrap();
+        if name == "grid-mo" {
+            assert!(solution.method == Method::Merged && solution.states < 10_000, "{solution:?}");
+        } else {
+            assert!(matches!(solution.method, Method::Mixed { .. }), "{name}: {:?}", solution.method);
+        }
+        assert!((solution.value - value).abs() < 1e-6, "{name}, beta {beta}: {}", solution.value);
+        assert!((solution.mean - mean).abs() < 1e-6, "{name}, beta {beta}: {}", solution.mean);
+        if let Ok(linear) = backward_induction(&problem, erm(beta)) {
+            assert_close(solution.value, linear.value, name);
+        } else {
+            let law = distribution(&problem, &solution.policy(), ENOUGH).unwrap();
+            assert_close(law.erm(erm(beta)), solution.value, name);
+        }
+    }
+}
+
+/// The largest distance of the empirical distribution from the exact one. Every cost that was seen must be possible.
+fn kolmogorov_distance(law: &Law, costs: &mut [f64]) -> f64 {
+    costs.sort_unstable_by(f64::total_cmp);
+    assert!(costs.iter().all(|cost| law.values().binary_search_by(|value| value.total_cmp(cost)).is_ok()));
+    let n = costs.len() as f64;
+    let gap = |&value: &f64| (costs.partition_point(|&cost| cost <= value) as f64 / n - law.cdf(value)).abs();
+    law.values().iter().map(gap).fold(0.0, f64::max)
+}
+
+#[test]
+fn simulation_follows_the_exact_law() {
+    // Dvoretzky, Kiefer, Wolfowitz: P(distance > x) <= 2 exp(-2 n x^2) = 1e-4, for each comparison.
+    let runs = 20_000_u64;
+    let allowed = (2.0e4_f64.ln() / (2.0 * runs as f64)).sqrt();
+    for (name, beta) in [("mo-max", 20.0), ("msee", 0.1), ("il", 1.0)] {
+        let problem = task(name).with_horizon(7).unwrap();
+        let optimal = solve(&problem, erm(beta), &Limits::default()).unwrap().policy();
+        let uniform = Uniform::new(&problem);
+        let law = distribution(&problem, &optimal, ENOUGH).unwrap();
+        let runs_of_optimal = experiment(&problem, || optimal.clone(), 5, 0..runs).unwrap();
+        let mut costs: Vec<f64> = runs_of_optimal.iter().map(|run| run.episode.cost).collect();
+        assert!(kolmogorov_distance(&law, &mut costs) < allowed, "{name}, optimal");
+        let law = distribution(&problem, &uniform, ENOUGH).unwrap();
+        let runs_of_uniform = experiment(&problem, || uniform.clone(), 6, 0..runs).unwrap();
+        let mut costs: Vec<f64> = runs_of_uniform.iter().map(|run| run.episode.cost).collect();
+        assert!(kolmogorov_distance(&law, &mut costs) < allowed, "{name}, uniform");
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let in_pool = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            ["mo-min", "rooms"].map(|name| {
+                let problem = task(name);
+                let solution = solve(&problem, erm(10.0), &Limits::default()).unwrap();
+                let law = distribution(&problem, &solution.policy(), ENOUGH).unwrap();
+                (solution.value.to_bits(), solution.mean.to_bits(), solution.states, solution.method, law)
+            })
+        })
+    };
+    let one = in_pool(1);
+    assert_eq!(one, in_pool(2));
+    assert_eq!(one, in_pool(7));
+}
+
+#[test]
+fn too_large_problems_are_refused_early() {
+    let refused = |problem: &Problem, limits: Limits| solve(problem, erm(1.0), &limits).unwrap_err();
+    let small = Limits { max_states: 1000, ..Limits::default() };
+    let error = refused(&task("mo-max"), small);
+    assert!(matches!(error, OracleError::TooLarge { limit: 1000, reached: 1..2000, .. }), "{error:?}");
+    let message = error.to_string();
+    assert!(message.contains("at most 1000 are allowed; raise the limit, shorten the horizon, or use"), "{message}");
+    // A hopeless problem is given up at a small part of the limit, in states and in memory.
+    let error = refused(&common::grid(10, 0.99, 200), Limits::default());
+    assert!(matches!(error, OracleError::TooLarge { reached: 0..4_000_000, projected: Some(1e12..), .. }), "{error:?}");
+    let narrow = Limits { max_bytes: 1 << 20, ..Limits::default() };
+    assert!(matches!(refused(&common::grid(3, 1.0, 15), narrow), OracleError::Memory { .. }));
+    let problem = task("msee");
+    let error = distribution(&problem, &Uniform::new(&problem), 100).unwrap_err();
+    assert!(matches!(error, OracleError::TooLarge { limit: 100, .. }));
+}
+
+#[test]
+fn truncation_error_is_bounded() {
+    // Paper, appendix: |rho(f_H) - rho(f)| <= 2 L gamma^H for each policy, hence for the optimum.
+    let shape = Shape { states: 3, actions: 2, successors: 2, initial: 1 };
+    for number in 0..110 {
+        let mut rng = generator(4, number);
+        let mdp = random_mdp(shape, &mut rng);
+        let kind = common::LIPSCHITZ_KINDS[number as usize % common::LIPSCHITZ_KINDS.len()];
+        let objective = random_objective(&mdp, kind, &mut rng);
+        let discount = 0.2 + 0.7 * rng::unit(&mut rng);
+        let lipschitz = objective.lipschitz().unwrap();
+        let beta = BETAS[rng::below(&mut rng, BETAS.len() as u32) as usize];
+        let long = Problem::new(mdp, objective, discount, 7).unwrap();
+        let risks = |problem: &Problem| {
+            let optimum = solve(problem, erm(beta), &Limits::default()).unwrap().value;
+            [optimum, distribution(problem, &Uniform::new(problem), ENOUGH).unwrap().erm(erm(beta))]
+        };
+        let reference = risks(&long);
+        for horizon in 1..7 {
+            let bound = 2.0 * lipschitz * (discount.powi(horizon as i32) + discount.powi(7)) + 1e-12;
+            for (short, long) in risks(&long.with_horizon(horizon).unwrap()).into_iter().zip(reference) {
+                assert!((short - long).abs() <= bound, "problem {number}, horizon {horizon}: {short} {long} {bound}");
+            }
+        }
+    }
+}
+
+/// Chance leads left or right first; later one can choose, and wants to have been on both sides.
+fn both_sides() -> Problem {
+    let mdp = Mdp::named(["start", "left", "right", "hub"], ["to left", "to right"])
+        .start("start")
+        .transition("start", "to left", [("left", 0.5), ("right", 0.5)])
+        .transition("left", "to left", [("hub", 1.0)])
+        .transition("right", "to left", [("hub", 1.0)])
+        .transition("hub", "to left", [("left", 1.0)])
+        .transition("hub", "to right", [("right", 1.0)])
+        .build()
+        .unwrap();
+    let objective = Objective::entropy(Partition::states(&mdp), 0.0).unwrap();
+    Problem::new(mdp, objective, 1.0, 4).unwrap()
+}
+
+#[test]
+fn history_beats_every_markov_policy() {
+    let problem = both_sides();
+    let hub = problem.mdp().find_state("hub").unwrap();
+    for beta in [0.0, 1.0, 10.0, f64::INFINITY] {
+        let mut lowest = f64::INFINITY;
+        for code in 0..1_u32 << problem.horizon() {
+            let row = |time: usize| {
+                let chosen = Action::from((code >> time) & 1);
+                problem.mdp().states().map(|s| if s == hub { chosen } else { Action::from(0) }).collect()
+            };
+            let actions: Vec<Vec<Action>> = (0..problem.horizon()).map(row).collect();
+            let policy = Markov::deterministic(&problem, &actions).unwrap();
+            lowest = lowest.min(distribution(&problem, &policy, ENOUGH).unwrap().erm(erm(beta)));
+        }
+        let optimum = solve(&problem, erm(beta), &Limits::default()).unwrap().value;
+        assert_close(optimum, 0.25_f64.ln(), "all four states are visited once");
+        assert!(optimum < lowest - 0.1, "beta {beta}: {optimum} {lowest}");
+    }
+}
+
+#[test]
+fn ties_go_to_the_lowest_action() {
+    let builder = Mdp::sized(3, 2).start(0).transition(0, 0, [(1, 1.0)]).transition(0, 1, [(2, 1.0)]);
+    let mdp = builder.transition(1, 0, [(1, 1.0)]).transition(2, 0, [(2, 1.0)]).build().unwrap();
+    let problem = Problem::new(mdp, Objective::linear(vec![1.0; 4]).unwrap(), 0.9, 3).unwrap();
+    assert_eq!(backward_induction(&problem, erm(1.0)).unwrap().policy.row(0), [1.0, 0.0, 1.0, 1.0]);
+    for strategy in [Strategy::Auto, Strategy::Merge, Strategy::DepthFirst] {
+        let policy = solve(&problem, erm(1.0), &with(strategy)).unwrap().policy();
+        assert_eq!(policy.best(&problem.start(State::from(0))), Pair::from(0));
+    }
+}
+
+#[test]
+fn expected_occupancy_is_the_mean_of_occupancies() {
+    let shape = Shape { states: 3, actions: 2, successors: 3, initial: 3 };
+    for number in 0..20 {
+        let mut rng = generator(7, number);
+        let mdp = random_mdp(shape, &mut rng);
+        let discount = random_discount(&mut rng);
+        let rows = vec![mdp.by_pair(|s, _| 1.0 / mdp.pairs(s).len() as f64)];
+        for pair in 0..mdp.pair_count() {
+            // The mean of a linear cost that sees one pair is the expected occupancy of that pair.
+            let mut cost = vec![0.0; mdp.pair_count()];
+            cost[pair] = 1.0;
+            let problem = Problem::new(mdp.clone(), Objective::linear(cost).unwrap(), discount, 5).unwrap();
+            let policy = Markov::stochastic(&problem, rows.clone()).unwrap();
+            let mean = distribution(&problem, &policy, ENOUGH).unwrap().mean();
+            assert_close(expected_occupancy(&problem, &policy)[pair], mean, "one pair");
+        }
+    }
+    // Single trials and the average of infinitely many are different problems: Jensen's inequality is strict here.
+    let problem = both_sides();
+    let first = vec![vec![1.0, 1.0, 1.0, 0.5, 0.5]];
+    let policy = Markov::stochastic(&problem, first).unwrap();
+    let law = distribution(&problem, &policy, ENOUGH).unwrap();
+    assert!(problem.objective().value(&expected_occupancy(&problem, &policy)) < law.mean() - 0.1);
+}
+
+#[test]
+fn laws_answer_questions() {
+    let mdp = Mdp::sized(1, 2).start(0).transition(0, 0, [(0, 1.0)]).transition(0, 1, [(0, 1.0)]).build().unwrap();
+    let problem = Problem::new(mdp, Objective::linear(vec![0.0, 1.0]).unwrap(), 1.0, 2).unwrap();
+    let policy = Markov::stochastic(&problem, vec![vec![0.1, 0.9]]).unwrap();
+    let law = distribution(&problem, &policy, 100).unwrap();
+    assert_eq!((law.values(), law.min(), law.max()), (&[0.0, 0.5, 1.0][..], 0.0, 1.0));
+    assert_close(law.mean(), 0.9, "mean");
+    let quantiles = [0.0, 0.01, 0.011, 0.19, 0.2, 1.0].map(|level| law.quantile(level));
+    assert_eq!(quantiles, [0.0, 0.0, 0.5, 0.5, 1.0, 1.0]);
+    assert_close(law.cdf(0.7), 0.19, "below 0.7");
+    assert_eq!((law.cdf(-0.1), law.erm(Erm::WORST)), (0.0, 1.0));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    struct Careless(Problem);
+    impl ExplicitPolicy for Careless {
+        fn mdp(&self) -> &Mdp {
+            self.0.mdp()
+        }
+        fn probabilities(&self, _: &OccupancyState, probabilities: &mut Vec<f64>) {
+            *probabilities = vec![0.5];
+        }
+    }
+    let problem = task("msee");
+    assert_eq!(backward_induction(&problem, Erm::MEAN).unwrap_err(), OracleError::NotLinear);
+    let error = distribution(&problem, &Careless(problem.clone()), ENOUGH).unwrap_err().to_string();
+    assert_eq!(error, "at time 0 in state \"s1\" the policy's 1 probabilities sum to 0.5; 2 are needed, with sum 1");
+    let other = Uniform::new(&task("mdp"));
+    let error = distribution(&problem, &other, ENOUGH).unwrap_err();
+    assert_eq!(error, OracleError::OtherModel { got: 8, expected: 10 });
+    let mdp = Mdp::sized(1, 1).start(0).transition(0, 0, [(0, 1.0)]).build().unwrap();
+    let astronomic = Problem::new(mdp.clone(), Objective::linear(vec![1e308]).unwrap(), 1.0, 2).unwrap();
+    assert_eq!(solve(&astronomic, Erm::MEAN, &Limits::default()).unwrap_err(), OracleError::Overflow);
+    // A long horizon is no reason to recurse deeply.
+    let long = Problem::new(mdp, Objective::linear(vec![2.0]).unwrap(), 1.0, 100_000).unwrap();
+    assert_close(solve(&long, Erm::MEAN, &with(Strategy::DepthFirst)).unwrap().value, 2.0, "long");
+}
