@@ -43,6 +43,15 @@ pub enum PlannerVariant {
     Grid,
 }
 
+impl std::fmt::Display for PlannerVariant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Illustrative => "illustrative",
+            Self::Grid => "grid",
+        })
+    }
+}
+
 /// A sequence of actions, repeated from its beginning when it ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {

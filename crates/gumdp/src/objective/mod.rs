@@ -241,6 +241,19 @@ impl Objective {
         Some((costs, self.offset))
     }
 
+    /// The costs c_i of a pair, for all terms that look at total costs c_i·d.
+    ///
+    /// # Panics
+    /// If there is no such pair.
+    #[must_use]
+    pub fn pair_costs(&self, pair: usize) -> Vec<f64> {
+        let totals = self.terms.iter().filter_map(|(_, term)| match term {
+            Term::Totals(totals) => Some(totals.costs(pair)),
+            Term::Cells(_) => None,
+        });
+        totals.flatten().copied().collect()
+    }
+
     /// Number of features that are carried along a trajectory.
     #[must_use]
     pub fn feature_count(&self) -> usize {

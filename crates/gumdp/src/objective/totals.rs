@@ -179,7 +179,7 @@ impl Totals {
                     let power = if *power == 1.0 { String::new() } else { format!("^{}", rounded(*power)) };
                     format!("{weight}(c{}·d){power}", i + 1)
                 };
-                f.write_str(&parameters.iter().enumerate().map(term).collect::<Vec<_>>().join(" + "))
+                write!(f, "({})", parameters.iter().enumerate().map(term).collect::<Vec<_>>().join(" + "))
             }
         }
     }

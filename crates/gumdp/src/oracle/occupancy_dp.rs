@@ -75,6 +75,18 @@ pub enum Method {
     },
 }
 
+impl std::fmt::Display for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Merged => f.write_str("merged occupancy states"),
+            Self::DepthFirst => f.write_str("depth-first search"),
+            Self::Mixed { depth_first_from } => {
+                write!(f, "merged occupancy states, depth-first from time {depth_first_from}")
+            }
+        }
+    }
+}
+
 /// The optimum of a problem, and how it was found.
 #[derive(Clone, Debug)]
 pub struct Solution {

@@ -1,0 +1,245 @@
+//! The command line, as types.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Plan, solve and evaluate risk-aware general-utility Markov decision processes.
+#[derive(Debug, Parser)]
+#[command(name = "gumdp", version, max_term_width = 100, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// No progress bar and no talk on stderr.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  gumdp run rooms                       plan, print a table, draw the figures
+  gumdp run mdp --beta 0.1,5,10 --json  the same as data
+  gumdp solve msee --beta 50            the exact optimum
+  gumdp show rooms --toml > mine.toml   start a problem of your own
+  gumdp reproduce                       every experiment of the paper
+
+Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted.";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the built-in tasks.
+    #[command(after_help = "Examples:\n  gumdp list\n  gumdp list --json")]
+    List {
+        /// A JSON array instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a task: parameters, objective, map.
+    #[command(
+        after_help = "Examples:\n  gumdp show grid-msee\n  gumdp show mdp --svg mdp.svg\n  gumdp show rooms --toml > mine.toml"
+    )]
+    Show {
+        /// Name of a built-in task, or a problem file.
+        task: String,
+        /// Print the problem file itself.
+        #[arg(long, conflicts_with = "svg")]
+        toml: bool,
+        /// Draw the task into this SVG file.
+        #[arg(long, value_name = "FILE")]
+        svg: Option<PathBuf>,
+    },
+    /// Play episodes for each β, print one row per β, write results and figures.
+    Run(RunArgs),
+    /// Compute the exact optimum.
+    #[command(
+        after_help = "Examples:\n  gumdp solve msee --beta 50\n  gumdp solve grid-mo --beta 8 --json\n  gumdp solve mine.toml --beta inf --max-states 200000000"
+    )]
+    Solve {
+        /// Name of a built-in task, or a problem file.
+        task: String,
+        /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk.
+        #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
+        beta: f64,
+        /// Refuse problems with more occupancy states than this.
+        #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+        max_states: u64,
+        /// Use this many threads (default: all cores).
+        #[arg(long, value_name = "T", value_parser = threads)]
+        threads: Option<usize>,
+        /// A JSON object instead of text.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Plan one decision and show its reasons.
+    #[command(
+        after_help = "Examples:\n  gumdp plan rooms --beta 10\n  gumdp plan grid-mo --beta 8 --time-limit 50ms\n  gumdp plan msee --beta 50 --state s2 --simulations 5000"
+    )]
+    Plan {
+        /// Name of a built-in task, or a problem file.
+        task: String,
+        /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk.
+        #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
+        beta: f64,
+        /// The state to decide in, at time 0 (default: the task's first initial state).
+        #[arg(long, value_name = "S")]
+        state: Option<String>,
+        /// Simulations (default: the task's).
+        #[arg(long, value_name = "n", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "time_limit")]
+        simulations: Option<u64>,
+        /// Plan for this long instead, such as 50ms or 2s.
+        #[arg(long, value_name = "TIME", value_parser = duration)]
+        time_limit: Option<Duration>,
+        /// Seed of all random numbers.
+        #[arg(long, value_name = "S", default_value_t = 0)]
+        seed: u64,
+        /// A JSON object instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Regenerate the paper's experiments with its settings; can be interrupted and resumed.
+    #[command(
+        after_help = "Examples:\n  gumdp reproduce\n  gumdp reproduce grid-mo mdp --runs 32\n  gumdp reproduce --out paper"
+    )]
+    Reproduce {
+        /// Which experiments (default: all): the names of the built-in tasks.
+        #[arg(value_name = "FIGURE")]
+        figures: Vec<String>,
+        /// Runs per β (default: the paper's 100 and 128).
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        runs: Option<u64>,
+        /// Seed of all random numbers.
+        #[arg(long, value_name = "S", default_value_t = 0)]
+        seed: u64,
+        /// Use this many threads (default: all cores).
+        #[arg(long, value_name = "T", value_parser = threads)]
+        threads: Option<usize>,
+        /// Folder for results, figures and report.
+        #[arg(long, value_name = "DIR", default_value = "gumdp-out/reproduce")]
+        out: PathBuf,
+    },
+    /// Draw figures and report again from saved results.
+    #[command(after_help = "Example:\n  gumdp report gumdp-out/rooms")]
+    Report {
+        /// A folder written by `run` or `reproduce`.
+        dir: PathBuf,
+    },
+    /// Show one saved episode step by step.
+    #[command(
+        after_help = "Examples:\n  gumdp replay gumdp-out/grid-mo --run 3\n  gumdp replay gumdp-out/reproduce --run 0 --task grid-msee --beta 1000"
+    )]
+    Replay {
+        /// A folder written by `run` or `reproduce`.
+        dir: PathBuf,
+        /// Number of the run, from 0.
+        #[arg(long, value_name = "K")]
+        run: u64,
+        /// The task, if the folder holds several (default: the first).
+        #[arg(long)]
+        task: Option<String>,
+        /// β, if the folder holds several (default: the first).
+        #[arg(long, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
+        beta: Option<f64>,
+        /// Preset or policy, if the folder holds several (default: the first).
+        #[arg(long)]
+        preset: Option<String>,
+    },
+    /// Print a completion script for a shell.
+    #[command(after_help = "Example:\n  gumdp completions bash > ~/.local/share/bash-completion/completions/gumdp")]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Arguments of `gumdp run`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp run rooms\n  gumdp run mdp --beta 0.1,5,10 --runs 1000 --json\n  gumdp run mine.toml --beta -1,0,inf --policy exact\n  gumdp run grid-mo --preset paper --out paper-grid-mo"
+)]
+pub struct RunArgs {
+    /// Name of a built-in task, or a problem file.
+    pub task: String,
+    /// Attitudes to risk, separated by commas: 0 is the mean, inf the worst case, negative seeks risk (default: the task's).
+    #[arg(long, short, value_name = "B,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
+    pub beta: Vec<f64>,
+    /// Episodes per β (default: the task's).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub runs: Option<u64>,
+    /// Simulations per decision (default: the task's).
+    #[arg(long, value_name = "n", value_parser = clap::value_parser!(u64).range(1..=gumdp::planner::MAX_SIMULATIONS))]
+    pub simulations: Option<u64>,
+    /// Seed of all random numbers.
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// Use this many threads (default: all cores). Results do not depend on it.
+    #[arg(long, value_name = "T", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Settings of the planner; `paper` implies `--policy planner`.
+    #[arg(long, value_enum)]
+    pub preset: Option<Preset>,
+    /// Who chooses the actions (default: planner).
+    #[arg(long, value_enum)]
+    pub policy: Option<PolicyName>,
+    /// Folder for results and figures (default: gumdp-out/TASK; with --json nothing is written unless this is given).
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// A JSON array instead of a table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Settings of the planner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Preset {
+    /// The published algorithm with the task's settings.
+    Paper,
+    /// The best planner there is; for now the published one.
+    Default,
+}
+
+/// Who chooses the actions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PolicyName {
+    /// ERM-MCTS.
+    Planner,
+    /// Every action equally likely.
+    Uniform,
+    /// The exact optimum, where it can be computed.
+    Exact,
+    /// ERM backward induction, for linear objectives.
+    BackwardInduction,
+}
+
+fn beta(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(beta) if !beta.is_nan() => Ok(beta),
+        _ => Err("beta must be a number in [-inf, inf]".to_owned()),
+    }
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(count @ 1..=1024) => Ok(count),
+        _ => Err("the number of threads must lie in [1, 1024]".to_owned()),
+    }
+}
+
+/// A time with a unit: 50ms, 2s, 1.5s.
+fn duration(text: &str) -> Result<Duration, String> {
+    let refusal = || "a time looks like 50ms, 2s or 1.5s and must be positive, at most 1 day".to_owned();
+    let (number, seconds_per_unit) = if let Some(number) = text.strip_suffix("ms") {
+        (number, 1e-3)
+    } else if let Some(number) = text.strip_suffix("us") {
+        (number, 1e-6)
+    } else if let Some(number) = text.strip_suffix('s') {
+        (number, 1.0)
+    } else {
+        return Err(refusal());
+    };
+    let seconds = number.trim().parse::<f64>().map_err(|_| refusal())? * seconds_per_unit;
+    if seconds > 0.0 && seconds <= 86_400.0 { Ok(Duration::from_secs_f64(seconds)) } else { Err(refusal()) }
+}

@@ -1,0 +1,61 @@
+//! `gumdp list`: the built-in tasks.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use gumdp::tasks;
+use serde::Serialize;
+
+use crate::table::Table;
+
+#[derive(Serialize)]
+struct Entry {
+    name: &'static str,
+    title: String,
+    states: usize,
+    actions: usize,
+    discount: f64,
+    horizon: usize,
+    betas: Vec<f64>,
+    runs: u64,
+    simulations: u64,
+}
+
+/// Prints the built-in tasks.
+pub fn list(json: bool) -> Result<()> {
+    let entries = tasks::NAMES.into_iter().filter_map(|name| {
+        let task = tasks::get(name)?;
+        Some(Entry {
+            name,
+            title: task.title,
+            states: task.problem.mdp().state_count(),
+            actions: task.problem.mdp().action_count(),
+            discount: task.problem.discount(),
+            horizon: task.problem.horizon(),
+            betas: task.defaults.betas,
+            runs: task.defaults.runs,
+            simulations: task.defaults.simulations,
+        })
+    });
+    let mut out = io::stdout().lock();
+    if json {
+        let entries: Vec<Entry> = entries.collect();
+        serde_json::to_writer_pretty(&mut out, &entries)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    let mut table = Table::new(&["task", "states", "horizon", "discount", "beta", "title"], &[0, 4, 5]);
+    for entry in entries {
+        let betas: Vec<String> = entry.betas.iter().map(ToString::to_string).collect();
+        table.row(vec![
+            entry.name.to_owned(),
+            entry.states.to_string(),
+            entry.horizon.to_string(),
+            entry.discount.to_string(),
+            betas.join(", "),
+            entry.title,
+        ]);
+    }
+    table.print(&mut out)?;
+    Ok(())
+}

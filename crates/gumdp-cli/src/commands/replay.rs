@@ -1,0 +1,54 @@
+//! `gumdp replay`: one saved episode, step by step.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::Result;
+use gumdp::{Pair, Scene};
+
+use super::show;
+use crate::failure::BadInput;
+use crate::results::{self, Experiment, Finished};
+use crate::store::Store;
+
+/// Prints a saved run of the cell that fits the given names, or the first.
+pub fn replay(dir: &Path, run: u64, task: Option<&str>, beta: Option<f64>, preset: Option<&str>) -> Result<()> {
+    let store = Store::open(dir).map_err(|error| BadInput::new(format!("{error:#}")))?;
+    let (_, experiments) = results::load(&store)?;
+    let cells = experiments.iter().flat_map(|experiment| experiment.finished.iter().map(move |f| (experiment, f)));
+    let fits = |finished: &Finished| {
+        task.is_none_or(|task| finished.cell.task == task)
+            && beta.is_none_or(|beta| finished.cell.beta == beta)
+            && preset.is_none_or(|preset| finished.cell.preset == preset)
+    };
+    let Some((experiment, finished)) = cells.clone().find(|(_, finished)| fits(finished)) else {
+        let known: Vec<String> = cells
+            .map(|(_, f)| format!("--task {} --beta {} --preset {}", f.cell.task, f.cell.beta, f.cell.preset))
+            .collect();
+        return Err(BadInput::new(format!("{} holds no such results", dir.display()))
+            .hint(format!("it holds {}", known.join("; ")))
+            .into());
+    };
+    let Some(record) = finished.records.iter().find(|record| record.run == run) else {
+        let last = finished.cell.runs - 1;
+        return Err(BadInput::new(format!("there is no run {run}; it must lie in [0, {last}]")).into());
+    };
+    let mut out = io::stdout().lock();
+    let cell = &finished.cell;
+    writeln!(out, "{}, beta = {}, {}, run {run}: cost {}", cell.task, cell.beta, cell.preset, record.cost)?;
+    print_steps(experiment, &record.path, &mut out)?;
+    Ok(())
+}
+
+fn print_steps(experiment: &Experiment, path: &[u32], out: &mut impl Write) -> Result<()> {
+    let problem = &experiment.task.problem;
+    let mdp = problem.mdp();
+    for (time, pair) in path.iter().map(|&pair| Pair::from(pair)).enumerate() {
+        let state = mdp.state(pair);
+        writeln!(out, "\nt = {time}  {}  → {}", mdp.state_name(state), mdp.action_name(mdp.action(pair)))?;
+        if let Scene::Grid(grid) = &experiment.task.scene {
+            write!(out, "{}", show::map(grid, grid.cell_of_state[state.index()]))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,25 @@
+//! `gumdp report`: figures and report again from saved results.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::reproduce;
+use crate::failure::BadInput;
+use crate::store::Store;
+use crate::{draw, results};
+
+/// Draws again from a results folder.
+pub fn report(dir: &Path, quiet: bool) -> Result<()> {
+    let store = Store::open(dir).map_err(|error| BadInput::new(format!("{error:#}")))?;
+    let (manifest, experiments) = results::load(&store)?;
+    if manifest.command == "reproduce" {
+        reproduce::write_report(&store, &manifest, &experiments, quiet)?;
+    } else {
+        draw::draw(&store, &manifest, &experiments)?;
+    }
+    if !quiet {
+        eprintln!("figures and report.html are in {}", dir.display());
+    }
+    Ok(())
+}

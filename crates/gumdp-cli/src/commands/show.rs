@@ -1,0 +1,131 @@
+//! `gumdp show`: a task as text, as a drawing, or as its problem file.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::Result;
+use gumdp::{GridScene, Mdp, Pair, Scene, State, Task};
+
+use super::load;
+use crate::failure::BadInput;
+use crate::store::write_atomically;
+use crate::{draw, number};
+
+/// Models with more rows than this are not listed.
+const MAX_LISTED_PAIRS: usize = 60;
+
+/// Shows a task.
+pub fn show(name: &str, toml: bool, svg: Option<&Path>) -> Result<()> {
+    let task = load(name)?;
+    if let Some(file) = svg {
+        let drawing = draw::task(&task).ok_or_else(|| {
+            BadInput::new(format!(
+                "task {} has {} states; only small models can be drawn as a graph",
+                task.name,
+                task.problem.mdp().state_count()
+            ))
+        })?;
+        return write_atomically(file, drawing.as_bytes());
+    }
+    let text = if toml { task.source.clone() } else { describe(&task) };
+    io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+fn describe(task: &Task) -> String {
+    let (problem, mdp, defaults) = (&task.problem, task.problem.mdp(), &task.defaults);
+    let mut text = format!("{}: {}\n", task.name, task.title);
+    if !task.description.is_empty() {
+        let _ = writeln!(text, "{}", task.description.trim());
+    }
+    text.push('\n');
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(text, "  {name:<12} {value}");
+    };
+    line(
+        "states",
+        format!("{} ({} with action, {} transitions)", mdp.state_count(), mdp.pair_count(), mdp.transition_count()),
+    );
+    line("actions", (0..mdp.action_count() as u32).map(|a| mdp.action_name(a.into())).collect::<Vec<_>>().join(", "));
+    let starts = mdp.initial().iter().map(|&(state, probability)| outcome(mdp, state, probability));
+    line("start", starts.collect::<Vec<_>>().join(", "));
+    line("discount", problem.discount().to_string());
+    line("horizon", problem.horizon().to_string());
+    line("objective", problem.objective().to_string());
+    let bounds = problem.objective().bounds();
+    line("costs lie in", format!("[{}, {}]", number::short(bounds.low), number::short(bounds.high)));
+    line("beta", defaults.betas.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
+    line("runs", defaults.runs.to_string());
+    line(
+        "planner",
+        format!(
+            "{} simulations, exploration {}, {} variant",
+            defaults.simulations,
+            number::short(defaults.exploration),
+            defaults.variant
+        ),
+    );
+    text.push('\n');
+    match &task.scene {
+        Scene::Grid(grid) => text.push_str(&map_with_legend(grid)),
+        Scene::Graph(_) if mdp.pair_count() <= MAX_LISTED_PAIRS => text.push_str(&transitions(mdp)),
+        Scene::Graph(_) => {}
+    }
+    text
+}
+
+fn transitions(mdp: &Mdp) -> String {
+    let mut text = String::new();
+    for pair in (0..mdp.pair_count() as u32).map(Pair::from) {
+        let outcomes: Vec<String> = mdp.successors(pair).map(|(state, p)| outcome(mdp, state, p)).collect();
+        let (state, action) = (mdp.state_name(mdp.state(pair)), mdp.action_name(mdp.action(pair)));
+        let _ = writeln!(text, "  {state:<6} {action:<8} → {}", outcomes.join(", "));
+    }
+    text
+}
+
+/// A state with its probability, unless it is certain.
+fn outcome(mdp: &Mdp, state: State, probability: f64) -> String {
+    let name = mdp.state_name(state);
+    if probability == 1.0 { name.to_owned() } else { format!("{name} {probability}") }
+}
+
+fn map_with_legend(grid: &GridScene) -> String {
+    let mut text = map(grid, None);
+    text.push('\n');
+    for terrain in &grid.terrains {
+        let mut notes = Vec::new();
+        if terrain.start {
+            notes.push("start".to_owned());
+        }
+        if terrain.home {
+            notes.push("home".to_owned());
+        }
+        if let Some(sticky) = terrain.sticky {
+            notes.push(format!("gets stuck with probability {}, free with {}", sticky.stuck, sticky.unstuck));
+        }
+        if let Some(defeat) = terrain.enemy {
+            notes.push(format!("defeats with probability {defeat}"));
+        }
+        let notes = if notes.is_empty() { String::new() } else { format!(": {}", notes.join(", ")) };
+        let _ = writeln!(text, "  {}  {}{notes}", terrain.symbol, terrain.name);
+    }
+    text
+}
+
+/// The ASCII map, with the agent as `@` if it is somewhere.
+pub fn map(grid: &GridScene, agent: Option<u32>) -> String {
+    let mut text = String::new();
+    for row in 0..grid.rows {
+        text.push_str("  ");
+        for column in 0..grid.columns {
+            let cell = (row * grid.columns + column) as u32;
+            text.push(if agent == Some(cell) { '@' } else { grid.terrain(cell).symbol });
+            text.push(' ');
+        }
+        text.truncate(text.trim_end_matches(' ').len());
+        text.push('\n');
+    }
+    text
+}

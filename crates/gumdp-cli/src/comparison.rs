@@ -1,0 +1,252 @@
+//! The paper's numbers beside ours: is the difference more than sampling error?
+//!
+//! A published number is itself the statistic of a sample, so the two are compared as two samples of the same size of
+//! spread: they *agree* if their difference lies within the 99 % interval that both errors together allow, plus half a unit
+//! of the last printed digit. A published maximum m of n runs disagrees if so many of our runs exceed it that the chance is
+//! below 1 % (k of our n' runs above the largest of n others has probability at most (n'/(n + n'))^k).
+
+use anyhow::{Context, Result};
+use gumdp::rng::{self, Purpose};
+use gumdp::stats::{self, Interval, Summary};
+use serde::{Deserialize, Serialize};
+
+use crate::number::short;
+use crate::outcome;
+use crate::results::{Experiment, Finished};
+
+/// Normal quantile of a two-sided 99 % interval.
+const Z99: f64 = 2.576;
+/// Resamples of a bootstrap interval.
+const RESAMPLES: usize = 2000;
+/// Fewer, because every one computes a whole summary.
+const WHISKER_RESAMPLES: usize = 400;
+
+/// The paper's numbers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Statistics of costs.
+    pub number: Vec<Number>,
+    /// Run times.
+    pub time: Vec<Time>,
+}
+
+/// A statistic of the paper.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Number {
+    task: String,
+    beta: f64,
+    statistic: Statistic,
+    value: Option<f64>,
+    range: Option<[f64; 2]>,
+    outcomes: Option<Vec<String>>,
+    runs: u64,
+    digits: i32,
+    why: Option<String>,
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Statistic {
+    /// Mean cost.
+    Mean,
+    /// Median cost.
+    Median,
+    /// Highest cost.
+    Max,
+    /// Both whiskers of the box plot.
+    Whiskers,
+    /// Share of runs with certain outcomes.
+    Share,
+}
+
+/// A run time of the paper.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Time {
+    /// The task.
+    pub task: String,
+    /// Seconds.
+    pub seconds: f64,
+    /// Of a whole figure or of one run.
+    pub of: String,
+}
+
+/// A published number beside ours.
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    /// The task.
+    pub task: String,
+    /// Attitude to risk.
+    #[serde(with = "crate::number")]
+    pub beta: f64,
+    /// What is compared.
+    pub statistic: String,
+    /// The reference, as it is printed: the paper's, or the oracle's.
+    pub reference: String,
+    /// Where the reference comes from.
+    pub source: &'static str,
+    /// Ours.
+    pub ours: f64,
+    /// The interval in which a reference agrees with ours; `None` for a maximum.
+    pub interval: Option<[f64; 2]>,
+    /// Whether they agree.
+    pub agrees: bool,
+    /// What is known about a difference.
+    pub why: Option<String>,
+}
+
+impl Comparison {
+    /// The interval as text.
+    pub fn interval_text(&self) -> String {
+        self.interval.map_or_else(|| "–".to_owned(), |[low, high]| format!("{} – {}", short(low), short(high)))
+    }
+}
+
+impl Published {
+    /// The numbers that are built in.
+    pub fn new() -> Result<Self> {
+        toml::from_str(include_str!("published.toml")).context("published.toml")
+    }
+}
+
+/// All comparisons that these experiments allow.
+pub fn compare(published: &Published, experiments: &[Experiment]) -> Result<Vec<Comparison>> {
+    let mut comparisons = Vec::new();
+    for experiment in experiments {
+        for finished in experiment.finished.iter().filter(|finished| finished.cell.is_planner()) {
+            let of_cell = |n: &&Number| n.task == finished.cell.task && n.beta == finished.cell.beta;
+            for number in published.number.iter().filter(of_cell) {
+                comparisons.extend(with_paper(number, experiment, finished)?);
+            }
+            let oracle = experiment
+                .finished
+                .iter()
+                .find(|other| other.cell.preset == "backward-induction" && other.cell.beta == finished.cell.beta);
+            if let Some(oracle) = oracle {
+                comparisons.extend(with_oracle(finished, oracle)?);
+            }
+        }
+    }
+    Ok(comparisons)
+}
+
+fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> Result<Vec<Comparison>> {
+    let costs = finished.costs();
+    let summary = &finished.summary;
+    let rounding = 0.5 * 10_f64.powi(-number.digits);
+    // Two samples: ours has `costs.len()` runs, theirs `runs`.
+    let both = (1.0 + costs.len() as f64 / number.runs as f64).sqrt();
+    let widened = |ours: f64, around: Interval| {
+        [ours - both * (ours - around.low) - rounding, ours + both * (around.high - ours) + rounding]
+    };
+    let symmetric =
+        |ours: f64, error: f64| [ours - both * Z99 * error - rounding, ours + both * Z99 * error + rounding];
+    let value = number.value.unwrap_or(f64::NAN);
+    let comparison =
+        |statistic: &str, reference: String, ours: f64, interval: Option<[f64; 2]>, agrees: bool| Comparison {
+            task: number.task.clone(),
+            beta: number.beta,
+            statistic: statistic.to_owned(),
+            reference,
+            source: "paper",
+            ours,
+            interval,
+            agrees,
+            why: number.why.clone(),
+        };
+    let printed = format!("{value:.*}", number.digits as usize);
+    let with_interval = |statistic: &str, ours: f64, interval: [f64; 2]| {
+        vec![comparison(statistic, printed.clone(), ours, Some(interval), contains(interval, value))]
+    };
+    Ok(match number.statistic {
+        Statistic::Mean => with_interval("mean", summary.mean, symmetric(summary.mean, standard_error(&costs))),
+        Statistic::Median => {
+            let around = interval(&costs, RESAMPLES, |sample| sorted_quantile(sample, 0.5))?;
+            with_interval("median", summary.median, widened(summary.median, around))
+        }
+        Statistic::Share => {
+            let wanted = number.outcomes.as_deref().unwrap_or_default();
+            let hits = finished.records.iter().filter(|record| {
+                outcome::of(&experiment.task, &record.path).is_some_and(|name| wanted.contains(&name))
+            });
+            let (hits, n) = (hits.count() as f64, costs.len() as f64);
+            // One run more and one less keep the interval open at shares of 0 and 1.
+            let shrunk = (hits + 1.0) / (n + 2.0);
+            let around = symmetric(hits / n, (shrunk * (1.0 - shrunk) / n).sqrt());
+            with_interval(&format!("share {}", wanted.join(" or ")), hits / n, around)
+        }
+        Statistic::Max => {
+            let above = costs.iter().filter(|&&cost| cost > value + rounding).count();
+            let chance = (costs.len() as f64 / (costs.len() as f64 + number.runs as f64)).powi(above as i32);
+            vec![comparison("max", printed, summary.max, None, chance >= 0.01)]
+        }
+        Statistic::Whiskers => {
+            let [low, high] = number.range.unwrap_or([f64::NAN; 2]);
+            let whiskers = |sample: &[f64]| {
+                Summary::of(sample, gumdp::Erm::MEAN, 0).map_or([f64::NAN; 2], |s| [s.whisker_low, s.whisker_high])
+            };
+            let around_low = widened(summary.whisker_low, interval(&costs, WHISKER_RESAMPLES, |s| whiskers(s)[0])?);
+            let around_high = widened(summary.whisker_high, interval(&costs, WHISKER_RESAMPLES, |s| whiskers(s)[1])?);
+            let [ours_low, ours_high] = [summary.whisker_low, summary.whisker_high];
+            vec![
+                comparison("lower whisker", format!("≥ {low}"), ours_low, Some(around_low), around_low[1] >= low),
+                comparison("upper whisker", format!("≤ {high}"), ours_high, Some(around_high), around_high[0] <= high),
+            ]
+        }
+    })
+}
+
+/// The paper's claim that ERM-MCTS matches ERM-BI on `mdp`: mean and ERM of both samples.
+fn with_oracle(planner: &Finished, oracle: &Finished) -> Result<[Comparison; 2]> {
+    let comparison = |statistic: &str, reference: f64, ours: f64, interval: [f64; 2]| Comparison {
+        task: planner.cell.task.clone(),
+        beta: planner.cell.beta,
+        statistic: statistic.to_owned(),
+        reference: format!("{reference:.4}"),
+        source: "ERM-BI",
+        ours,
+        interval: Some(interval),
+        agrees: contains(interval, reference),
+        why: None,
+    };
+    let erm = planner.cell.erm()?;
+    let spread = |finished: &Finished| interval(&finished.costs(), RESAMPLES, |sample| erm.of_samples(sample));
+    let (around_ours, around_theirs) = (spread(planner)?, spread(oracle)?);
+    let (ours, theirs) = (planner.summary.erm, oracle.summary.erm);
+    let risk_interval = [
+        ours - (ours - around_ours.low).hypot(around_theirs.high - theirs),
+        ours + (around_ours.high - ours).hypot(theirs - around_theirs.low),
+    ];
+    let error = Z99 * standard_error(&planner.costs()).hypot(standard_error(&oracle.costs()));
+    let mean = planner.summary.mean;
+    Ok([
+        comparison("mean", oracle.summary.mean, mean, [mean - error, mean + error]),
+        comparison("erm", theirs, ours, risk_interval),
+    ])
+}
+
+fn contains([low, high]: [f64; 2], value: f64) -> bool {
+    (low..=high).contains(&value)
+}
+
+fn standard_error(costs: &[f64]) -> f64 {
+    let n = costs.len() as f64;
+    let mean = costs.iter().sum::<f64>() / n;
+    let variance = costs.iter().map(|cost| (cost - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+    (variance / n).sqrt()
+}
+
+/// The 99 % bootstrap interval of a statistic.
+fn interval(costs: &[f64], resamples: usize, statistic: impl Fn(&[f64]) -> f64) -> Result<Interval> {
+    let mut rng = rng::stream(0, 0, Purpose::Bootstrap);
+    Ok(stats::bootstrap_interval(costs, statistic, resamples, 0.99, &mut rng)?)
+}
+
+fn sorted_quantile(sample: &[f64], q: f64) -> f64 {
+    let mut sorted = sample.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    stats::quantile(&sorted, q)
+}

@@ -1,0 +1,277 @@
+//! Charts of what was played.
+
+use gumdp::oracle;
+use gumdp::{Erm, GridScene, Pair, Scene, Scripted};
+
+use super::Drawing;
+use crate::figure::{
+    BarGroup, BarPlot, Bars, BoxGroup, BoxPlot, BoxStats, CategoryMap, HeatMaps, HeatPanel, Law, LinePlot, LineSeries,
+    ReferenceLine, StemPlot,
+};
+use crate::outcome;
+use crate::results::{Experiment, Finished};
+
+/// Points of a curve over β.
+const CURVE_POINTS: usize = 121;
+/// Scripts with more occupancy states than this are not drawn.
+const MAX_LAW_STATES: u64 = 2_000_000;
+/// Maps with more cells than this are drawn without numbers in the cells.
+const MAX_LABELLED_CELLS: usize = 150;
+
+/// What a policy is called in a figure.
+pub fn policy_name(preset: &str) -> &str {
+    match preset {
+        "paper" => "ERM-MCTS",
+        "default" => "planner",
+        "backward-induction" => "ERM-BI",
+        "exact" => "exact policy",
+        other => other,
+    }
+}
+
+/// β as a label.
+pub fn beta_label(beta: f64) -> String {
+    if beta.is_infinite() { format!("β = {}∞", if beta < 0.0 { "−" } else { "" }) } else { format!("β = {beta}") }
+}
+
+/// Box plots of the costs for each β and policy, with the exact optimum where it is known.
+pub fn boxes(experiment: &Experiment) -> Option<Drawing> {
+    if experiment.finished.is_empty() {
+        return None;
+    }
+    let presets = distinct(experiment.finished.iter().map(|finished| finished.cell.preset.clone()));
+    let betas = distinct(experiment.finished.iter().map(|finished| finished.cell.beta));
+    let box_of = |beta: f64, preset: &String| {
+        let finished = experiment.finished.iter().find(|f| f.cell.beta == beta && f.cell.preset == *preset)?;
+        let (summary, costs) = (&finished.summary, finished.costs());
+        Some(BoxStats {
+            q25: summary.q25,
+            median: summary.median,
+            q75: summary.q75,
+            whisker_low: summary.whisker_low,
+            whisker_high: summary.whisker_high,
+            mean: summary.mean,
+            outliers: summary.outliers(&costs).collect(),
+        })
+    };
+    let groups = betas
+        .iter()
+        .map(|&beta| BoxGroup {
+            label: beta_label(beta),
+            boxes: presets.iter().map(|preset| box_of(beta, preset)).collect(),
+            reference: experiment.optimum(beta),
+        })
+        .collect();
+    let plot = BoxPlot {
+        title: experiment.task.title.clone(),
+        y_label: "cost f(d)".to_owned(),
+        series: presets.iter().map(|preset| policy_name(preset).to_owned()).collect(),
+        groups,
+        reference_label: "exact optimum (ERM)".to_owned(),
+        ..BoxPlot::default()
+    };
+    let runs = experiment.finished[0].cell.runs;
+    Some(Drawing {
+        name: format!("{}-boxes", experiment.task.name),
+        svg: plot.svg(),
+        caption: format!(
+            "Costs of {runs} runs for each β: quartiles, Tukey whiskers, outliers, mean. Lower is better."
+        ),
+    })
+}
+
+/// The mean time spent in each cell of the map, for each β.
+pub fn heat_maps(experiment: &Experiment) -> Option<Drawing> {
+    let Scene::Grid(grid) = &experiment.task.scene else { return None };
+    if experiment.finished.is_empty() {
+        return None;
+    }
+    let panel = |finished: &Finished| HeatPanel {
+        title: panel_title(experiment, finished),
+        values: matrix(grid, &mean_visits(experiment, grid, finished)),
+    };
+    let sticky = |cell: u32| grid.terrain(cell).sticky.is_some();
+    let outlined: Vec<(usize, usize)> = grid.cells().filter(|&cell| sticky(cell)).map(|c| grid.position(c)).collect();
+    let has_walls = grid.terrains.iter().any(|terrain| terrain.wall);
+    let category = |cell: u32| if grid.terrain(cell).wall { 2 } else { usize::from(sticky(cell)) };
+    let map = (!outlined.is_empty()).then(|| CategoryMap {
+        title: "terrain".to_owned(),
+        cells: (0..grid.rows)
+            .map(|row| (0..grid.columns).map(|column| category((row * grid.columns + column) as u32)).collect())
+            .collect(),
+        names: ["normal", "difficult", "wall"][..if has_walls { 3 } else { 2 }]
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+    });
+    let maps = HeatMaps {
+        title: "Where the time is spent".to_owned(),
+        value_label: "mean steps per run".to_owned(),
+        panels: experiment.finished.iter().map(panel).collect(),
+        map,
+        outline_label: if outlined.is_empty() { String::new() } else { "difficult terrain".to_owned() },
+        outlined,
+        cell_labels: grid.rows * grid.columns <= MAX_LABELLED_CELLS,
+        ..HeatMaps::default()
+    };
+    Some(Drawing {
+        name: format!("{}-visits", experiment.task.name),
+        svg: maps.svg(),
+        caption: "Mean number of steps spent in each cell, over all runs.".to_owned(),
+    })
+}
+
+/// The share of runs on difficult terrain at each time.
+pub fn difficult_terrain(experiment: &Experiment) -> Option<Drawing> {
+    let Scene::Grid(grid) = &experiment.task.scene else { return None };
+    let difficult: Vec<bool> = grid.cells().map(|cell| grid.terrain(cell).sticky.is_some()).collect();
+    if experiment.finished.is_empty() || !difficult.contains(&true) {
+        return None;
+    }
+    let mdp = experiment.task.problem.mdp();
+    let on_difficult = |pair: u32| {
+        grid.cell_of_state[mdp.state(Pair::from(pair)).index()].is_some_and(|cell| difficult[cell as usize])
+    };
+    let series = experiment.finished.iter().map(|finished| LineSeries {
+        name: panel_title(experiment, finished),
+        points: (0..experiment.task.problem.horizon())
+            .map(|time| {
+                let there = finished.records.iter().filter(|r| r.path.get(time).is_some_and(|&p| on_difficult(p)));
+                (time as f64, there.count() as f64 / finished.records.len() as f64)
+            })
+            .collect(),
+        ..LineSeries::default()
+    });
+    let plot = LinePlot {
+        title: "Runs on difficult terrain".to_owned(),
+        x_label: "time t (steps)".to_owned(),
+        y_label: "share of runs".to_owned(),
+        series: series.collect(),
+        ..LinePlot::default()
+    };
+    Some(Drawing {
+        name: format!("{}-terrain", experiment.task.name),
+        svg: plot.svg(),
+        caption: "Share of runs that are on difficult terrain at each time.".to_owned(),
+    })
+}
+
+/// How often each outcome of a gathering task happened.
+pub fn outcomes(experiment: &Experiment) -> Option<Drawing> {
+    let categories = outcome::all(&experiment.task);
+    if categories.is_empty() || experiment.finished.is_empty() {
+        return None;
+    }
+    let groups = experiment.finished.iter().map(|finished| {
+        let ended: Vec<Option<String>> =
+            finished.records.iter().map(|record| outcome::of(&experiment.task, &record.path)).collect();
+        let share = |category: &String| {
+            ended.iter().filter(|name| name.as_ref() == Some(category)).count() as f64 / ended.len() as f64
+        };
+        BarGroup { label: panel_title(experiment, finished), values: categories.iter().map(share).collect() }
+    });
+    let plot = BarPlot {
+        title: "Outcomes".to_owned(),
+        y_label: "share of runs".to_owned(),
+        groups: groups.collect(),
+        categories: categories.clone(),
+        arrangement: Bars::Stacked,
+        ..BarPlot::default()
+    };
+    Some(Drawing {
+        name: format!("{}-outcomes", experiment.task.name),
+        svg: plot.svg(),
+        caption: "What was brought home.".to_owned(),
+    })
+}
+
+/// The exact law of f under each script of the task, and its ERM as a function of β.
+pub fn laws(experiment: &Experiment) -> Vec<Drawing> {
+    let task = &experiment.task;
+    let laws: Vec<(String, oracle::Law)> = task
+        .scripts
+        .iter()
+        .filter_map(|script| {
+            let policy = Scripted::new(&task.problem, script.actions.clone()).ok()?;
+            Some((script.name.clone(), oracle::distribution(&task.problem, &policy, MAX_LAW_STATES).ok()?))
+        })
+        .collect();
+    if laws.is_empty() {
+        return Vec::new();
+    }
+    let density = StemPlot {
+        title: "Distribution of the cost".to_owned(),
+        x_label: "cost f(d)".to_owned(),
+        laws: laws.iter().map(|(name, law)| Law { name: name.clone(), atoms: law.outcomes().collect() }).collect(),
+        references: laws
+            .iter()
+            .map(|(name, law)| ReferenceLine { at: law.mean(), label: format!("mean of {name}") })
+            .collect(),
+        ..StemPlot::default()
+    };
+    let mut drawings = vec![Drawing {
+        name: format!("{}-laws", task.name),
+        svg: density.svg(),
+        caption: "The exact distribution of the cost under the task's fixed plans.".to_owned(),
+    }];
+    let [low, high] = task.defaults.curve.unwrap_or([0.01, 100.0]);
+    let betas: Vec<f64> =
+        (0..CURVE_POINTS).map(|i| low * (high / low).powf(i as f64 / (CURVE_POINTS - 1) as f64)).collect();
+    let risk = |law: &oracle::Law, beta: f64| Erm::new(beta).map_or(f64::NAN, |erm| law.erm(erm));
+    let curve = LinePlot {
+        title: "Risk as a function of β".to_owned(),
+        x_label: "β".to_owned(),
+        y_label: "ERM of the cost".to_owned(),
+        log_x: true,
+        series: laws
+            .iter()
+            .map(|(name, law)| LineSeries {
+                name: name.clone(),
+                points: betas.iter().map(|&beta| (beta, risk(law, beta))).collect(),
+                ..LineSeries::default()
+            })
+            .collect(),
+        ..LinePlot::default()
+    };
+    drawings.push(Drawing {
+        name: format!("{}-curve", task.name),
+        svg: curve.svg(),
+        caption: "Their entropic risk, from the exact law: the larger β, the more the worst outcomes count.".to_owned(),
+    });
+    drawings
+}
+
+/// β, and the policy if there are several.
+fn panel_title(experiment: &Experiment, finished: &Finished) -> String {
+    let label = beta_label(finished.cell.beta);
+    let several = experiment.finished.iter().any(|other| other.cell.preset != finished.cell.preset);
+    if several { format!("{label}, {}", policy_name(&finished.cell.preset)) } else { label }
+}
+
+/// Steps per run in each cell of the map.
+fn mean_visits(experiment: &Experiment, grid: &GridScene, finished: &Finished) -> Vec<f64> {
+    let mdp = experiment.task.problem.mdp();
+    let mut visits = vec![0.0; grid.rows * grid.columns];
+    for &pair in finished.records.iter().flat_map(|record| &record.path) {
+        if let Some(cell) = grid.cell_of_state[mdp.state(Pair::from(pair)).index()] {
+            visits[cell as usize] += 1.0 / finished.records.len() as f64;
+        }
+    }
+    visits
+}
+
+/// Values by cell as rows; walls have none.
+fn matrix(grid: &GridScene, values: &[f64]) -> Vec<Vec<f64>> {
+    let value = |cell: usize| if grid.terrain(cell as u32).wall { f64::NAN } else { values[cell] };
+    (0..grid.rows).map(|row| (0..grid.columns).map(|column| value(row * grid.columns + column)).collect()).collect()
+}
+
+fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut kept = Vec::new();
+    for item in items {
+        if !kept.contains(&item) {
+            kept.push(item);
+        }
+    }
+    kept
+}

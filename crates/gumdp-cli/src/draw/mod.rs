@@ -1,0 +1,36 @@
+//! Figures and reports from results.
+
+mod charts;
+mod report;
+mod task;
+
+pub use report::{draw, results_table, settings, write_figures};
+pub use task::task;
+
+use crate::results::Experiment;
+
+/// A figure with its name and caption.
+#[derive(Debug)]
+pub struct Drawing {
+    /// File name without extension.
+    pub name: String,
+    /// The SVG document.
+    pub svg: String,
+    /// What it shows.
+    pub caption: String,
+}
+
+/// Every figure that makes sense for a task and what was played of it.
+pub fn figures(experiment: &Experiment) -> Vec<Drawing> {
+    let mut drawings = Vec::new();
+    if let Some(svg) = task(&experiment.task) {
+        let name = format!("{}-task", experiment.task.name);
+        drawings.push(Drawing { name, svg, caption: format!("The task. {}", experiment.task.title) });
+    }
+    drawings.extend(charts::laws(experiment));
+    drawings.extend(charts::boxes(experiment));
+    drawings.extend(charts::heat_maps(experiment));
+    drawings.extend(charts::difficult_terrain(experiment));
+    drawings.extend(charts::outcomes(experiment));
+    drawings
+}

@@ -1,0 +1,122 @@
+//! `report.html` and the figure files of `gumdp run`, and the pieces that the paper's report shares.
+
+use anyhow::Result;
+
+use super::charts::policy_name;
+use super::{Drawing, figures};
+use crate::cells::Cell as ExperimentCell;
+use crate::number::short;
+use crate::page::{Cell, Column, Figure, Page, Table};
+use crate::results::{Experiment, Finished, Manifest};
+use crate::store::Store;
+
+/// Draws the figures of `gumdp run` and writes its report.
+pub fn draw(store: &Store, manifest: &Manifest, experiments: &[Experiment]) -> Result<()> {
+    for experiment in experiments {
+        let drawings = figures(experiment);
+        write_figures(store, &drawings)?;
+        let mut page = Page::new(&experiment.task.title);
+        page.lead(&experiment.task.description);
+        page.section("results", "Results");
+        page.table(&results_table(experiment));
+        page.figures(&drawings.into_iter().map(Figure::from).collect::<Vec<_>>());
+        settings(&mut page, manifest, std::slice::from_ref(experiment));
+        store.write("report.html", page.html().as_bytes())?;
+    }
+    Ok(())
+}
+
+impl From<Drawing> for Figure {
+    fn from(drawing: Drawing) -> Self {
+        Self { svg: drawing.svg, caption: drawing.caption, file_name: drawing.name }
+    }
+}
+
+/// Writes each figure as `figures/NAME.svg`, and as PNG if that is built in.
+pub fn write_figures(store: &Store, drawings: &[Drawing]) -> Result<()> {
+    for drawing in drawings {
+        store.write(&format!("figures/{}.svg", drawing.name), drawing.svg.as_bytes())?;
+        #[cfg(feature = "png")]
+        store.write(&format!("figures/{}.png", drawing.name), &crate::png::render(&drawing.svg)?)?;
+    }
+    Ok(())
+}
+
+/// One row for each cell of an experiment.
+pub fn results_table(experiment: &Experiment) -> Table {
+    let header = [
+        "mean",
+        "median",
+        "quartiles",
+        "ERM",
+        "95 % interval",
+        "exact optimum",
+        "VaR 95 %",
+        "CVaR 95 %",
+        "worst",
+        "CPU s",
+    ];
+    let columns = [Column::number("β"), Column::text("policy")].into_iter().chain(header.map(Column::number)).collect();
+    let row = |finished: &Finished| {
+        let Finished { cell, summary, .. } = finished;
+        let range = |low: f64, high: f64| format!("{} – {}", short(low), short(high));
+        vec![
+            Cell::from(cell.beta.to_string()),
+            Cell::from(policy_name(&cell.preset)),
+            Cell::from(short(summary.mean)),
+            Cell::from(short(summary.median)),
+            Cell::from(range(summary.q25, summary.q75)),
+            Cell::from(short(summary.erm)),
+            Cell::from(range(summary.erm_low, summary.erm_high)),
+            Cell::from(experiment.optimum(cell.beta).map_or_else(|| "–".to_owned(), short)),
+            Cell::from(short(summary.var95)),
+            Cell::from(short(summary.cvar95)),
+            Cell::from(short(summary.max)),
+            Cell::from(format!("{:.2}", finished.cpu_seconds())),
+        ]
+    };
+    let caption = match experiment.finished.first() {
+        Some(Finished { cell: ExperimentCell { runs, .. }, .. }) => {
+            format!("{}: {runs} runs for each β; lower is better everywhere.", experiment.task.name)
+        }
+        None => experiment.task.name.clone(),
+    };
+    Table { caption, columns, rows: experiment.finished.iter().map(row).collect() }
+}
+
+/// Settings, seeds and machine, at the end of a report.
+pub fn settings(page: &mut Page, manifest: &Manifest, experiments: &[Experiment]) {
+    page.section("settings", "Settings");
+    let columns = vec![
+        Column::text("task"),
+        Column::text("policy"),
+        Column::number("β"),
+        Column::number("runs"),
+        Column::number("simulations"),
+        Column::number("exploration"),
+        Column::number("seed"),
+        Column::number("simulated steps"),
+    ];
+    let row = |finished: &Finished| {
+        let cell = &finished.cell;
+        vec![
+            Cell::from(cell.task.clone()),
+            Cell::from(policy_name(&cell.preset)),
+            Cell::from(cell.beta.to_string()),
+            Cell::from(cell.runs.to_string()),
+            Cell::from(cell.simulations.to_string()),
+            Cell::from(short(cell.exploration)),
+            Cell::from(cell.seed.to_string()),
+            Cell::from(finished.simulated_steps().to_string()),
+        ]
+    };
+    let rows = experiments.iter().flat_map(|experiment| &experiment.finished).map(row).collect();
+    page.table(&Table { caption: "What was run.".to_owned(), columns, rows });
+    page.paragraph(&format!("gumdp {} on {}.", manifest.gumdp, manifest.machine));
+    for experiment in experiments {
+        let source = experiment.task.source.clone();
+        page.details(&format!("Problem file of {}", experiment.task.name), |page| {
+            page.code(&source);
+        });
+    }
+}

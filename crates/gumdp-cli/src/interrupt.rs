@@ -1,0 +1,38 @@
+//! Ctrl-C: finished runs are kept, and the program is gone within a second.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Exit code of an interrupted program, as shells have it: 128 + SIGINT.
+pub const EXIT_CODE: i32 = 130;
+
+/// From now on Ctrl-C asks the program to stop, and ends it if it has not stopped soon.
+pub fn install() {
+    // A second handler in one process is the only way this can fail.
+    let _ = ctrlc::set_handler(|| {
+        INTERRUPTED.store(true, Ordering::Relaxed);
+        // Journals are safe at any moment, so an episode that takes long can simply be cut off.
+        std::thread::sleep(Duration::from_millis(700));
+        eprintln!("interrupted: finished runs are kept, the same command goes on from there");
+        std::process::exit(EXIT_CODE);
+    });
+}
+
+/// Whether the program has been asked to stop.
+pub fn requested() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// The error of work that was cut short.
+#[derive(Debug)]
+pub struct Interrupted;
+
+impl std::fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("interrupted: finished runs are kept, the same command goes on from there")
+    }
+}
+
+impl std::error::Error for Interrupted {}

@@ -1,0 +1,88 @@
+//! `gumdp`: parse → validated settings → library call → output. Data goes to stdout, talk to stderr.
+
+mod args;
+mod cells;
+mod commands;
+mod comparison;
+mod draw;
+mod failure;
+mod figure;
+mod interrupt;
+mod number;
+mod outcome;
+mod page;
+mod paper_report;
+mod progress;
+mod results;
+mod store;
+mod table;
+
+use std::io;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{CommandFactory, Parser};
+
+use args::{Cli, Command};
+use failure::BadInput;
+use interrupt::Interrupted;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    interrupt::install();
+    match dispatch(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => explain(&error),
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<()> {
+    let quiet = cli.quiet;
+    match cli.command {
+        Command::List { json } => commands::list::list(json),
+        Command::Show { task, toml, svg } => commands::show::show(&task, toml, svg.as_deref()),
+        Command::Run(args) => commands::run::run(&args, quiet),
+        Command::Solve { task, beta, max_states, threads, json } => {
+            commands::solve::solve(&task, beta, max_states, threads, json, quiet)
+        }
+        Command::Plan { task, beta, state, simulations, time_limit, seed, json } => {
+            let budget = commands::plan::budget(simulations, time_limit);
+            commands::plan::plan(&task, beta, state.as_deref(), budget, seed, json)
+        }
+        Command::Reproduce { figures, runs, seed, threads, out } => {
+            commands::reproduce::reproduce(&figures, runs, seed, threads, &out, quiet)
+        }
+        Command::Report { dir } => commands::report::report(&dir, quiet),
+        Command::Replay { dir, run, task, beta, preset } => {
+            commands::replay::replay(&dir, run, task.as_deref(), beta, preset.as_deref())
+        }
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "gumdp", &mut io::stdout());
+            Ok(())
+        }
+    }
+}
+
+/// One line that says what is wrong, one that says what to do about it, and the exit code.
+fn explain(error: &anyhow::Error) -> ExitCode {
+    if error
+        .chain()
+        .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
+    {
+        return ExitCode::SUCCESS;
+    }
+    if error.is::<Interrupted>() {
+        eprintln!("{error}");
+        return ExitCode::from(interrupt::EXIT_CODE as u8);
+    }
+    eprintln!("error: {error:#}");
+    match error.downcast_ref::<BadInput>() {
+        Some(bad) => {
+            if let Some(hint) = bad.hint_text() {
+                eprintln!("hint: {hint}");
+            }
+            ExitCode::from(2)
+        }
+        None => ExitCode::FAILURE,
+    }
+}

@@ -1,0 +1,34 @@
+//! Numbers in JSON and in tables: infinities as the strings "inf" and "-inf", which JSON has no numbers for.
+
+use serde::{Deserialize, Deserializer, Serializer};
+
+/// Writes a number; an infinity as a string.
+pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_str(&value.to_string()) }
+}
+
+/// Reads a number, or "inf" or "-inf".
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Number {
+        Finite(f64),
+        Text(String),
+    }
+    match Number::deserialize(deserializer)? {
+        Number::Finite(value) => Ok(value),
+        Number::Text(text) => text.parse().map_err(serde::de::Error::custom),
+    }
+}
+
+/// A cost for a table: four significant digits are what the eye compares.
+pub fn short(value: f64) -> String {
+    let size = value.abs();
+    if !value.is_finite() {
+        value.to_string()
+    } else if size != 0.0 && !(1e-4..1e6).contains(&size) {
+        format!("{value:.3e}")
+    } else {
+        format!("{value:.4}")
+    }
+}

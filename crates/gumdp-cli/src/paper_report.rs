@@ -1,0 +1,135 @@
+//! The report of `gumdp reproduce`: the paper's experiments, its numbers beside ours, run times.
+
+use anyhow::Result;
+
+use crate::comparison::{Comparison, Published};
+use crate::draw;
+use crate::number::short;
+use crate::page::{Cell, Column, Figure, Page, Table, Tone};
+use crate::results::{Experiment, Finished, Manifest};
+use crate::store::Store;
+
+/// Draws every figure and writes `report.html`.
+pub fn write(
+    store: &Store,
+    manifest: &Manifest,
+    experiments: &[Experiment],
+    published: &Published,
+    comparisons: &[Comparison],
+) -> Result<()> {
+    let mut page = Page::new("Risk-aware general-utility MDPs: the experiments reproduced");
+    page.lead(
+        "Every experiment of “Risk-Aware General-Utility Markov Decision Processes” (Santos, Vital, Sardinha and Melo), run \
+         again with its settings. Costs: lower is better everywhere.",
+    );
+    page.key_figures(&tiles(manifest, experiments, comparisons));
+    page.section("comparison", "The paper's numbers and ours");
+    if comparisons.is_empty() {
+        page.paragraph("The paper's text gives no number for these experiments.");
+    } else {
+        compare(&mut page, comparisons);
+    }
+    for experiment in experiments {
+        let task = &experiment.task;
+        page.section(&task.name, &task.title);
+        page.paragraph(&task.description);
+        if !experiment.finished.is_empty() {
+            page.table(&draw::results_table(experiment));
+        }
+        let drawings = draw::figures(experiment);
+        draw::write_figures(store, &drawings)?;
+        page.figures(&drawings.into_iter().map(Figure::from).collect::<Vec<_>>());
+    }
+    let times = run_times(published, experiments);
+    if !times.rows.is_empty() {
+        page.section("run-time", "Run time");
+        page.table(&times);
+    }
+    draw::settings(&mut page, manifest, experiments);
+    store.write("report.html", page.html().as_bytes())
+}
+
+fn tiles(manifest: &Manifest, experiments: &[Experiment], comparisons: &[Comparison]) -> Vec<(String, String, String)> {
+    let finished = || experiments.iter().flat_map(|experiment| &experiment.finished);
+    let agreeing = comparisons.iter().filter(|comparison| comparison.agrees).count();
+    let cpu: f64 = finished().map(Finished::cpu_seconds).sum();
+    let steps: u64 = finished().map(Finished::simulated_steps).sum();
+    let tile = |label: &str, value: String, note: &str| (label.to_owned(), value, note.to_owned());
+    vec![
+        tile("numbers that agree", format!("{agreeing} of {}", comparisons.len()), "within sampling error, at 99 %"),
+        tile("episodes", finished().map(|f| f.records.len()).sum::<usize>().to_string(), "all tasks, all β"),
+        tile("simulated steps", format!("{:.2} billion", steps as f64 / 1e9), "to choose their actions"),
+        tile(
+            "CPU time",
+            format!("{cpu:.0} s"),
+            &format!("{:.0} s on the clock for the last command", manifest.wall_seconds),
+        ),
+    ]
+}
+
+fn compare(page: &mut Page, comparisons: &[Comparison]) {
+    page.paragraph(
+        "A number agrees if the difference is within the 99 % interval that the sampling errors of both sides allow, plus \
+         half a unit of the last digit printed in the paper. A maximum agrees unless too many of our runs exceed it.",
+    );
+    let columns = vec![
+        Column::text("task"),
+        Column::number("β"),
+        Column::text("statistic"),
+        Column::text("reference"),
+        Column::text("from"),
+        Column::number("ours"),
+        Column::number("99 % interval"),
+        Column::text("verdict"),
+    ];
+    let row = |c: &Comparison| {
+        let (verdict, tone) = if c.agrees { ("agrees", Tone::Good) } else { ("differs", Tone::Bad) };
+        vec![
+            Cell::from(c.task.clone()),
+            Cell::from(c.beta.to_string()),
+            Cell::from(c.statistic.clone()),
+            Cell::from(c.reference.clone()),
+            Cell::from(c.source),
+            Cell::from(short(c.ours)),
+            Cell::from(c.interval_text()),
+            Cell::from(verdict).tone(tone),
+        ]
+    };
+    let rows = comparisons.iter().map(row).collect();
+    page.table(&Table { caption: "References and our results.".to_owned(), columns, rows });
+    for c in comparisons.iter().filter(|c| !c.agrees) {
+        let why = c.why.as_deref().unwrap_or("no reason is known.");
+        page.paragraph(&format!("**{}, β = {}, {} differs:** {why}", c.task, c.beta, c.statistic));
+    }
+}
+
+fn run_times(published: &Published, experiments: &[Experiment]) -> Table {
+    let columns = vec![
+        Column::text("task"),
+        Column::text("work"),
+        Column::number("paper, s"),
+        Column::number("ours, CPU s"),
+        Column::number("ratio"),
+    ];
+    let row = |experiment: &Experiment| {
+        let time = published.time.iter().find(|time| time.task == experiment.task.name)?;
+        let planned: Vec<&Finished> = experiment.finished.iter().filter(|f| f.cell.is_planner()).collect();
+        let cpu: f64 = planned.iter().map(|finished| finished.cpu_seconds()).sum();
+        let runs: usize = planned.iter().map(|finished| finished.records.len()).sum();
+        if runs == 0 {
+            return None;
+        }
+        let per_figure = time.of == "figure";
+        let ours = if per_figure { cpu } else { cpu / runs as f64 };
+        let work = if per_figure { format!("{runs} runs") } else { "one run".to_owned() };
+        Some(vec![
+            Cell::from(experiment.task.name.clone()),
+            Cell::from(work),
+            Cell::from(time.seconds.to_string()),
+            Cell::from(format!("{ours:.3}")),
+            Cell::from(format!("{:.0}×", time.seconds / ours)).sorted_by(&(time.seconds / ours)),
+        ])
+    };
+    let caption = "The paper's times are from other machines: a laptop (illustrative tasks) and a server (grids).";
+    Table { caption: caption.to_owned(), columns, rows: experiments.iter().filter_map(row).collect() }
+}

@@ -1,0 +1,308 @@
+//! Results: what was played, its summaries, and the files that hold them.
+//!
+//! | file | content |
+//! |---|---|
+//! | `samples.csv` | task, beta, preset, run, seed, cost: one row per run |
+//! | `trajectories.csv` | task, beta, preset, run, time, state, action: one row per step |
+//! | `manifest.json` | version, machine, settings and summary of every cell, durations |
+//! | `tasks/NAME.toml` | the problem files, so that the folder stands on its own |
+//! | `runs/*.csv` | journals of finished runs, from which an interrupted command goes on |
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use gumdp::Task;
+use gumdp::stats::Summary;
+use serde::{Deserialize, Serialize};
+
+use crate::cells::Cell;
+use crate::commands::solve;
+use crate::progress::Progress;
+use crate::store::{Record, Store};
+
+/// Exact optima are computed for figures only where that takes a moment.
+const MAX_STATES_FOR_MARK: u64 = 20_000_000;
+
+/// A task with all that was played of it.
+#[derive(Debug)]
+pub struct Experiment {
+    /// The task.
+    pub task: Task,
+    /// Its cells.
+    pub finished: Vec<Finished>,
+    /// The exact optimum for each β for which it is known.
+    pub optima: Vec<(f64, f64)>,
+}
+
+impl Experiment {
+    /// Computes the exact optimum for each β, if that is quick.
+    pub fn find_optima(&mut self) {
+        for finished in &self.finished {
+            let beta = finished.cell.beta;
+            if self.optimum(beta).is_some() {
+                continue;
+            }
+            match solve::optimum(&self.task.name, &self.task.problem, beta, MAX_STATES_FOR_MARK) {
+                Ok(found) => self.optima.push((beta, found.erm)),
+                // Too large for one β is too large for all.
+                Err(_) => break,
+            }
+        }
+    }
+
+    /// The exact optimum for this β, if it is known.
+    pub fn optimum(&self, beta: f64) -> Option<f64> {
+        self.optima.iter().find(|(known, _)| *known == beta).map(|&(_, erm)| erm)
+    }
+}
+
+/// A cell with its runs.
+#[derive(Debug)]
+pub struct Finished {
+    /// What was played.
+    pub cell: Cell,
+    /// Every run, in order.
+    pub records: Vec<Record>,
+    /// Summary of the costs.
+    pub summary: Summary,
+}
+
+impl Finished {
+    /// Plays a cell, or what is missing of it.
+    pub fn play(cell: Cell, task: &Task, store: Option<&Store>, progress: &Progress) -> Result<Self> {
+        let records = cell.play(task, store, progress)?;
+        Self::new(cell, records)
+    }
+
+    fn new(cell: Cell, records: Vec<Record>) -> Result<Self> {
+        let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
+        let summary = Summary::of(&costs, cell.erm()?, cell.seed)?;
+        Ok(Self { cell, records, summary })
+    }
+
+    /// The costs of its runs.
+    pub fn costs(&self) -> Vec<f64> {
+        self.records.iter().map(|record| record.cost).collect()
+    }
+
+    /// CPU time over all threads.
+    pub fn cpu_seconds(&self) -> f64 {
+        self.records.iter().map(|record| record.cpu_seconds).sum()
+    }
+
+    /// Model steps simulated over all runs.
+    pub fn simulated_steps(&self) -> u64 {
+        self.records.iter().map(|record| record.simulated_steps).sum()
+    }
+}
+
+/// One row of `gumdp run --json`; the names of its fields are a contract.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    task: String,
+    #[serde(with = "crate::number")]
+    beta: f64,
+    runs: u64,
+    simulations: u64,
+    seed: u64,
+    preset: String,
+    mean: f64,
+    median: f64,
+    q25: f64,
+    q75: f64,
+    whisker_low: f64,
+    whisker_high: f64,
+    min: f64,
+    max: f64,
+    erm: f64,
+    erm_low: f64,
+    erm_high: f64,
+    var95: f64,
+    cvar95: f64,
+    cpu_seconds: f64,
+    simulated_steps: u64,
+}
+
+impl Row {
+    /// The row of a cell.
+    pub fn new(finished: &Finished) -> Self {
+        let Finished { cell, summary, .. } = finished;
+        Self {
+            task: cell.task.clone(),
+            beta: cell.beta,
+            runs: cell.runs,
+            simulations: cell.simulations,
+            seed: cell.seed,
+            preset: cell.preset.clone(),
+            mean: summary.mean,
+            median: summary.median,
+            q25: summary.q25,
+            q75: summary.q75,
+            whisker_low: summary.whisker_low,
+            whisker_high: summary.whisker_high,
+            min: summary.min,
+            max: summary.max,
+            erm: summary.erm,
+            erm_low: summary.erm_low,
+            erm_high: summary.erm_high,
+            var95: summary.var95,
+            cvar95: summary.cvar95,
+            cpu_seconds: finished.cpu_seconds(),
+            simulated_steps: finished.simulated_steps(),
+        }
+    }
+}
+
+/// What `manifest.json` says.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the program.
+    pub gumdp: String,
+    /// The command that made the results.
+    pub command: String,
+    /// Where they were made.
+    pub machine: Machine,
+    /// Wall-clock time of the last command that worked on them.
+    pub wall_seconds: f64,
+    /// What was played.
+    pub experiments: Vec<ManifestExperiment>,
+}
+
+/// The machine that made results.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Machine {
+    os: String,
+    arch: String,
+    cores: usize,
+}
+
+impl std::fmt::Display for Machine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}, {} cores", self.os, self.arch, self.cores)
+    }
+}
+
+/// A task of a manifest.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ManifestExperiment {
+    /// Name of the task; its file is `tasks/NAME.toml`.
+    pub task: String,
+    /// Exact optima, as `[beta, erm]`, where known.
+    optima: Vec<(Beta, f64)>,
+    cells: Vec<ManifestCell>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Beta(#[serde(with = "crate::number")] f64);
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ManifestCell {
+    #[serde(flatten)]
+    cell: Cell,
+    journal: String,
+    cpu_seconds: f64,
+    simulated_steps: u64,
+}
+
+/// Writes samples, trajectories, problem files and manifest.
+pub fn save(store: &Store, command: &str, experiments: &[Experiment], wall: Duration) -> Result<Manifest> {
+    store.write("samples.csv", &samples(experiments)?)?;
+    store.write("trajectories.csv", &trajectories(experiments)?)?;
+    for experiment in experiments {
+        store.write(&format!("tasks/{}.toml", experiment.task.name), experiment.task.source.as_bytes())?;
+    }
+    let manifest = Manifest {
+        gumdp: env!("CARGO_PKG_VERSION").to_owned(),
+        command: command.to_owned(),
+        machine: Machine {
+            os: std::env::consts::OS.to_owned(),
+            arch: std::env::consts::ARCH.to_owned(),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+        },
+        wall_seconds: wall.as_secs_f64(),
+        experiments: experiments.iter().map(manifest_experiment).collect(),
+    };
+    let mut text = serde_json::to_vec_pretty(&manifest)?;
+    text.push(b'\n');
+    store.write("manifest.json", &text)?;
+    Ok(manifest)
+}
+
+/// Reads back what `save` wrote.
+pub fn load(store: &Store) -> Result<(Manifest, Vec<Experiment>)> {
+    let path = store.dir().join("manifest.json");
+    let manifest: Manifest = serde_json::from_str(&store.read("manifest.json")?)
+        .with_context(|| format!("{} is not a manifest", path.display()))?;
+    let experiments = manifest
+        .experiments
+        .iter()
+        .map(|saved| {
+            let file = format!("tasks/{}.toml", saved.task);
+            let mut task = Task::parse(&file, &store.read(&file)?)?;
+            task.name.clone_from(&saved.task);
+            let finished = saved
+                .cells
+                .iter()
+                .map(|saved| {
+                    let records = store.records(&saved.journal)?;
+                    let runs = records.into_values().take_while(|record| record.run < saved.cell.runs);
+                    Finished::new(saved.cell.clone(), runs.collect())
+                })
+                .collect::<Result<_>>()?;
+            let optima = saved.optima.iter().map(|(Beta(beta), erm)| (*beta, *erm)).collect();
+            Ok(Experiment { task, finished, optima })
+        })
+        .collect::<Result<_>>()?;
+    Ok((manifest, experiments))
+}
+
+fn manifest_experiment(experiment: &Experiment) -> ManifestExperiment {
+    ManifestExperiment {
+        task: experiment.task.name.clone(),
+        optima: experiment.optima.iter().map(|&(beta, erm)| (Beta(beta), erm)).collect(),
+        cells: experiment
+            .finished
+            .iter()
+            .map(|finished| ManifestCell {
+                cell: finished.cell.clone(),
+                journal: finished.cell.journal(&experiment.task),
+                cpu_seconds: finished.cpu_seconds(),
+                simulated_steps: finished.simulated_steps(),
+            })
+            .collect(),
+    }
+}
+
+fn samples(experiments: &[Experiment]) -> Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["task", "beta", "preset", "run", "seed", "cost"])?;
+    for Finished { cell, records, .. } in experiments.iter().flat_map(|experiment| &experiment.finished) {
+        let (beta, seed) = (cell.beta.to_string(), cell.seed.to_string());
+        for record in records {
+            let (run, cost) = (record.run.to_string(), record.cost.to_string());
+            writer.write_record([&cell.task, &beta, &cell.preset, &run, &seed, &cost])?;
+        }
+    }
+    Ok(writer.into_inner()?)
+}
+
+fn trajectories(experiments: &[Experiment]) -> Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["task", "beta", "preset", "run", "time", "state", "action"])?;
+    for experiment in experiments {
+        let mdp = experiment.task.problem.mdp();
+        for Finished { cell, records, .. } in &experiment.finished {
+            let beta = cell.beta.to_string();
+            for record in records {
+                let run = record.run.to_string();
+                for (time, &pair) in record.path.iter().enumerate() {
+                    let state = mdp.state_name(mdp.state(pair.into()));
+                    let action = mdp.action_name(mdp.action(pair.into()));
+                    let time = time.to_string();
+                    writer.write_record([&cell.task, &beta, &cell.preset, &run, &time, state, action])?;
+                }
+            }
+        }
+    }
+    Ok(writer.into_inner()?)
+}
