@@ -152,16 +152,14 @@ impl Player {
         let (problem, erm) = (&task.problem, cell.erm()?);
         Ok(match cell.preset.as_str() {
             "uniform" => Self::Uniform(Uniform::new(problem)),
-            "backward-induction" => {
-                Self::Markov(Box::new(oracle::backward_induction(problem, erm).map_err(BadInput::new)?.policy))
+            "exact" if problem.objective().as_linear().is_none() => {
+                let solution = oracle::solve(problem, erm, &Limits::default()).map_err(BadInput::new)?;
+                Self::Exact(Box::new(solution.policy()))
             }
-            "exact" => match oracle::backward_induction(problem, erm) {
-                Ok(solution) => Self::Markov(Box::new(solution.policy)),
-                Err(_) => {
-                    let solution = oracle::solve(problem, erm, &Limits::default()).map_err(BadInput::new)?;
-                    Self::Exact(Box::new(solution.policy()))
-                }
-            },
+            "exact" | "backward-induction" => {
+                let solution = oracle::backward_induction(problem, erm).map_err(BadInput::new)?;
+                Self::Markov(Box::new(solution.policy))
+            }
             _ => {
                 Self::Planner(Box::new(Planner::new(problem, erm, cell.planner_settings(task)).map_err(BadInput::new)?))
             }

@@ -12,6 +12,8 @@ mod number;
 mod outcome;
 mod page;
 mod paper_report;
+#[cfg(feature = "png")]
+mod png;
 mod progress;
 mod results;
 mod store;

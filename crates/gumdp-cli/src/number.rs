@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, Serializer};
 
 /// Writes a number; an infinity as a string.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_str(&value.to_string()) }
 }

@@ -33,16 +33,14 @@ pub struct Optimum {
 pub fn optimum(name: &str, problem: &Problem, beta: f64, max_states: u64) -> Result<Optimum> {
     let erm = Erm::new(beta)?;
     let started = Instant::now();
-    let (value, mean, method, states) = match oracle::backward_induction(problem, erm) {
-        Ok(solution) => {
-            let states = problem.horizon() as u64 * problem.mdp().state_count() as u64;
-            (solution.value, solution.mean, "backward induction".to_owned(), states)
-        }
-        Err(_) => {
-            let limits = Limits { max_states, ..Limits::default() };
-            let solution = oracle::solve(problem, erm, &limits).map_err(BadInput::new)?;
-            (solution.value, solution.mean, solution.method.to_string(), solution.states)
-        }
+    let (value, mean, method, states) = if problem.objective().as_linear().is_some() {
+        let solution = oracle::backward_induction(problem, erm).map_err(BadInput::new)?;
+        let states = problem.horizon() as u64 * problem.mdp().state_count() as u64;
+        (solution.value, solution.mean, "backward induction".to_owned(), states)
+    } else {
+        let limits = Limits { max_states, ..Limits::default() };
+        let solution = oracle::solve(problem, erm, &limits).map_err(BadInput::new)?;
+        (solution.value, solution.mean, solution.method.to_string(), solution.states)
     };
     let seconds = started.elapsed().as_secs_f64();
     Ok(Optimum { task: name.to_owned(), beta, erm: value, mean, method, states, seconds })
