@@ -62,6 +62,26 @@ struct Outcome {
     successor: u32,
 }
 
+/// The first outcome of a pair with all that a simulated step needs, so that a certain transition is one load.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    /// Probability of the first outcome.
+    probability: f64,
+    place: Place,
+    /// Where the other outcomes start in the list of all outcomes; [`CERTAIN`] if there are none.
+    others: u32,
+}
+
+/// No other outcome than the first.
+const CERTAIN: u32 = u32::MAX;
+
+/// A state as a simulation sees it: its pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) first_pair: u32,
+    pub(crate) actions: u32,
+}
+
 /// A finite Markov decision process.
 ///
 /// ```
@@ -90,6 +110,8 @@ pub struct Mdp {
     first_outcome: Vec<u32>,
     outcomes: Vec<Outcome>,
     probabilities: Vec<f64>,
+    /// For each pair, what a simulated step looks at first.
+    heads: Vec<Head>,
     /// States with positive initial probability, in the order of their numbers.
     initial: Vec<(State, f64)>,
 }
@@ -193,18 +215,42 @@ impl Mdp {
     /// Draws the next state of a pair. A certain transition draws no random number.
     #[inline]
     pub fn sample(&self, pair: Pair, rng: &mut Rng) -> State {
-        let row = &self.outcomes[self.row(pair)];
-        if row.len() == 1 {
-            return State(row[0].successor);
+        let row = self.row(pair);
+        State(if row.len() == 1 { self.outcomes[row.start].successor } else { self.draw(row, rng::unit(rng)) })
+    }
+
+    /// The pairs of a state.
+    #[inline]
+    pub(crate) fn place(&self, state: State) -> Place {
+        let pairs = self.pairs(state);
+        Place { first_pair: pairs.start, actions: pairs.end - pairs.start }
+    }
+
+    /// Draws the next state of a pair as [`Mdp::sample`] does, from the same random numbers, and tells its pairs.
+    #[inline]
+    pub(crate) fn sample_place(&self, pair: u32, rng: &mut Rng) -> Place {
+        let head = &self.heads[pair as usize];
+        if head.others == CERTAIN {
+            return head.place;
         }
         let u = rng::unit(rng);
-        // Short rows are scanned, long ones halved; both find the first outcome with u < cumulative.
+        if u < head.probability {
+            return head.place;
+        }
+        let others = head.others as usize..self.first_outcome[pair as usize + 1] as usize;
+        self.place(State(self.draw(others, u)))
+    }
+
+    /// The first of these outcomes with u < cumulative. Few are scanned, many halved.
+    #[inline]
+    fn draw(&self, outcomes: Range<usize>, u: f64) -> u32 {
+        let row = &self.outcomes[outcomes];
         let drawn = if row.len() <= 16 {
             row.iter().position(|o| u < o.cumulative).unwrap_or(row.len() - 1)
         } else {
             row.partition_point(|o| o.cumulative <= u)
         };
-        State(row[drawn].successor)
+        row[drawn].successor
     }
 
     /// The name of a state.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Action, Mdp, ModelError, Outcome, ROW_TOLERANCE, State};
+use super::{Action, CERTAIN, Head, Mdp, ModelError, Outcome, Place, ROW_TOLERANCE, State};
 
 /// A state or an action, by name or by number.
 #[derive(Clone, Debug)]
@@ -182,6 +182,15 @@ impl MdpBuilder {
             }
             first_outcome.push(outcomes.len() as u32);
         }
+        let heads = (0..rows.len())
+            .map(|pair| {
+                let (first, end) = (first_outcome[pair], first_outcome[pair + 1]);
+                let state = outcomes[first as usize].successor as usize;
+                let place = Place { first_pair: first_pair[state], actions: first_pair[state + 1] - first_pair[state] };
+                let others = if first + 1 == end { CERTAIN } else { first + 1 };
+                Head { probability: outcomes[first as usize].cumulative, place, others }
+            })
+            .collect();
         Ok(Mdp {
             state_names: self.state_names,
             action_names: self.action_names,
@@ -193,6 +202,7 @@ impl MdpBuilder {
             first_outcome,
             outcomes,
             probabilities,
+            heads,
             initial,
         })
     }

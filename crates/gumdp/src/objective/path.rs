@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::cells::Cells;
 use super::{Objective, Term};
 
 /// Evaluates f after paths that continue from one fixed root, again and again, without allocating.
@@ -10,37 +11,62 @@ pub(crate) struct PathEvaluator {
     objective: Arc<Objective>,
     /// Normalised discount γ^t·(1−γ)/(1−γ^H) of each time.
     masses: Arc<[f64]>,
-    /// Features at the root.
-    root: Vec<f64>,
-    /// The root's features again, changed while a path is evaluated and restored afterwards.
-    current: Vec<f64>,
-    /// φ_j of the root's mass for features that are cells; unused for totals.
-    root_values: Vec<f64>,
-    /// For each term, the sum of its part of `root_values`.
+    features: Vec<Feature>,
+    /// For each term, the sum of the values of its features at the root.
     root_sums: Vec<f64>,
+    /// Memory for the cells that a path touches.
+    touched: Vec<u32>,
+    /// Memory for total costs.
+    totals: Vec<f64>,
+}
+
+/// A feature at the root and along the path that is being evaluated.
+#[derive(Clone, Copy, Debug, Default)]
+struct Feature {
+    /// Equal to `root` between evaluations.
+    current: f64,
+    root: f64,
+    /// φ_j of the root's mass if the feature is a cell; unused for totals.
+    root_value: f64,
 }
 
 impl PathEvaluator {
     pub(crate) fn new(objective: Arc<Objective>, masses: Arc<[f64]>) -> Self {
-        let features = objective.feature_count();
-        let root_sums = vec![0.0; objective.terms.len()];
-        let zeros = vec![0.0; features];
-        Self { objective, masses, root: zeros.clone(), current: zeros.clone(), root_values: zeros, root_sums }
+        let mut evaluator = Self {
+            features: vec![Feature::default(); objective.feature_count()],
+            root_sums: vec![0.0; objective.terms.len()],
+            touched: vec![0; masses.len()],
+            totals: vec![0.0; objective.feature_count()],
+            objective,
+            masses,
+        };
+        let mut first = 0;
+        for (_, term) in &evaluator.objective.terms {
+            if let Term::Cells(cells) = term {
+                for (j, feature) in evaluator.features[first..first + term.features()].iter_mut().enumerate() {
+                    feature.root_value = cells.cell_value(j, 0.0);
+                }
+            }
+            first += term.features();
+        }
+        evaluator
     }
 
-    /// Paths start from these features from now on.
+    /// Paths start from these features from now on. Only cells whose mass has changed are evaluated anew.
     pub(crate) fn set_root(&mut self, features: &[f64]) {
-        self.root.copy_from_slice(features);
-        self.current.copy_from_slice(features);
         let mut first = 0;
         for ((_, term), sum) in self.objective.terms.iter().zip(&mut self.root_sums) {
-            if let Term::Cells(cells) = term {
-                *sum = 0.0;
-                for (j, &x) in features[first..first + term.features()].iter().enumerate() {
-                    let value = cells.cell_value(j, x);
-                    self.root_values[first + j] = value;
-                    *sum += value;
+            let part = first..first + term.features();
+            *sum = 0.0;
+            for (j, (feature, &x)) in self.features[part.clone()].iter_mut().zip(&features[part]).enumerate() {
+                if feature.root != x {
+                    feature.root = x;
+                    feature.current = x;
+                    if let Term::Cells(cells) = term {
+                        feature.root_value = cells.cell_value(j, x);
+                    }
                 }
+                *sum += feature.root_value;
             }
             first += term.features();
         }
@@ -53,40 +79,40 @@ impl PathEvaluator {
         let mut value = self.objective.offset;
         let mut first = 0;
         for ((weight, term), root_sum) in self.objective.terms.iter().zip(&self.root_sums) {
-            let features = term.features();
-            let current = &mut self.current[first..first + features];
-            let root = &self.root[first..first + features];
+            let features = &mut self.features[first..first + term.features()];
             value += weight
                 * match term {
                     Term::Totals(totals) => {
-                        for (&pair, &mass) in path.iter().zip(masses) {
-                            totals.add(current, pair as usize, mass);
-                        }
-                        let utility = totals.value(current);
-                        current.copy_from_slice(root);
-                        utility
+                        let root = features.iter().map(|feature| feature.root);
+                        totals.value_of_path(root, &mut self.totals[..totals.features()], path, masses)
                     }
-                    Term::Cells(cells) => {
-                        for (&pair, &mass) in path.iter().zip(masses) {
-                            current[cells.partition.cell(pair as usize)] += mass;
-                        }
-                        let root_values = &self.root_values[first..first + features];
-                        let mut sum = *root_sum;
-                        for &pair in path {
-                            let j = cells.partition.cell(pair as usize);
-                            // A cell is counted when it is met first; restoring it marks it as done.
-                            if current[j] != root[j] {
-                                sum += cells.cell_value(j, current[j]) - root_values[j];
-                                current[j] = root[j];
-                            }
-                        }
-                        sum
-                    }
+                    Term::Cells(cells) => root_sum + change(cells, features, &mut self.touched, path, masses),
                 };
-            first += features;
+            first += term.features();
         }
         value
     }
+}
+
+/// Σ_j φ_j after the path minus Σ_j φ_j at the root, over the cells that the path touches.
+#[inline]
+fn change(cells: &Cells, features: &mut [Feature], touched: &mut [u32], path: &[u32], masses: &[f64]) -> f64 {
+    let mut count = 0;
+    for (&pair, &mass) in path.iter().zip(masses) {
+        let cell = cells.partition.cell(pair as usize);
+        let feature = &mut features[cell];
+        // Written always, kept if the cell is met for the first time: no branch to mispredict.
+        touched[count] = cell as u32;
+        count += usize::from(feature.current == feature.root);
+        feature.current += mass;
+    }
+    let mut sum = 0.0;
+    for &cell in &touched[..count] {
+        let feature = &mut features[cell as usize];
+        sum += cells.cell_value(cell as usize, feature.current) - feature.root_value;
+        feature.current = feature.root;
+    }
+    sum
 }
 
 #[cfg(test)]

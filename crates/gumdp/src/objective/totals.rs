@@ -103,6 +103,47 @@ impl Totals {
         }
     }
 
+    /// The utility after a path that starts with totals `root`; `totals` is memory for one number each.
+    #[inline]
+    pub(super) fn value_of_path(
+        &self,
+        root: impl Iterator<Item = f64>,
+        totals: &mut [f64],
+        path: &[u32],
+        masses: &[f64],
+    ) -> f64 {
+        match self.k {
+            1 => self.sum_path::<1>(root, path, masses),
+            2 => self.sum_path::<2>(root, path, masses),
+            3 => self.sum_path::<3>(root, path, masses),
+            _ => {
+                for (total, root) in totals.iter_mut().zip(root) {
+                    *total = root;
+                }
+                for (&pair, &mass) in path.iter().zip(masses) {
+                    self.add(totals, pair as usize, mass);
+                }
+                self.value(totals)
+            }
+        }
+    }
+
+    /// The same for a number of totals known to the compiler, which keeps them in registers.
+    #[inline]
+    fn sum_path<const K: usize>(&self, root: impl Iterator<Item = f64>, path: &[u32], masses: &[f64]) -> f64 {
+        let mut totals = [0.0; K];
+        for (total, root) in totals.iter_mut().zip(root) {
+            *total = root;
+        }
+        let (costs, _) = self.costs.as_chunks::<K>();
+        for (&pair, &mass) in path.iter().zip(masses) {
+            for (total, cost) in totals.iter_mut().zip(&costs[pair as usize]) {
+                *total += mass * cost;
+            }
+        }
+        self.value(&totals)
+    }
+
     /// The slope of the utility in each total; `None` if one is infinite.
     pub(super) fn slopes(&self, totals: &[f64]) -> Option<Vec<f64>> {
         let only = |chosen: f64| {

@@ -154,7 +154,7 @@ impl Planner {
             .enumerate()
             .map(|(k, pair)| {
                 let edge = self.tree.node(ROOT).first_edge + k as EdgeId;
-                let seen = self.tree.seen(edge);
+                let seen = self.tree.edge(edge);
                 let visits = seen.erm.count();
                 all.merge(self.erm, &seen.erm);
                 let known = |x: f64| if visits == 0 { f64::NAN } else { x };
@@ -216,10 +216,10 @@ impl Planner {
     fn chosen(&self) -> EdgeId {
         let root = self.tree.node(ROOT);
         match self.settings.play {
-            FinalChoice::LowestRisk => self.tree.lowest(ROOT, 0.0),
+            FinalChoice::LowestRisk => self.tree.lowest(root, 0.0),
             FinalChoice::MostVisited => {
-                let visits = |edge: EdgeId| self.tree.seen(edge).erm.count();
-                let edges = root.first_edge..root.first_edge + root.edges;
+                let visits = |edge: EdgeId| self.tree.edge(edge).erm.count();
+                let edges = root.first_edge..root.first_edge + root.place.actions;
                 edges.reduce(|best, edge| if visits(edge) > visits(best) { edge } else { best }).unwrap_or(0)
             }
         }

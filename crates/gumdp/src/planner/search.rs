@@ -1,13 +1,13 @@
 //! One simulation: select → expand → roll out → evaluate → back up.
 
-use crate::model::{Mdp, Pair, State};
+use crate::model::{Mdp, Pair, Place};
 use crate::objective::PathEvaluator;
 use crate::problem::Problem;
 use crate::risk::Erm;
 use crate::rng::{self, Rng};
 
 use super::settings::{Expansion, PlannerSettings, UntriedOrder};
-use super::tree::{EdgeId, NodeId, ROOT, Tree};
+use super::tree::{EdgeId, KEPT_ROOTS, Node, NodeId, ROOT, Tree};
 
 /// Memory of a simulation, reused by the next.
 #[derive(Clone, Debug)]
@@ -16,10 +16,12 @@ pub(super) struct Simulator {
     evaluator: PathEvaluator,
     /// Time of the root.
     start: usize,
-    /// Pairs visited from the root on.
+    /// Pairs visited from the root on; the first H − start are used.
     path: Vec<u32>,
     /// The part of the path that is in the tree.
     trail: Vec<(NodeId, EdgeId)>,
+    /// n^(1/4) for small n, so that no root is taken twice.
+    fourth_roots: Vec<f64>,
 }
 
 impl Simulator {
@@ -29,8 +31,9 @@ impl Simulator {
             evaluator: problem.path_evaluator(),
             problem: problem.clone(),
             start: 0,
-            path: Vec::with_capacity(horizon),
+            path: vec![0; horizon],
             trail: Vec::with_capacity(horizon),
+            fourth_roots: (0..KEPT_ROOTS).map(|n| (n as f64).sqrt().sqrt()).collect(),
         }
     }
 
@@ -45,69 +48,68 @@ impl Simulator {
     pub(super) fn simulate(&mut self, tree: &mut Tree, settings: &PlannerSettings, erm: Erm, rng: &mut Rng) -> usize {
         let mdp = self.problem.mdp();
         let steps = self.problem.horizon() - self.start;
-        self.path.clear();
         self.trail.clear();
         let mut node = ROOT;
-        loop {
-            let time = self.start + self.path.len();
-            let edge = select(tree, node, settings, time, rng);
-            let at = tree.node(node);
-            let pair = Pair(mdp.pairs(at.state).start + (edge - at.first_edge));
-            self.path.push(pair.0);
+        for step in 0..steps {
+            let at = tree.visit(node);
+            let edge = self.select(tree, &at, settings, self.start + step, rng);
+            let pair = at.place.first_pair + (edge - at.first_edge);
+            self.path[step] = pair;
             self.trail.push((node, edge));
-            if self.path.len() == steps {
+            if step + 1 == steps {
                 break;
             }
-            let next = mdp.sample(pair, rng);
+            let next = mdp.sample(Pair(pair), rng);
             if let Some(child) = tree.child(edge, next) {
                 node = child;
                 continue;
             }
             node = tree.add_child(mdp, edge, next);
             if settings.expansion == Expansion::OneNode {
-                roll_out(mdp, next, steps, &mut self.path, rng);
+                roll_out(mdp, mdp.place(next), &mut self.path[step + 1..steps], rng);
                 break;
             }
         }
-        let cost = self.evaluator.value(&self.path, self.start);
+        let cost = self.evaluator.value(&self.path[..steps], self.start);
         for &(node, edge) in &self.trail {
             tree.record(node, edge, erm, cost);
         }
         steps
     }
-}
 
-/// An untried action if there is one, else argmin_a ρ̂(s, a) − θ_t √(√N(s) / N(s, a)).
-#[inline]
-fn select(tree: &Tree, node: NodeId, settings: &PlannerSettings, time: usize, rng: &mut Rng) -> EdgeId {
-    let at = tree.node(node);
-    if at.tried == at.edges {
-        let bonus = settings.exploration.at(time) * f64::from(at.visits).sqrt().sqrt();
-        return tree.lowest(node, bonus);
-    }
-    match settings.untried {
-        // Taken in order, so those tried so far come first.
-        UntriedOrder::ByIndex => at.first_edge + at.tried,
-        UntriedOrder::Random => {
-            let chosen = rng::below(rng, at.edges - at.tried) as usize;
-            let untried = |edge: &EdgeId| tree.seen(*edge).erm.count() == 0;
-            (at.first_edge..at.first_edge + at.edges).filter(untried).nth(chosen).unwrap_or(at.first_edge)
+    /// An untried action if there is one, else argmin_a ρ̂(s, a) − θ_t √(√N(s) / N(s, a)).
+    #[inline]
+    fn select(&self, tree: &Tree, at: &Node, settings: &PlannerSettings, time: usize, rng: &mut Rng) -> EdgeId {
+        let edges = at.place.actions;
+        if at.tried == edges {
+            let visits = at.visits as usize;
+            let root = self.fourth_roots.get(visits).copied().unwrap_or_else(|| f64::from(at.visits).sqrt().sqrt());
+            return tree.lowest(at, settings.exploration.at(time) * root);
+        }
+        match settings.untried {
+            // Taken in order, so those tried so far come first.
+            UntriedOrder::ByIndex => at.first_edge + at.tried,
+            UntriedOrder::Random => {
+                let chosen = rng::below(rng, edges - at.tried) as usize;
+                let untried = |edge: &EdgeId| tree.edge(*edge).erm.count() == 0;
+                (at.first_edge..at.first_edge + edges).filter(untried).nth(chosen).unwrap_or(at.first_edge)
+            }
         }
     }
 }
 
-/// Continues the path with uniformly random actions until it has `steps` pairs.
+/// Fills the rest of a path with uniformly random actions from `place` on.
 #[inline]
-fn roll_out(mdp: &Mdp, mut state: State, steps: usize, path: &mut Vec<u32>, rng: &mut Rng) {
-    loop {
-        let pairs = mdp.pairs(state);
-        let actions = pairs.len() as u32;
-        let chosen = if actions == 1 { 0 } else { rng::below(rng, actions) };
-        let pair = Pair(pairs.start + chosen);
-        path.push(pair.0);
-        if path.len() == steps {
-            return;
-        }
-        state = mdp.sample(pair, rng);
+fn roll_out(mdp: &Mdp, mut place: Place, path: &mut [u32], rng: &mut Rng) {
+    let Some((last, path)) = path.split_last_mut() else { return };
+    for pair in path {
+        *pair = random_pair(place, rng);
+        place = mdp.sample_place(*pair, rng);
     }
+    *last = random_pair(place, rng);
+}
+
+#[inline]
+fn random_pair(place: Place, rng: &mut Rng) -> u32 {
+    place.first_pair + if place.actions == 1 { 0 } else { rng::below(rng, place.actions) }
 }

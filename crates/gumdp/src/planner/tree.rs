@@ -1,10 +1,10 @@
 //! The search tree: an arena of flat vectors, reset and re-rooted without freeing memory.
 //!
 //! A *node* is an occupancy state (t, s, Φo) reached by one history from the root; it knows the model's real state, hidden
-//! flags included, and has one *edge* for each pair of that state, stored next to each other. The nodes that an edge led to
-//! form a linked list through `next_sibling`.
+//! flags included. It has one *edge* for each pair of that state, stored next to each other from the node's second visit on:
+//! most nodes never have one. The nodes that an edge led to form a linked list through `next_sibling`.
 
-use crate::model::{Mdp, State};
+use crate::model::{Mdp, Place, State};
 use crate::risk::{Erm, ErmAccumulator};
 
 /// Index of a node.
@@ -15,16 +15,18 @@ pub(super) type EdgeId = u32;
 /// The node of the current occupancy state.
 pub(super) const ROOT: NodeId = 0;
 /// The end of a list of siblings.
-const NONE: NodeId = NodeId::MAX;
+const NO_NODE: NodeId = NodeId::MAX;
+/// The edges of a node that has none yet.
+const NO_EDGES: EdgeId = EdgeId::MAX;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     /// The model's state.
     pub(super) state: State,
-    /// Its edges are `first_edge..first_edge + number of pairs of the state`.
+    /// Its pairs, one for each edge.
+    pub(super) place: Place,
+    /// Its edges are `first_edge..first_edge + place.actions`.
     pub(super) first_edge: EdgeId,
-    /// Number of edges.
-    pub(super) edges: u32,
     /// Edges that have been simulated at least once.
     pub(super) tried: u32,
     /// Simulations that chose an action here, N(s).
@@ -33,41 +35,63 @@ pub(super) struct Node {
     next_sibling: NodeId,
 }
 
-/// What an edge knows of the costs of its simulations.
+/// What selection looks at.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+struct Score {
+    /// The estimate ρ̂ of the edge's ERM.
+    risk: f64,
+    /// 1/√N(s, a).
+    rarity: f64,
+}
+
+impl Score {
+    const UNTRIED: Self = Self { risk: f64::INFINITY, rarity: 0.0 };
+}
+
+/// What an edge knows of the costs of its simulations, in one cache line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
     pub(super) erm: ErmAccumulator,
     pub(super) sum: f64,
     pub(super) min: f64,
     pub(super) max: f64,
+    /// The first of the nodes it led to.
+    first_child: NodeId,
 }
 
-impl Seen {
-    const NOTHING: Self = Self { erm: ErmAccumulator::EMPTY, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
+impl Edge {
+    const UNTRIED: Self =
+        Self { erm: ErmAccumulator::EMPTY, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY, first_child: NO_NODE };
 }
 
 /// Vectors over nodes and over edges.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    /// For each edge, the estimate ρ̂ of its ERM.
-    risks: Vec<f64>,
-    /// For each edge, 1/√N(s, a).
+    scores: Vec<Score>,
+    edges: Vec<Edge>,
+    /// 1/√n for small n, so that no root is taken twice.
     rarities: Vec<f64>,
-    seen: Vec<Seen>,
-    /// For each edge, the first of the nodes it led to.
-    first_child: Vec<NodeId>,
+}
+
+/// Number of counts whose roots are kept.
+pub(super) const KEPT_ROOTS: usize = 2048;
+
+impl Default for Tree {
+    fn default() -> Self {
+        let rarities = (0..KEPT_ROOTS).map(|n| 1.0 / (n as f64).sqrt()).collect();
+        Self { nodes: Vec::new(), scores: Vec::new(), edges: Vec::new(), rarities }
+    }
 }
 
 impl Tree {
     /// Forgets everything; `state` becomes the root.
     pub(super) fn reset(&mut self, mdp: &Mdp, state: State) {
         self.nodes.clear();
-        self.risks.clear();
-        self.rarities.clear();
-        self.seen.clear();
-        self.first_child.clear();
-        self.push(mdp, state, NONE);
+        self.scores.clear();
+        self.edges.clear();
+        self.push(mdp, state, NO_NODE);
+        self.grow_edges(ROOT);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -79,37 +103,45 @@ impl Tree {
         &self.nodes[node as usize]
     }
 
+    /// The node, with edges.
     #[inline]
-    pub(super) fn seen(&self, edge: EdgeId) -> &Seen {
-        &self.seen[edge as usize]
+    pub(super) fn visit(&mut self, node: NodeId) -> Node {
+        if self.nodes[node as usize].first_edge == NO_EDGES {
+            self.grow_edges(node);
+        }
+        self.nodes[node as usize]
+    }
+
+    #[inline]
+    pub(super) fn edge(&self, edge: EdgeId) -> &Edge {
+        &self.edges[edge as usize]
     }
 
     pub(super) fn risk(&self, edge: EdgeId) -> f64 {
-        self.risks[edge as usize]
+        self.scores[edge as usize].risk
     }
 
-    /// The edge with the lowest ρ̂ − bonus/√N(s, a); the lowest index on ties.
+    /// The edge of a node with the lowest ρ̂ − bonus/√N(s, a); the lowest index on ties.
     #[inline]
-    pub(super) fn lowest(&self, node: NodeId, bonus: f64) -> EdgeId {
-        let Node { first_edge, edges, .. } = *self.node(node);
-        let range = first_edge as usize..(first_edge + edges) as usize;
+    pub(super) fn lowest(&self, node: &Node, bonus: f64) -> EdgeId {
+        let first = node.first_edge as usize;
         let mut best = 0;
         let mut lowest = f64::INFINITY;
-        for (k, (risk, rarity)) in self.risks[range.clone()].iter().zip(&self.rarities[range]).enumerate() {
-            let score = risk - bonus * rarity;
+        for (k, score) in self.scores[first..first + node.place.actions as usize].iter().enumerate() {
+            let score = score.risk - bonus * score.rarity;
             if score < lowest {
                 lowest = score;
                 best = k;
             }
         }
-        first_edge + best as u32
+        node.first_edge + best as u32
     }
 
     /// The node that `edge` led to with outcome `state`, if it has been met.
     #[inline]
     pub(super) fn child(&self, edge: EdgeId, state: State) -> Option<NodeId> {
-        let mut child = self.first_child[edge as usize];
-        while child != NONE {
+        let mut child = self.edges[edge as usize].first_child;
+        while child != NO_NODE {
             let node = self.node(child);
             if node.state == state {
                 return Some(child);
@@ -122,29 +154,29 @@ impl Tree {
     /// Adds the node that `edge` led to with outcome `state`.
     #[inline]
     pub(super) fn add_child(&mut self, mdp: &Mdp, edge: EdgeId, state: State) -> NodeId {
-        let sibling = self.first_child[edge as usize];
+        let sibling = self.edges[edge as usize].first_child;
         let child = self.push(mdp, state, sibling);
-        self.first_child[edge as usize] = child;
+        self.edges[edge as usize].first_child = child;
         child
     }
 
     /// A simulation that took `edge` in `node` ended with this cost.
     #[inline]
     pub(super) fn record(&mut self, node: NodeId, edge: EdgeId, erm: Erm, cost: f64) {
-        let seen = &mut self.seen[edge as usize];
+        let seen = &mut self.edges[edge as usize];
         seen.erm.add(erm, cost);
         seen.sum += cost;
         seen.min = seen.min.min(cost);
         seen.max = seen.max.max(cost);
         let count = seen.erm.count();
-        self.risks[edge as usize] = seen.erm.value(erm);
-        self.rarities[edge as usize] = 1.0 / (count as f64).sqrt();
+        let rarity = self.rarities.get(count as usize).copied().unwrap_or_else(|| 1.0 / (count as f64).sqrt());
+        self.scores[edge as usize] = Score { risk: seen.erm.value(erm), rarity };
         let node = &mut self.nodes[node as usize];
         node.visits += 1;
         node.tried += u32::from(count == 1);
     }
 
-    /// Keeps only what is below `root`, which becomes the root. `spare` is memory to work in.
+    /// Keeps only what is below `root`, which becomes the root. `spare` and `origins` are memory to work in.
     pub(super) fn reroot(&mut self, mdp: &Mdp, root: NodeId, spare: &mut Self, origins: &mut Vec<NodeId>) {
         spare.reset(mdp, self.node(root).state);
         origins.clear();
@@ -153,20 +185,20 @@ impl Tree {
         let mut copied = 0;
         while copied < origins.len() {
             let from = *self.node(origins[copied]);
-            let to = &mut spare.nodes[copied];
-            to.tried = from.tried;
-            to.visits = from.visits;
-            let first_edge = to.first_edge;
-            for k in 0..from.edges {
-                let (old, new) = ((from.first_edge + k) as usize, (first_edge + k) as usize);
-                spare.risks[new] = self.risks[old];
-                spare.rarities[new] = self.rarities[old];
-                spare.seen[new] = self.seen[old];
-                let mut child = self.first_child[old];
-                while child != NONE {
-                    spare.add_child(mdp, new as EdgeId, self.node(child).state);
-                    origins.push(child);
-                    child = self.node(child).next_sibling;
+            if from.first_edge != NO_EDGES {
+                let to = spare.visit(copied as NodeId).first_edge;
+                spare.nodes[copied].tried = from.tried;
+                spare.nodes[copied].visits = from.visits;
+                for k in 0..from.place.actions {
+                    let (old, new) = ((from.first_edge + k) as usize, (to + k) as usize);
+                    spare.scores[new] = self.scores[old];
+                    spare.edges[new] = Edge { first_child: NO_NODE, ..self.edges[old] };
+                    let mut child = self.edges[old].first_child;
+                    while child != NO_NODE {
+                        spare.add_child(mdp, new as EdgeId, self.node(child).state);
+                        origins.push(child);
+                        child = self.node(child).next_sibling;
+                    }
                 }
             }
             copied += 1;
@@ -176,15 +208,17 @@ impl Tree {
 
     fn push(&mut self, mdp: &Mdp, state: State, next_sibling: NodeId) -> NodeId {
         let node = self.nodes.len() as NodeId;
-        let first_edge = self.risks.len() as EdgeId;
-        let edges = mdp.pairs(state).len() as u32;
-        self.nodes.push(Node { state, first_edge, edges, tried: 0, visits: 0, next_sibling });
-        let end = first_edge as usize + edges as usize;
-        self.risks.resize(end, f64::INFINITY);
-        self.rarities.resize(end, 0.0);
-        self.seen.resize(end, Seen::NOTHING);
-        self.first_child.resize(end, NONE);
+        let place = mdp.place(state);
+        self.nodes.push(Node { state, place, first_edge: NO_EDGES, tried: 0, visits: 0, next_sibling });
         node
+    }
+
+    fn grow_edges(&mut self, node: NodeId) {
+        let node = &mut self.nodes[node as usize];
+        node.first_edge = self.edges.len() as EdgeId;
+        let end = self.edges.len() + node.place.actions as usize;
+        self.scores.resize(end, Score::UNTRIED);
+        self.edges.resize(end, Edge::UNTRIED);
     }
 }
 
@@ -210,8 +244,8 @@ mod tests {
                 tree.record(ROOT, edge, Erm::MEAN, cost);
             }
         }
-        assert_eq!(tree.lowest(ROOT, 0.0), 1);
-        assert_eq!(tree.lowest(ROOT, 10.0), 0);
+        assert_eq!(tree.lowest(tree.node(ROOT), 0.0), 1);
+        assert_eq!(tree.lowest(tree.node(ROOT), 10.0), 0);
         assert_eq!(tree.node(ROOT).visits, 201);
         assert_eq!(tree.node(ROOT).tried, 3);
     }
@@ -223,19 +257,21 @@ mod tests {
         tree.reset(&mdp, State(0));
         let other = tree.add_child(&mdp, 0, State(0));
         let kept = tree.add_child(&mdp, 1, State(1));
-        tree.record(other, tree.node(other).first_edge, Erm::MEAN, 9.0);
-        let edge = tree.node(kept).first_edge + 1;
+        let edge = tree.visit(other).first_edge;
+        tree.record(other, edge, Erm::MEAN, 9.0);
+        let edge = tree.visit(kept).first_edge + 1;
         tree.record(kept, edge, Erm::MEAN, 5.0);
         let grandchild = tree.add_child(&mdp, edge, State(0));
-        tree.record(grandchild, tree.node(grandchild).first_edge + 2, Erm::MEAN, 7.0);
+        let edge = tree.visit(grandchild).first_edge + 2;
+        tree.record(grandchild, edge, Erm::MEAN, 7.0);
 
         tree.reroot(&mdp, kept, &mut Tree::default(), &mut Vec::new());
         assert_eq!(tree.len(), 2);
         assert_eq!(tree.node(ROOT).state, State(1));
-        assert_eq!(tree.node(ROOT).edges, 2);
-        assert_eq!(tree.seen(1).sum, 5.0);
+        assert_eq!(tree.node(ROOT).place.actions, 2);
+        assert_eq!(tree.edge(1).sum, 5.0);
         let child = tree.child(1, State(0)).unwrap();
-        assert_eq!(tree.seen(tree.node(child).first_edge + 2).max, 7.0);
+        assert_eq!(tree.edge(tree.node(child).first_edge + 2).max, 7.0);
         assert_eq!(tree.child(0, State(0)), None);
     }
 }
