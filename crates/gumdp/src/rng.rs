@@ -51,6 +51,40 @@ pub fn below(rng: &mut Rng, bound: u32) -> u32 {
     ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u32
 }
 
+/// Draws many small integers from few random words: an integer below 4, say, takes two bits.
+///
+/// ```
+/// use gumdp::rng::{self, Choices, Purpose};
+/// let mut rng = rng::stream(0, 0, Purpose::Policy);
+/// let mut choices = Choices::default();
+/// assert!((0..100).all(|_| choices.below(4, &mut rng) < 4));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Choices {
+    word: u64,
+    /// Unused bits of the word.
+    left: u32,
+}
+
+impl Choices {
+    /// An integer drawn uniformly from `0..bound`. Exactly uniform if `bound` is a power of two, else as [`below`].
+    #[inline]
+    pub fn below(&mut self, bound: u32, rng: &mut Rng) -> u32 {
+        if !bound.is_power_of_two() {
+            return below(rng, bound);
+        }
+        let bits = bound.trailing_zeros();
+        if self.left < bits {
+            self.word = rng.next_u64();
+            self.left = 64;
+        }
+        let drawn = self.word as u32 & (bound - 1);
+        self.word >>= bits;
+        self.left -= bits;
+        drawn
+    }
+}
+
 /// The finaliser of `SplitMix64`: a bijection of the 64-bit words without visible structure.
 pub(crate) fn mix(word: u64) -> u64 {
     let mut z = word.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::time::Duration;
 
-use gumdp::rng::{self, Purpose, Rng};
+use gumdp::rng::{self, Choices, Purpose, Rng};
 use gumdp::{
     Budget, Erm, Expansion, Exploration, FinalChoice, Mdp, Objective, OccupancyState, Pair, Partition, Planner,
     PlannerError, PlannerSettings, Policy, Problem, State, StopReason, UntriedOrder, experiment,
@@ -41,6 +41,7 @@ struct Transcription<'p> {
     erm: Erm,
     nodes: HashSet<History>,
     samples: HashMap<(History, u32), Vec<f64>>,
+    choices: Choices,
 }
 
 impl Transcription<'_> {
@@ -56,10 +57,8 @@ impl Transcription<'_> {
                 let chosen = self.select(&history, pairs, settings);
                 visited.push((history.clone(), chosen));
                 chosen
-            } else if pairs.len() == 1 {
-                pairs.start
             } else {
-                pairs.start + rng::below(rng, pairs.len() as u32)
+                pairs.start + self.choices.below(pairs.len() as u32, rng)
             });
             // The planner draws no successor of the last pair.
             let last = occupancy.time + 1 == self.problem.horizon();
@@ -104,8 +103,13 @@ fn decisions_equal_the_transcribed_algorithm() {
             };
             let mut at = problem.start(State::from(0));
             problem.advance(&mut at, Pair::from(0), State::from(1));
-            let mut transcription =
-                Transcription { problem: &problem, erm, nodes: HashSet::new(), samples: HashMap::new() };
+            let mut transcription = Transcription {
+                problem: &problem,
+                erm,
+                nodes: HashSet::new(),
+                samples: HashMap::new(),
+                choices: Choices::default(),
+            };
             let mut rng = rng::stream(3, 0, Purpose::Policy);
             for _ in 0..300 {
                 transcription.simulate(&at, &settings, &mut rng);

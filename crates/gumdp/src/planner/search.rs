@@ -4,7 +4,7 @@ use crate::model::{Mdp, Pair, Place};
 use crate::objective::PathEvaluator;
 use crate::problem::Problem;
 use crate::risk::Erm;
-use crate::rng::{self, Rng};
+use crate::rng::{self, Choices, Rng};
 
 use super::settings::{Expansion, PlannerSettings, UntriedOrder};
 use super::tree::{EdgeId, KEPT_ROOTS, Node, NodeId, ROOT, Tree};
@@ -20,6 +20,8 @@ pub(super) struct Simulator {
     path: Vec<u32>,
     /// The part of the path that is in the tree.
     trail: Vec<(NodeId, EdgeId)>,
+    /// Random bits for the actions of rollouts, drawn anew for each root so that a decision depends on its stream alone.
+    choices: Choices,
     /// n^(1/4) for small n, so that no root is taken twice.
     fourth_roots: Vec<f64>,
 }
@@ -33,6 +35,7 @@ impl Simulator {
             start: 0,
             path: vec![0; horizon],
             trail: Vec::with_capacity(horizon),
+            choices: Choices::default(),
             fourth_roots: (0..KEPT_ROOTS).map(|n| (n as f64).sqrt().sqrt()).collect(),
         }
     }
@@ -40,6 +43,7 @@ impl Simulator {
     /// Simulations start at this time with these features from now on.
     pub(super) fn set_root(&mut self, time: usize, features: &[f64]) {
         self.start = time;
+        self.choices = Choices::default();
         self.evaluator.set_root(features);
     }
 
@@ -66,7 +70,7 @@ impl Simulator {
             }
             node = tree.add_child(mdp, edge, next);
             if settings.expansion == Expansion::OneNode {
-                roll_out(mdp, mdp.place(next), &mut self.path[step + 1..steps], rng);
+                roll_out(mdp, mdp.place(next), &mut self.path[step + 1..steps], &mut self.choices, rng);
                 break;
             }
         }
@@ -100,16 +104,11 @@ impl Simulator {
 
 /// Fills the rest of a path with uniformly random actions from `place` on.
 #[inline]
-fn roll_out(mdp: &Mdp, mut place: Place, path: &mut [u32], rng: &mut Rng) {
+fn roll_out(mdp: &Mdp, mut place: Place, path: &mut [u32], choices: &mut Choices, rng: &mut Rng) {
     let Some((last, path)) = path.split_last_mut() else { return };
     for pair in path {
-        *pair = random_pair(place, rng);
+        *pair = place.first_pair + choices.below(place.actions, rng);
         place = mdp.sample_place(*pair, rng);
     }
-    *last = random_pair(place, rng);
-}
-
-#[inline]
-fn random_pair(place: Place, rng: &mut Rng) -> u32 {
-    place.first_pair + if place.actions == 1 { 0 } else { rng::below(rng, place.actions) }
+    *last = place.first_pair + choices.below(place.actions, rng);
 }
