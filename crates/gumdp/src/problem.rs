@@ -65,7 +65,7 @@ pub struct Problem {
 }
 
 /// A state of the occupancy MDP: the situation in which a policy chooses an action.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct OccupancyState {
     /// The time t, from 0; the horizon once the episode is over.
     pub time: usize,
@@ -73,6 +73,19 @@ pub struct OccupancyState {
     pub state: State,
     /// Features of the normalised occupancy gathered before time t.
     pub features: Vec<f64>,
+}
+
+impl Clone for OccupancyState {
+    fn clone(&self) -> Self {
+        Self { time: self.time, state: self.state, features: self.features.clone() }
+    }
+
+    /// Reuses the memory of the features, which a derived implementation would not.
+    fn clone_from(&mut self, source: &Self) {
+        self.time = source.time;
+        self.state = source.state;
+        self.features.clone_from(&source.features);
+    }
 }
 
 impl Problem {

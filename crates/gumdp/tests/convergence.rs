@@ -9,16 +9,14 @@ fn settings(expansion: Expansion, simulations: u64, exploration: f64) -> Planner
         budget: Budget::simulations(simulations),
         exploration: Exploration::Constant(exploration),
         expansion,
-        // In index order, Algorithm 1 would try action 0 first in every new node and not explore at all below.
         untried: UntriedOrder::Random,
         ..PlannerSettings::paper_illustrative()
     }
 }
 
-/// |V̂_n − optimum| at the initial state, averaged over eight seeds.
-fn root_error(task: &Task, erm: Erm, optimum: f64, settings: &PlannerSettings) -> f64 {
+/// |V̂_n − optimum| at the initial state, averaged over seeds: the fewer simulations, the more seeds against the noise.
+fn root_error(task: &Task, erm: Erm, optimum: f64, seeds: u64, settings: &PlannerSettings) -> f64 {
     let start = task.problem.start(task.problem.mdp().initial()[0].0);
-    let seeds = 8;
     let errors = (0..seeds).map(|seed| {
         let mut planner = Planner::new(&task.problem, erm, settings.clone()).unwrap();
         let decision = planner.decide(&start, &mut rng::stream(seed, 0, Purpose::Policy));
@@ -38,17 +36,18 @@ fn played_gap(task: &Task, erm: Erm, optimum: f64, settings: &PlannerSettings) -
 #[test]
 fn more_simulations_come_closer_to_the_optimum() {
     // The exploration constants follow the spread of the costs.
-    for (name, beta, theta) in [("msee", 25.0, 0.3), ("mo-max", 10.0, 0.02)] {
+    for (name, beta, theta, last_gap) in [("msee", 25.0, 0.3, 0.05), ("mo-max", 10.0, 0.02, 0.006)] {
         let task = tasks::get(name).unwrap();
         let erm = Erm::new(beta).unwrap();
         let optimum = oracle::solve(&task.problem, erm, &Limits::default()).unwrap().value;
         for expansion in [Expansion::WholePath, Expansion::OneNode] {
-            let errors = [30, 1_000, 30_000].map(|n| root_error(&task, erm, optimum, &settings(expansion, n, theta)));
+            let errors = [(200, 60), (3_000, 16), (50_000, 6)]
+                .map(|(n, seeds)| root_error(&task, erm, optimum, seeds, &settings(expansion, n, theta)));
             println!("{name} {expansion:?}: root estimate off by {errors:?}");
             assert!(errors[0] > errors[1] && errors[1] > errors[2], "{name} {expansion:?}: {errors:?}");
         }
         let gaps = [10, 100, 2_000].map(|n| played_gap(&task, erm, optimum, &settings(Expansion::OneNode, n, theta)));
         println!("{name}: played above the optimum by {gaps:?}");
-        assert!(gaps[0] > gaps[1] && gaps[1] > gaps[2], "{name}: {gaps:?}");
+        assert!(gaps[0] > gaps[1] && gaps[1] > gaps[2] && gaps[2] < last_gap, "{name}: {gaps:?}");
     }
 }

@@ -54,7 +54,7 @@ impl Transcription<'_> {
         while occupancy.time < self.problem.horizon() {
             let pairs = mdp.pairs(occupancy.state);
             let pair = Pair::from(if in_tree {
-                let chosen = self.select(&history, pairs, settings);
+                let chosen = self.select(&history, pairs, settings, occupancy.time, rng);
                 visited.push((history.clone(), chosen));
                 chosen
             } else {
@@ -74,14 +74,28 @@ impl Transcription<'_> {
         }
     }
 
-    fn select(&self, history: &History, mut pairs: Range<u32>, settings: &PlannerSettings) -> u32 {
+    fn select(
+        &self,
+        history: &History,
+        mut pairs: Range<u32>,
+        settings: &PlannerSettings,
+        time: usize,
+        rng: &mut Rng,
+    ) -> u32 {
         let samples = |pair: u32| self.samples.get(&(history.clone(), pair)).map_or(&[][..], Vec::as_slice);
         let count = |pair: u32| samples(pair).len() as f64;
-        if let Some(untried) = pairs.clone().find(|&pair| samples(pair).is_empty()) {
-            return untried;
+        let untried: Vec<u32> = pairs.clone().filter(|&pair| samples(pair).is_empty()).collect();
+        if !untried.is_empty() {
+            return match settings.untried {
+                UntriedOrder::ByIndex => untried[0],
+                UntriedOrder::Random => untried[rng::below(rng, untried.len() as u32) as usize],
+            };
         }
         let visits: f64 = pairs.clone().map(count).sum();
-        let Exploration::Constant(theta) = settings.exploration else { unreachable!() };
+        let theta = match &settings.exploration {
+            Exploration::Constant(theta) => *theta,
+            Exploration::ByTime(thetas) => thetas[time],
+        };
         let score = |pair: u32| self.erm.of_samples(samples(pair)) - theta * (visits.sqrt() / count(pair)).sqrt();
         let first = pairs.next().unwrap();
         pairs.fold(first, |best, pair| if score(pair) < score(best) { pair } else { best })
@@ -91,15 +105,26 @@ impl Transcription<'_> {
 #[test]
 fn decisions_equal_the_transcribed_algorithm() {
     let problem = crossroads(7);
+    let by_time = Exploration::ByTime(vec![0.0, 0.2, 1.5, 0.1, 0.7, 0.0, 2.0]);
+    let constant = Exploration::Constant;
+    let cases = [
+        (0.1, constant(1.0), UntriedOrder::ByIndex),
+        (5.0, constant(0.3), UntriedOrder::Random),
+        (50.0, constant(1.0), UntriedOrder::ByIndex),
+        (-3.0, constant(0.1), UntriedOrder::Random),
+        (f64::INFINITY, constant(0.5), UntriedOrder::ByIndex),
+        (3.0, by_time, UntriedOrder::ByIndex),
+    ];
     for expansion in [Expansion::WholePath, Expansion::OneNode] {
-        for (beta, theta) in [(0.1, 1.0), (5.0, 0.3), (50.0, 1.0), (-3.0, 0.1), (f64::INFINITY, 0.5)] {
+        for (beta, exploration, untried) in cases.clone() {
             let erm = Erm::new(beta).unwrap();
             let settings = PlannerSettings {
                 budget: Budget::simulations(300),
-                exploration: Exploration::Constant(theta),
+                exploration,
                 expansion,
+                untried,
                 keep_tree: false,
-                ..PlannerSettings::paper_illustrative()
+                play: FinalChoice::MostVisited,
             };
             let mut at = problem.start(State::from(0));
             problem.advance(&mut at, Pair::from(0), State::from(1));
@@ -129,6 +154,53 @@ fn decisions_equal_the_transcribed_algorithm() {
 }
 
 #[test]
+fn presets_are_the_authors() {
+    let illustrative = PlannerSettings::paper_illustrative();
+    let expected = PlannerSettings {
+        budget: Budget { simulations: Some(500), time_limit: None },
+        exploration: Exploration::Constant(1.0),
+        expansion: Expansion::OneNode,
+        untried: UntriedOrder::ByIndex,
+        keep_tree: true,
+        play: FinalChoice::MostVisited,
+    };
+    assert_eq!(illustrative, expected);
+    let grid = PlannerSettings {
+        budget: Budget { simulations: Some(1024), time_limit: None },
+        exploration: Exploration::Constant(2.0_f64.sqrt()),
+        keep_tree: false,
+        play: FinalChoice::LowestRisk,
+        ..expected
+    };
+    assert_eq!(PlannerSettings::paper_grid(), grid);
+}
+
+#[test]
+fn the_final_choice_is_the_one_that_was_set() {
+    let problem = crossroads(9);
+    let decide = |seed: u64, play: FinalChoice| {
+        // So much exploration that visits hardly depend on risk.
+        let exploration = Exploration::Constant(100.0);
+        let budget = Budget::simulations(40);
+        let settings = PlannerSettings { budget, exploration, play, ..PlannerSettings::paper_grid() };
+        let mut planner = Planner::new(&problem, Erm::new(5.0).unwrap(), settings).unwrap();
+        planner.decide(&problem.start(State::from(0)), &mut rng::stream(seed, 0, Purpose::Policy))
+    };
+    let mut differ = 0;
+    for seed in 0..50 {
+        let lowest = decide(seed, FinalChoice::LowestRisk);
+        let best = lowest.reasons.iter().min_by(|a, b| a.erm.total_cmp(&b.erm)).unwrap();
+        assert_eq!(lowest.action, best.action);
+        let most = decide(seed, FinalChoice::MostVisited);
+        let visits = most.reasons.iter().map(|reason| reason.visits).max().unwrap();
+        assert_eq!(most.action, most.reasons.iter().find(|reason| reason.visits == visits).unwrap().action);
+        assert_eq!(lowest.reasons, most.reasons);
+        differ += usize::from(lowest.action != most.action);
+    }
+    assert!(differ > 0, "the two choices must be told apart");
+}
+
+#[test]
 fn reasons_add_up() {
     let problem = crossroads(9);
     let erm = Erm::new(4.0).unwrap();
@@ -153,9 +225,13 @@ fn reasons_add_up() {
     let visits: u64 = second.reasons.iter().map(|r| r.visits).sum();
     assert!(visits > 500 && visits <= 500 + most, "{visits}");
 
-    // It is not kept for a situation that did not follow.
+    // It is not kept for a situation that did not follow, be it another time or another past.
     let elsewhere = planner.decide(&problem.start(State::from(1)), &mut rng);
     assert_eq!(elsewhere.reasons.iter().map(|r| r.visits).sum::<u64>(), 500);
+    let mut other_past = problem.start(State::from(2));
+    problem.advance(&mut other_past, problem.mdp().pairs(State::from(2)).start.into(), State::from(0));
+    let without_past = planner.decide(&other_past, &mut rng);
+    assert_eq!(without_past.reasons.iter().map(|r| r.visits).sum::<u64>(), 500);
 }
 
 #[test]
@@ -189,21 +265,6 @@ fn settings_out_of_range_are_refused() {
         refused(|s| s.exploration = Exploration::ByTime(vec![1.0; 3])).to_string(),
         "3 exploration constants are given for a horizon of 4"
     );
-}
-
-#[test]
-fn exploration_by_time_reduces_to_a_constant() {
-    let problem = crossroads(6);
-    let decide = |exploration: Exploration, untried: UntriedOrder| {
-        let settings = PlannerSettings { exploration, untried, ..PlannerSettings::paper_grid() };
-        let mut planner = Planner::new(&problem, Erm::new(3.0).unwrap(), settings).unwrap();
-        planner.decide(&problem.start(State::from(0)), &mut rng::stream(5, 0, Purpose::Policy))
-    };
-    for untried in [UntriedOrder::ByIndex, UntriedOrder::Random] {
-        let constant = decide(Exploration::Constant(0.7), untried);
-        assert_eq!(constant, decide(Exploration::ByTime(vec![0.7; 6]), untried));
-        assert_ne!(constant, decide(Exploration::Constant(0.2), untried));
-    }
 }
 
 #[test]
@@ -246,4 +307,17 @@ fn a_simulation_allocates_nothing() {
         });
         assert_eq!(allocated.count_total, 0, "{expansion:?}");
     }
+}
+
+#[test]
+fn keeping_the_tree_allocates_nothing_in_steady_state() {
+    let problem = crossroads(20);
+    let mut planner = Planner::new(&problem, Erm::new(2.0).unwrap(), PlannerSettings::paper_illustrative()).unwrap();
+    let episode = |planner: &mut Planner| gumdp::run(&problem, planner, 5, 0).unwrap();
+    let first = episode(&mut planner);
+    let mut second = None;
+    let allocated = allocation_counter::measure(|| second = Some(episode(&mut planner)));
+    assert_eq!(Some(first), second);
+    // The episode itself allocates its features and its path; none of 20 decisions × 500 simulations does.
+    assert_eq!(allocated.count_total, 2);
 }

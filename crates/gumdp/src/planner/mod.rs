@@ -31,8 +31,8 @@ use crate::rng::Rng;
 use search::Simulator;
 use tree::{EdgeId, NodeId, ROOT, Tree};
 
-/// Simulations between two looks at the clock.
-const CLOCK_INTERVAL: u64 = 16;
+/// Simulated steps between two looks at the clock, as far as whole simulations allow.
+const CLOCK_INTERVAL: usize = 4096;
 
 /// A decision and its reasons.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,8 +109,10 @@ pub struct Planner {
     /// Memory for re-rooting the tree.
     spare: Tree,
     origins: Vec<NodeId>,
-    /// What the next occupancy state must be for the tree to be of use: the last one after the edge that was played.
-    expected: Option<(OccupancyState, EdgeId)>,
+    /// The edge that was played last, if the tree below it is to be kept.
+    played: Option<EdgeId>,
+    /// What the next occupancy state must be for that tree to be of use, but for its state.
+    expected: OccupancyState,
     simulated_steps: u64,
 }
 
@@ -129,7 +131,8 @@ impl Planner {
             tree: Tree::default(),
             spare: Tree::default(),
             origins: Vec::new(),
-            expected: None,
+            played: None,
+            expected: problem.start(problem.mdp().initial()[0].0),
             simulated_steps: 0,
         })
     }
@@ -143,7 +146,7 @@ impl Planner {
     /// Plans one decision and returns it with its reasons.
     ///
     /// # Panics
-    /// If the episode is over: there is no decision at the horizon.
+    /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
     pub fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Decision {
         let (simulations, stopped) = self.search(at, rng);
         let edge = self.chosen();
@@ -185,8 +188,9 @@ impl Planner {
         let started = self.settings.budget.time_limit.map(|limit| (Instant::now(), limit));
         self.set_root(at);
         let most = self.settings.budget.simulations.unwrap_or(MAX_SIMULATIONS);
+        let interval = (CLOCK_INTERVAL / (self.problem.horizon() - at.time)).clamp(1, 16) as u64;
         for done in 0..most {
-            if done % CLOCK_INTERVAL == 0
+            if done % interval == 0
                 && done > 0
                 && let Some((start, limit)) = started
                 && start.elapsed() >= limit
@@ -202,10 +206,8 @@ impl Planner {
     /// Keeps the part of the tree that is still of use, or starts a new one.
     fn set_root(&mut self, at: &OccupancyState) {
         self.simulator.set_root(at.time, &at.features);
-        let kept = self.expected.take().and_then(|(expected, edge)| {
-            let same = expected.time == at.time && expected.features == at.features;
-            if same { self.tree.child(edge, at.state) } else { None }
-        });
+        let follows = self.expected.time == at.time && self.expected.features == at.features;
+        let kept = self.played.take().filter(|_| follows).and_then(|edge| self.tree.child(edge, at.state));
         match kept {
             Some(node) => self.tree.reroot(self.problem.mdp(), node, &mut self.spare, &mut self.origins),
             None => self.tree.reset(self.problem.mdp(), at.state),
@@ -231,9 +233,9 @@ impl Planner {
         let pair = Pair(mdp.pairs(at.state).start + (edge - self.tree.node(ROOT).first_edge));
         let action = mdp.action(pair);
         if self.settings.keep_tree {
-            let mut next = at.clone();
-            self.problem.advance(&mut next, pair, at.state);
-            self.expected = Some((next, edge));
+            self.expected.clone_from(at);
+            self.problem.advance(&mut self.expected, pair, at.state);
+            self.played = Some(edge);
         }
         action
     }
@@ -246,7 +248,7 @@ impl Policy for Planner {
     }
 
     fn begin_episode(&mut self) {
-        self.expected = None;
+        self.played = None;
     }
 
     fn simulated_steps(&self) -> u64 {

@@ -172,7 +172,7 @@ impl Tree {
         let rarity = self.rarities.get(count as usize).copied().unwrap_or_else(|| 1.0 / (count as f64).sqrt());
         self.scores[edge as usize] = Score { risk: seen.erm.value(erm), rarity };
         let node = &mut self.nodes[node as usize];
-        node.visits += 1;
+        node.visits = node.visits.saturating_add(1);
         node.tried += u32::from(count == 1);
     }
 
