@@ -65,11 +65,17 @@ impl Cells {
     /// φ_j(x).
     #[inline]
     pub(super) fn cell_value(&self, j: usize, x: f64) -> f64 {
+        self.cell_value_with(f64::ln, j, x)
+    }
+
+    /// φ_j(x) with this natural logarithm.
+    #[inline]
+    pub(super) fn cell_value_with(&self, ln: impl Fn(f64) -> f64, j: usize, x: f64) -> f64 {
         let cell = self.parameters[j];
         match self.kernel {
             Kernel::Logarithmic => {
                 let y = self.scale * x + cell.shift;
-                if y > 0.0 { y * (y.ln() - cell.target) } else { 0.0 }
+                if y > 0.0 { y * (ln(y) - cell.target) } else { 0.0 }
             }
             Kernel::Squared => (x - cell.target) * (x - cell.target),
             Kernel::Absolute => (x - cell.target).abs(),

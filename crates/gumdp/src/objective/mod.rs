@@ -29,6 +29,7 @@ pub(crate) use path::PathEvaluator;
 mod cells;
 mod display;
 mod error;
+mod logarithm;
 mod partition;
 mod path;
 mod totals;

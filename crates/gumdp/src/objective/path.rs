@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::cells::Cells;
+use super::logarithm::Logarithm;
 use super::{Objective, Term};
 
 /// Evaluates f after paths that continue from one fixed root, again and again, without allocating.
@@ -18,6 +19,7 @@ pub(crate) struct PathEvaluator {
     touched: Vec<u32>,
     /// Memory for total costs.
     totals: Vec<f64>,
+    logarithm: Logarithm,
 }
 
 /// A feature at the root and along the path that is being evaluated.
@@ -37,6 +39,7 @@ impl PathEvaluator {
             root_sums: vec![0.0; objective.terms.len()],
             touched: vec![0; masses.len()],
             totals: vec![0.0; objective.feature_count()],
+            logarithm: Logarithm::new(),
             objective,
             masses,
         };
@@ -86,7 +89,9 @@ impl PathEvaluator {
                         let root = features.iter().map(|feature| feature.root);
                         totals.value_of_path(root, &mut self.totals[..totals.features()], path, masses)
                     }
-                    Term::Cells(cells) => root_sum + change(cells, features, &mut self.touched, path, masses),
+                    Term::Cells(cells) => {
+                        root_sum + change(cells, features, &mut self.touched, &self.logarithm, path, masses)
+                    }
                 };
             first += term.features();
         }
@@ -96,7 +101,14 @@ impl PathEvaluator {
 
 /// Σ_j φ_j after the path minus Σ_j φ_j at the root, over the cells that the path touches.
 #[inline]
-fn change(cells: &Cells, features: &mut [Feature], touched: &mut [u32], path: &[u32], masses: &[f64]) -> f64 {
+fn change(
+    cells: &Cells,
+    features: &mut [Feature],
+    touched: &mut [u32],
+    logarithm: &Logarithm,
+    path: &[u32],
+    masses: &[f64],
+) -> f64 {
     let mut count = 0;
     for (&pair, &mass) in path.iter().zip(masses) {
         let cell = cells.partition.cell(pair as usize);
@@ -106,10 +118,11 @@ fn change(cells: &Cells, features: &mut [Feature], touched: &mut [u32], path: &[
         count += usize::from(feature.current == feature.root);
         feature.current += mass;
     }
+    let ln = |y: f64| if y >= f64::MIN_POSITIVE { logarithm.ln(y) } else { y.ln() };
     let mut sum = 0.0;
     for &cell in &touched[..count] {
         let feature = &mut features[cell as usize];
-        sum += cells.cell_value(cell as usize, feature.current) - feature.root_value;
+        sum += cells.cell_value_with(ln, cell as usize, feature.current) - feature.root_value;
         feature.current = feature.root;
     }
     sum

@@ -12,10 +12,12 @@
 //! The planner is a [`Policy`]; [`Planner::decide`] also returns its reasons. It samples the model and looks at no
 //! probability. Exact solutions are in [`crate::oracle`], which this module does not use.
 
+mod roofline;
 mod search;
 mod settings;
 mod tree;
 
+pub use roofline::roofline;
 pub use settings::{
     Budget, Expansion, Exploration, FinalChoice, MAX_SIMULATIONS, PlannerError, PlannerSettings, UntriedOrder,
 };

@@ -104,7 +104,7 @@ impl Simulator {
 
 /// Fills the rest of a path with uniformly random actions from `place` on.
 #[inline]
-fn roll_out(mdp: &Mdp, mut place: Place, path: &mut [u32], choices: &mut Choices, rng: &mut Rng) {
+pub(super) fn roll_out(mdp: &Mdp, mut place: Place, path: &mut [u32], choices: &mut Choices, rng: &mut Rng) {
     let Some((last, path)) = path.split_last_mut() else { return };
     for pair in path {
         *pair = place.first_pair + choices.below(place.actions, rng);
