@@ -67,20 +67,14 @@ struct Outcome {
 struct Head {
     /// Probability of the first outcome.
     probability: f64,
-    place: Place,
+    /// First pair of its state.
+    first_pair: u32,
     /// Where the other outcomes start in the list of all outcomes; [`CERTAIN`] if there are none.
     others: u32,
 }
 
 /// No other outcome than the first.
 const CERTAIN: u32 = u32::MAX;
-
-/// A state as a simulation sees it: its pairs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) first_pair: u32,
-    pub(crate) actions: u32,
-}
 
 /// A finite Markov decision process.
 ///
@@ -112,6 +106,8 @@ pub struct Mdp {
     probabilities: Vec<f64>,
     /// For each pair, what a simulated step looks at first.
     heads: Vec<Head>,
+    /// The number of actions, if it is the same in every state.
+    uniform_actions: Option<u32>,
     /// States with positive initial probability, in the order of their numbers.
     initial: Vec<(State, f64)>,
 }
@@ -219,26 +215,30 @@ impl Mdp {
         State(if row.len() == 1 { self.outcomes[row.start].successor } else { self.draw(row, rng::unit(rng)) })
     }
 
-    /// The pairs of a state.
-    #[inline]
-    pub(crate) fn place(&self, state: State) -> Place {
-        let pairs = self.pairs(state);
-        Place { first_pair: pairs.start, actions: pairs.end - pairs.start }
+    /// The number of actions, if it is the same in every state.
+    pub(crate) fn uniform_actions(&self) -> Option<u32> {
+        self.uniform_actions
     }
 
-    /// Draws the next state of a pair as [`Mdp::sample`] does, from the same random numbers, and tells its pairs.
+    /// The number of actions of the state whose first pair this is.
     #[inline]
-    pub(crate) fn sample_place(&self, pair: u32, rng: &mut Rng) -> Place {
+    pub(crate) fn actions_from(&self, first_pair: u32) -> u32 {
+        self.pairs(State(self.state_of_pair[first_pair as usize])).len() as u32
+    }
+
+    /// Draws the next state of a pair as [`Mdp::sample`] does, from the same random numbers; returns its first pair.
+    #[inline]
+    pub(crate) fn sample_first_pair(&self, pair: u32, rng: &mut Rng) -> u32 {
         let head = &self.heads[pair as usize];
         if head.others == CERTAIN {
-            return head.place;
+            return head.first_pair;
         }
         let u = rng::unit(rng);
         if u < head.probability {
-            return head.place;
+            return head.first_pair;
         }
         let others = head.others as usize..self.first_outcome[pair as usize + 1] as usize;
-        self.place(State(self.draw(others, u)))
+        self.first_pair[self.draw(others, u) as usize]
     }
 
     /// The first of these outcomes with u < cumulative. Few are scanned, many halved.

@@ -41,7 +41,6 @@ struct Transcription<'p> {
     erm: Erm,
     nodes: HashSet<History>,
     samples: HashMap<(History, u32), Vec<f64>>,
-    choices: Choices,
 }
 
 impl Transcription<'_> {
@@ -51,6 +50,7 @@ impl Transcription<'_> {
         let mut history = History::new();
         let mut visited = Vec::new();
         let mut in_tree = true;
+        let mut choices = Choices::default();
         while occupancy.time < self.problem.horizon() {
             let pairs = mdp.pairs(occupancy.state);
             let pair = Pair::from(if in_tree {
@@ -58,7 +58,7 @@ impl Transcription<'_> {
                 visited.push((history.clone(), chosen));
                 chosen
             } else {
-                pairs.start + self.choices.below(pairs.len() as u32, rng)
+                pairs.start + choices.below(pairs.len() as u32, rng)
             });
             // The planner draws no successor of the last pair.
             let last = occupancy.time + 1 == self.problem.horizon();
@@ -128,13 +128,8 @@ fn decisions_equal_the_transcribed_algorithm() {
             };
             let mut at = problem.start(State::from(0));
             problem.advance(&mut at, Pair::from(0), State::from(1));
-            let mut transcription = Transcription {
-                problem: &problem,
-                erm,
-                nodes: HashSet::new(),
-                samples: HashMap::new(),
-                choices: Choices::default(),
-            };
+            let mut transcription =
+                Transcription { problem: &problem, erm, nodes: HashSet::new(), samples: HashMap::new() };
             let mut rng = rng::stream(3, 0, Purpose::Policy);
             for _ in 0..300 {
                 transcription.simulate(&at, &settings, &mut rng);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Action, CERTAIN, Head, Mdp, ModelError, Outcome, Place, ROW_TOLERANCE, State};
+use super::{Action, CERTAIN, Head, Mdp, ModelError, Outcome, ROW_TOLERANCE, State};
 
 /// A state or an action, by name or by number.
 #[derive(Clone, Debug)]
@@ -185,12 +185,13 @@ impl MdpBuilder {
         let heads = (0..rows.len())
             .map(|pair| {
                 let (first, end) = (first_outcome[pair], first_outcome[pair + 1]);
-                let state = outcomes[first as usize].successor as usize;
-                let place = Place { first_pair: first_pair[state], actions: first_pair[state + 1] - first_pair[state] };
+                let Outcome { cumulative, successor } = outcomes[first as usize];
                 let others = if first + 1 == end { CERTAIN } else { first + 1 };
-                Head { probability: outcomes[first as usize].cumulative, place, others }
+                Head { probability: cumulative, first_pair: first_pair[successor as usize], others }
             })
             .collect();
+        let mut actions = first_pair.windows(2).map(|pairs| pairs[1] - pairs[0]);
+        let uniform_actions = actions.next().filter(|&first| actions.all(|other| other == first));
         Ok(Mdp {
             state_names: self.state_names,
             action_names: self.action_names,
@@ -203,6 +204,7 @@ impl MdpBuilder {
             outcomes,
             probabilities,
             heads,
+            uniform_actions,
             initial,
         })
     }

@@ -223,7 +223,7 @@ impl Planner {
             FinalChoice::LowestRisk => self.tree.lowest(root, 0.0),
             FinalChoice::MostVisited => {
                 let visits = |edge: EdgeId| self.tree.edge(edge).erm.count();
-                let edges = root.first_edge..root.first_edge + root.place.actions;
+                let edges = root.first_edge..root.first_edge + root.actions;
                 edges.reduce(|best, edge| if visits(edge) > visits(best) { edge } else { best }).unwrap_or(0)
             }
         }

@@ -1,7 +1,7 @@
 //! The speed limit: simulations without a tree.
 
 use crate::problem::{OccupancyState, Problem};
-use crate::rng::{Choices, Rng};
+use crate::rng::Rng;
 
 use super::search::roll_out;
 
@@ -23,10 +23,9 @@ pub fn roofline(problem: &Problem, at: &OccupancyState, simulations: u64, rng: &
     let mut evaluator = problem.path_evaluator();
     evaluator.set_root(&at.features);
     let mut path = vec![0; problem.horizon() - at.time];
-    let mut choices = Choices::default();
     let mut sum = 0.0;
     for _ in 0..simulations {
-        roll_out(mdp, mdp.place(at.state), &mut path, &mut choices, rng);
+        roll_out(mdp, mdp.pairs(at.state).start, &mut path, rng);
         sum += evaluator.value(&path, at.time);
     }
     sum

@@ -1,6 +1,6 @@
 //! One simulation: select → expand → roll out → evaluate → back up.
 
-use crate::model::{Mdp, Pair, Place};
+use crate::model::{Mdp, Pair};
 use crate::objective::PathEvaluator;
 use crate::problem::Problem;
 use crate::risk::Erm;
@@ -20,8 +20,6 @@ pub(super) struct Simulator {
     path: Vec<u32>,
     /// The part of the path that is in the tree.
     trail: Vec<(NodeId, EdgeId)>,
-    /// Random bits for the actions of rollouts, drawn anew for each root so that a decision depends on its stream alone.
-    choices: Choices,
     /// n^(1/4) for small n, so that no root is taken twice.
     fourth_roots: Vec<f64>,
 }
@@ -35,7 +33,6 @@ impl Simulator {
             start: 0,
             path: vec![0; horizon],
             trail: Vec::with_capacity(horizon),
-            choices: Choices::default(),
             fourth_roots: (0..KEPT_ROOTS).map(|n| (n as f64).sqrt().sqrt()).collect(),
         }
     }
@@ -43,7 +40,6 @@ impl Simulator {
     /// Simulations start at this time with these features from now on.
     pub(super) fn set_root(&mut self, time: usize, features: &[f64]) {
         self.start = time;
-        self.choices = Choices::default();
         self.evaluator.set_root(features);
     }
 
@@ -57,7 +53,7 @@ impl Simulator {
         for step in 0..steps {
             let at = tree.visit(node);
             let edge = self.select(tree, &at, settings, self.start + step, rng);
-            let pair = at.place.first_pair + (edge - at.first_edge);
+            let pair = at.first_pair + (edge - at.first_edge);
             self.path[step] = pair;
             self.trail.push((node, edge));
             if step + 1 == steps {
@@ -70,7 +66,7 @@ impl Simulator {
             }
             node = tree.add_child(mdp, edge, next);
             if settings.expansion == Expansion::OneNode {
-                roll_out(mdp, mdp.place(next), &mut self.path[step + 1..steps], &mut self.choices, rng);
+                roll_out(mdp, mdp.pairs(next).start, &mut self.path[step + 1..steps], rng);
                 break;
             }
         }
@@ -84,7 +80,7 @@ impl Simulator {
     /// An untried action if there is one, else argmin_a ρ̂(s, a) − θ_t √(√N(s) / N(s, a)).
     #[inline]
     fn select(&self, tree: &Tree, at: &Node, settings: &PlannerSettings, time: usize, rng: &mut Rng) -> EdgeId {
-        let edges = at.place.actions;
+        let edges = at.actions;
         if at.tried == edges {
             let visits = at.visits as usize;
             let root = self.fourth_roots.get(visits).copied().unwrap_or_else(|| f64::from(at.visits).sqrt().sqrt());
@@ -102,13 +98,25 @@ impl Simulator {
     }
 }
 
-/// Fills the rest of a path with uniformly random actions from `place` on.
+/// Fills the rest of a path with uniformly random actions, from the state whose first pair is given on.
 #[inline]
-pub(super) fn roll_out(mdp: &Mdp, mut place: Place, path: &mut [u32], choices: &mut Choices, rng: &mut Rng) {
-    let Some((last, path)) = path.split_last_mut() else { return };
-    for pair in path {
-        *pair = place.first_pair + choices.below(place.actions, rng);
-        place = mdp.sample_place(*pair, rng);
+pub(super) fn roll_out(mdp: &Mdp, first_pair: u32, path: &mut [u32], rng: &mut Rng) {
+    match mdp.uniform_actions() {
+        // A power of two known to the compiler takes its bits from a random word by constant shifts.
+        Some(2) => walk(mdp, first_pair, path, rng, |_| 2),
+        Some(4) => walk(mdp, first_pair, path, rng, |_| 4),
+        Some(actions) => walk(mdp, first_pair, path, rng, |_| actions),
+        None => walk(mdp, first_pair, path, rng, |first_pair| mdp.actions_from(first_pair)),
     }
-    *last = place.first_pair + choices.below(place.actions, rng);
+}
+
+#[inline]
+fn walk(mdp: &Mdp, mut first_pair: u32, path: &mut [u32], rng: &mut Rng, actions: impl Fn(u32) -> u32) {
+    let Some((last, path)) = path.split_last_mut() else { return };
+    let mut choices = Choices::default();
+    for pair in path {
+        *pair = first_pair + choices.below(actions(first_pair), rng);
+        first_pair = mdp.sample_first_pair(*pair, rng);
+    }
+    *last = first_pair + choices.below(actions(first_pair), rng);
 }

@@ -4,7 +4,7 @@
 //! flags included. It has one *edge* for each pair of that state, stored next to each other from the node's second visit on:
 //! most nodes never have one. The nodes that an edge led to form a linked list through `next_sibling`.
 
-use crate::model::{Mdp, Place, State};
+use crate::model::{Mdp, State};
 use crate::risk::{Erm, ErmAccumulator};
 
 /// Index of a node.
@@ -23,9 +23,10 @@ const NO_EDGES: EdgeId = EdgeId::MAX;
 pub(super) struct Node {
     /// The model's state.
     pub(super) state: State,
-    /// Its pairs, one for each edge.
-    pub(super) place: Place,
-    /// Its edges are `first_edge..first_edge + place.actions`.
+    /// The first of its pairs, one for each action.
+    pub(super) first_pair: u32,
+    pub(super) actions: u32,
+    /// Its edges, one for each action, are `first_edge..first_edge + actions`.
     pub(super) first_edge: EdgeId,
     /// Edges that have been simulated at least once.
     pub(super) tried: u32,
@@ -127,7 +128,7 @@ impl Tree {
         let first = node.first_edge as usize;
         let mut best = 0;
         let mut lowest = f64::INFINITY;
-        for (k, score) in self.scores[first..first + node.place.actions as usize].iter().enumerate() {
+        for (k, score) in self.scores[first..first + node.actions as usize].iter().enumerate() {
             let score = score.risk - bonus * score.rarity;
             if score < lowest {
                 lowest = score;
@@ -189,7 +190,7 @@ impl Tree {
                 let to = spare.visit(copied as NodeId).first_edge;
                 spare.nodes[copied].tried = from.tried;
                 spare.nodes[copied].visits = from.visits;
-                for k in 0..from.place.actions {
+                for k in 0..from.actions {
                     let (old, new) = ((from.first_edge + k) as usize, (to + k) as usize);
                     spare.scores[new] = self.scores[old];
                     spare.edges[new] = Edge { first_child: NO_NODE, ..self.edges[old] };
@@ -208,15 +209,16 @@ impl Tree {
 
     fn push(&mut self, mdp: &Mdp, state: State, next_sibling: NodeId) -> NodeId {
         let node = self.nodes.len() as NodeId;
-        let place = mdp.place(state);
-        self.nodes.push(Node { state, place, first_edge: NO_EDGES, tried: 0, visits: 0, next_sibling });
+        let pairs = mdp.pairs(state);
+        let (first_pair, actions) = (pairs.start, pairs.end - pairs.start);
+        self.nodes.push(Node { state, first_pair, actions, first_edge: NO_EDGES, tried: 0, visits: 0, next_sibling });
         node
     }
 
     fn grow_edges(&mut self, node: NodeId) {
         let node = &mut self.nodes[node as usize];
         node.first_edge = self.edges.len() as EdgeId;
-        let end = self.edges.len() + node.place.actions as usize;
+        let end = self.edges.len() + node.actions as usize;
         self.scores.resize(end, Score::UNTRIED);
         self.edges.resize(end, Edge::UNTRIED);
     }
@@ -268,7 +270,7 @@ mod tests {
         tree.reroot(&mdp, kept, &mut Tree::default(), &mut Vec::new());
         assert_eq!(tree.len(), 2);
         assert_eq!(tree.node(ROOT).state, State(1));
-        assert_eq!(tree.node(ROOT).place.actions, 2);
+        assert_eq!(tree.node(ROOT).actions, 2);
         assert_eq!(tree.edge(1).sum, 5.0);
         let child = tree.child(1, State(0)).unwrap();
         assert_eq!(tree.edge(tree.node(child).first_edge + 2).max, 7.0);
