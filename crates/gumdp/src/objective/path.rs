@@ -75,10 +75,21 @@ impl PathEvaluator {
         }
     }
 
-    /// f at the horizon if `path` is the sequence of pairs visited from time `start` to the last step.
+    /// f at the horizon after a path of pairs from time `start` on: `path[..known]` is known, `rest` finds the others.
     #[inline]
-    pub(crate) fn value(&mut self, path: &[u32], start: usize) -> f64 {
+    pub(crate) fn value(&mut self, path: &mut [u32], known: usize, start: usize, rest: impl Walk) -> f64 {
         let masses = &self.masses[start..start + path.len()];
+        // The common case does both at once: the processor evaluates a step while it waits for the next.
+        if let [(weight, Term::Cells(cells))] = self.objective.terms.as_slice() {
+            let (features, touched) = (&mut self.features[..], &mut self.touched[..]);
+            let mut tally = Tally { cells, features, touched, count: 0, masses: masses.iter() };
+            for &pair in &path[..known] {
+                tally.visit(pair);
+            }
+            rest.walk(&mut path[known..], |pair| tally.visit(pair));
+            return self.objective.offset + weight * (self.root_sums[0] + tally.change(&self.logarithm));
+        }
+        rest.walk(&mut path[known..], |_| {});
         let mut value = self.objective.offset;
         let mut first = 0;
         for ((weight, term), root_sum) in self.objective.terms.iter().zip(&self.root_sums) {
@@ -90,7 +101,12 @@ impl PathEvaluator {
                         totals.value_of_path(root, &mut self.totals[..totals.features()], path, masses)
                     }
                     Term::Cells(cells) => {
-                        root_sum + change(cells, features, &mut self.touched, &self.logarithm, path, masses)
+                        let touched = &mut self.touched[..];
+                        let mut tally = Tally { cells, features, touched, count: 0, masses: masses.iter() };
+                        for &pair in &*path {
+                            tally.visit(pair);
+                        }
+                        root_sum + tally.change(&self.logarithm)
                     }
                 };
             first += term.features();
@@ -99,33 +115,45 @@ impl PathEvaluator {
     }
 }
 
-/// Σ_j φ_j after the path minus Σ_j φ_j at the root, over the cells that the path touches.
-#[inline]
-fn change(
-    cells: &Cells,
-    features: &mut [Feature],
-    touched: &mut [u32],
-    logarithm: &Logarithm,
-    path: &[u32],
-    masses: &[f64],
-) -> f64 {
-    let mut count = 0;
-    for (&pair, &mass) in path.iter().zip(masses) {
-        let cell = cells.partition.cell(pair as usize);
-        let feature = &mut features[cell];
+/// Finds the pairs of a path, one after the other.
+pub(crate) trait Walk {
+    /// Fills `path` and tells `visit` each pair as soon as it is known.
+    fn walk(self, path: &mut [u32], visit: impl FnMut(u32));
+}
+
+/// Counts occupancy in cells along a path.
+struct Tally<'a> {
+    cells: &'a Cells,
+    features: &'a mut [Feature],
+    /// The cells met so far are the first `count`.
+    touched: &'a mut [u32],
+    count: usize,
+    masses: std::slice::Iter<'a, f64>,
+}
+
+impl Tally<'_> {
+    #[inline]
+    fn visit(&mut self, pair: u32) {
+        let cell = self.cells.partition.cell(pair as usize);
+        let feature = &mut self.features[cell];
         // Written always, kept if the cell is met for the first time: no branch to mispredict.
-        touched[count] = cell as u32;
-        count += usize::from(feature.current == feature.root);
-        feature.current += mass;
+        self.touched[self.count] = cell as u32;
+        self.count += usize::from(feature.current.to_bits() == feature.root.to_bits());
+        feature.current += self.masses.next().copied().unwrap_or(0.0);
     }
-    let ln = |y: f64| if y >= f64::MIN_POSITIVE { logarithm.ln(y) } else { y.ln() };
-    let mut sum = 0.0;
-    for &cell in &touched[..count] {
-        let feature = &mut features[cell as usize];
-        sum += cells.cell_value_with(ln, cell as usize, feature.current) - feature.root_value;
-        feature.current = feature.root;
+
+    /// Σ_j φ_j after the path minus Σ_j φ_j at the root, over the cells that were met; restores the features.
+    #[inline]
+    fn change(self, logarithm: &Logarithm) -> f64 {
+        let ln = |y: f64| if y >= f64::MIN_POSITIVE { logarithm.ln(y) } else { y.ln() };
+        let mut sum = 0.0;
+        for &cell in &self.touched[..self.count] {
+            let feature = &mut self.features[cell as usize];
+            sum += self.cells.cell_value_with(ln, cell as usize, feature.current) - feature.root_value;
+            feature.current = feature.root;
+        }
+        sum
     }
-    sum
 }
 
 #[cfg(test)]
@@ -134,33 +162,55 @@ mod tests {
     use crate::objective::Partition;
     use crate::rng::{self, Purpose};
 
+    struct Given<'a>(&'a [u32]);
+
+    impl Walk for Given<'_> {
+        fn walk(self, path: &mut [u32], visit: impl FnMut(u32)) {
+            path.copy_from_slice(self.0);
+            self.0.iter().copied().for_each(visit);
+        }
+    }
+
     /// Paths from random roots, evaluated by touched cells and from scratch; the second round finds the memory restored.
     #[test]
     fn touched_cells_give_the_whole_value() {
         let mut rng = rng::stream(1, 0, Purpose::Generation);
         let cells = || Partition::new(vec![0, 1, 1, 2, 4], vec![1, 2, 1, 7, 1]).unwrap();
         let costs = [vec![1.0, -2.0, 0.0, 0.5, 3.0], vec![0.0, 1.0, -1.0, 2.0, 0.25]];
-        let objective = 2.0 * Objective::entropy(cells(), 1e-4).unwrap()
+        let entropy = || Objective::entropy(cells(), 1e-4).unwrap();
+        let mixed = 2.0 * entropy()
             + Objective::squared_distance(cells(), vec![0.3, 0.1, 0.2, 0.3, 0.1]).unwrap()
             + -1.0 * Objective::maximum(&costs).unwrap()
             + Objective::linear(costs[0].clone()).unwrap();
+        for objective in [mixed, entropy().shifted(0.5), Objective::maximum(&costs).unwrap()] {
+            compare(&objective, &mut rng);
+        }
+    }
+
+    fn compare(objective: &Objective, rng: &mut rng::Rng) {
         let masses: Arc<[f64]> = (0..30).map(|t| 0.9_f64.powi(t) / 9.6).collect();
         let mut evaluator = PathEvaluator::new(Arc::new(objective.clone()), Arc::clone(&masses));
         for start in [0, 1, 17, 29] {
             let path = |from: usize, rng: &mut _| -> Vec<u32> { (from..30).map(|_| rng::below(rng, 5)).collect() };
             let mut features = vec![0.0; objective.feature_count()];
-            for (&pair, &mass) in path(30 - start, &mut rng).iter().zip(masses.iter()) {
+            for (&pair, &mass) in path(30 - start, rng).iter().zip(masses.iter()) {
                 objective.add(&mut features, pair as usize, mass);
             }
             evaluator.set_root(&features);
             for _ in 0..20 {
-                let path = path(start, &mut rng);
+                let path = path(start, rng);
                 let mut at_end = features.clone();
                 for (&pair, &mass) in path.iter().zip(&masses[start..]) {
                     objective.add(&mut at_end, pair as usize, mass);
                 }
                 let expected = objective.value_of_features(&at_end);
-                assert!((evaluator.value(&path, start) - expected).abs() < 1e-13);
+                let known = path.len() / 2;
+                let value = evaluator.value(&mut vec![0; path.len()], 0, start, Given(&path));
+                assert!((value - expected).abs() < 1e-13);
+                let mut begun = path.clone();
+                begun[known..].fill(0);
+                let value = evaluator.value(&mut begun, known, start, Given(&path[known..]));
+                assert!((value - expected).abs() < 1e-13 && begun == path);
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::problem::{OccupancyState, Problem};
 use crate::rng::Rng;
 
-use super::search::roll_out;
+use super::search::Rollout;
 
 /// Plays `simulations` uniformly random paths from an occupancy state to the horizon, evaluates each, and returns the sum of
 /// their costs: the work of a planner's decision without its tree. Benchmarks report the planner's time as a multiple of
@@ -25,8 +25,8 @@ pub fn roofline(problem: &Problem, at: &OccupancyState, simulations: u64, rng: &
     let mut path = vec![0; problem.horizon() - at.time];
     let mut sum = 0.0;
     for _ in 0..simulations {
-        roll_out(mdp, mdp.pairs(at.state).start, &mut path, rng);
-        sum += evaluator.value(&path, at.time);
+        let rollout = Rollout { mdp, first_pair: Some(mdp.pairs(at.state).start), rng };
+        sum += evaluator.value(&mut path, 0, at.time, rollout);
     }
     sum
 }

@@ -1,7 +1,7 @@
 //! One simulation: select → expand → roll out → evaluate → back up.
 
 use crate::model::{Mdp, Pair};
-use crate::objective::PathEvaluator;
+use crate::objective::{PathEvaluator, Walk};
 use crate::problem::Problem;
 use crate::risk::Erm;
 use crate::rng::{self, Choices, Rng};
@@ -50,6 +50,8 @@ impl Simulator {
         let steps = self.problem.horizon() - self.start;
         self.trail.clear();
         let mut node = ROOT;
+        // The state in which the path leaves the tree, by its first pair.
+        let mut left_at = None;
         for step in 0..steps {
             let at = tree.visit(node);
             let edge = self.select(tree, &at, settings, self.start + step, rng);
@@ -66,11 +68,13 @@ impl Simulator {
             }
             node = tree.add_child(mdp, edge, next);
             if settings.expansion == Expansion::OneNode {
-                roll_out(mdp, mdp.pairs(next).start, &mut self.path[step + 1..steps], rng);
+                left_at = Some(mdp.pairs(next).start);
                 break;
             }
         }
-        let cost = self.evaluator.value(&self.path[..steps], self.start);
+        let known = self.trail.len();
+        let path = &mut self.path[..steps];
+        let cost = self.evaluator.value(path, known, self.start, Rollout { mdp, first_pair: left_at, rng });
         for &(node, edge) in &self.trail {
             tree.record(node, edge, erm, cost);
         }
@@ -98,25 +102,43 @@ impl Simulator {
     }
 }
 
-/// Fills the rest of a path with uniformly random actions, from the state whose first pair is given on.
-#[inline]
-pub(super) fn roll_out(mdp: &Mdp, first_pair: u32, path: &mut [u32], rng: &mut Rng) {
-    match mdp.uniform_actions() {
-        // A power of two known to the compiler takes its bits from a random word by constant shifts.
-        Some(2) => walk(mdp, first_pair, path, rng, |_| 2),
-        Some(4) => walk(mdp, first_pair, path, rng, |_| 4),
-        Some(actions) => walk(mdp, first_pair, path, rng, |_| actions),
-        None => walk(mdp, first_pair, path, rng, |first_pair| mdp.actions_from(first_pair)),
+/// Uniformly random actions from the state whose first pair is given; nothing if there is none.
+pub(super) struct Rollout<'a> {
+    pub(super) mdp: &'a Mdp,
+    pub(super) first_pair: Option<u32>,
+    pub(super) rng: &'a mut Rng,
+}
+
+impl Walk for Rollout<'_> {
+    #[inline]
+    fn walk(self, path: &mut [u32], visit: impl FnMut(u32)) {
+        let Self { mdp, first_pair: Some(first_pair), rng } = self else { return };
+        match mdp.uniform_actions() {
+            // A power of two known to the compiler takes its bits from a random word by constant shifts.
+            Some(2) => wander(mdp, first_pair, path, rng, visit, |_| 2),
+            Some(4) => wander(mdp, first_pair, path, rng, visit, |_| 4),
+            Some(actions) => wander(mdp, first_pair, path, rng, visit, |_| actions),
+            None => wander(mdp, first_pair, path, rng, visit, |first_pair| mdp.actions_from(first_pair)),
+        }
     }
 }
 
 #[inline]
-fn walk(mdp: &Mdp, mut first_pair: u32, path: &mut [u32], rng: &mut Rng, actions: impl Fn(u32) -> u32) {
+fn wander(
+    mdp: &Mdp,
+    mut first_pair: u32,
+    path: &mut [u32],
+    rng: &mut Rng,
+    mut visit: impl FnMut(u32),
+    actions: impl Fn(u32) -> u32,
+) {
     let Some((last, path)) = path.split_last_mut() else { return };
     let mut choices = Choices::default();
     for pair in path {
         *pair = first_pair + choices.below(actions(first_pair), rng);
+        visit(*pair);
         first_pair = mdp.sample_first_pair(*pair, rng);
     }
     *last = first_pair + choices.below(actions(first_pair), rng);
+    visit(*last);
 }
