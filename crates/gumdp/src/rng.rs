@@ -75,7 +75,7 @@ impl Choices {
         }
         let bits = bound.trailing_zeros();
         if self.left < bits {
-            self.word = rng.next_u64();
+            self.word = refill(rng);
             self.left = 64;
         }
         let drawn = self.word as u32 & (bound - 1);
@@ -83,6 +83,13 @@ impl Choices {
         self.left -= bits;
         drawn
     }
+}
+
+/// A random word, out of line: it is rarely needed, and its state would take registers from the loop around it.
+#[cold]
+#[inline(never)]
+fn refill(rng: &mut Rng) -> u64 {
+    rng.next_u64()
 }
 
 /// The finaliser of `SplitMix64`: a bijection of the 64-bit words without visible structure.

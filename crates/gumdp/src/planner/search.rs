@@ -111,34 +111,35 @@ pub(super) struct Rollout<'a> {
 
 impl Walk for Rollout<'_> {
     #[inline]
-    fn walk(self, path: &mut [u32], visit: impl FnMut(u32)) {
+    fn walk<Step>(self, steps: impl Iterator<Item = Step>, visit: impl FnMut(u32, Step)) {
         let Self { mdp, first_pair: Some(first_pair), rng } = self else { return };
         match mdp.uniform_actions() {
             // A power of two known to the compiler takes its bits from a random word by constant shifts.
-            Some(2) => wander(mdp, first_pair, path, rng, visit, |_| 2),
-            Some(4) => wander(mdp, first_pair, path, rng, visit, |_| 4),
-            Some(actions) => wander(mdp, first_pair, path, rng, visit, |_| actions),
-            None => wander(mdp, first_pair, path, rng, visit, |first_pair| mdp.actions_from(first_pair)),
+            Some(2) => wander(mdp, first_pair, rng, steps, visit, |_| 2),
+            Some(4) => wander(mdp, first_pair, rng, steps, visit, |_| 4),
+            Some(actions) => wander(mdp, first_pair, rng, steps, visit, |_| actions),
+            None => wander(mdp, first_pair, rng, steps, visit, |first_pair| mdp.actions_from(first_pair)),
         }
     }
 }
 
 #[inline]
-fn wander(
+fn wander<Step>(
     mdp: &Mdp,
     mut first_pair: u32,
-    path: &mut [u32],
     rng: &mut Rng,
-    mut visit: impl FnMut(u32),
+    mut steps: impl Iterator<Item = Step>,
+    mut visit: impl FnMut(u32, Step),
     actions: impl Fn(u32) -> u32,
 ) {
-    let Some((last, path)) = path.split_last_mut() else { return };
+    let Some(mut step) = steps.next() else { return };
     let mut choices = Choices::default();
-    for pair in path {
-        *pair = first_pair + choices.below(actions(first_pair), rng);
-        visit(*pair);
-        first_pair = mdp.sample_first_pair(*pair, rng);
+    loop {
+        let pair = first_pair + choices.below(actions(first_pair), rng);
+        visit(pair, step);
+        // Where the last action leads does not matter.
+        let Some(next) = steps.next() else { return };
+        first_pair = mdp.sample_first_pair(pair, rng);
+        step = next;
     }
-    *last = first_pair + choices.below(actions(first_pair), rng);
-    visit(*last);
 }
