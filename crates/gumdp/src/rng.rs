@@ -75,7 +75,7 @@ impl Choices {
         }
         let bits = bound.trailing_zeros();
         if self.left < bits {
-            self.word = refill(rng);
+            self.word = word(rng);
             self.left = 64;
         }
         let drawn = self.word as u32 & (bound - 1);
@@ -85,10 +85,10 @@ impl Choices {
     }
 }
 
-/// A random word, out of line: it is rarely needed, and its state would take registers from the loop around it.
+/// 64 random bits. Out of line: it is needed rarely, and its state would take registers from the loop around it.
 #[cold]
 #[inline(never)]
-fn refill(rng: &mut Rng) -> u64 {
+pub fn word(rng: &mut Rng) -> u64 {
     rng.next_u64()
 }
 

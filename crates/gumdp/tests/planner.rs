@@ -125,6 +125,7 @@ fn decisions_equal_the_transcribed_algorithm() {
                 untried,
                 keep_tree: false,
                 play: FinalChoice::MostVisited,
+                workers: 1,
             };
             let mut at = problem.start(State::from(0));
             problem.advance(&mut at, Pair::from(0), State::from(1));
@@ -158,6 +159,7 @@ fn presets_are_the_authors() {
         untried: UntriedOrder::ByIndex,
         keep_tree: true,
         play: FinalChoice::MostVisited,
+        workers: 1,
     };
     assert_eq!(illustrative, expected);
     let grid = PlannerSettings {
@@ -283,6 +285,28 @@ fn any_number_of_threads_gives_the_same_bits() {
     parts.extend(play(3, 13..40));
     assert_eq!(one, parts);
     assert!(one.windows(2).any(|w| w[0].episode != w[1].episode), "runs must differ from each other");
+}
+
+#[test]
+fn workers_share_a_decision_whatever_the_threads() {
+    let problem = crossroads(12);
+    let settings =
+        PlannerSettings { budget: Budget::simulations(203), workers: 4, ..PlannerSettings::paper_illustrative() };
+    let erm = Erm::new(6.0).unwrap();
+    let in_pool = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut planner = Planner::new(&problem, erm, settings.clone()).unwrap();
+            let decision = planner.decide(&problem.start(State::from(0)), &mut rng::stream(2, 0, Purpose::Policy));
+            (decision, gumdp::run(&problem, &mut planner, 3, 0).unwrap())
+        })
+    };
+    let (decision, run) = in_pool(1);
+    assert_eq!((decision.clone(), run), in_pool(3));
+    assert_eq!(decision.simulations, 203);
+    assert_eq!(decision.reasons.iter().map(|reason| reason.visits).sum::<u64>(), 203);
+    let refused = Planner::new(&problem, erm, PlannerSettings { workers: 0, ..settings }).unwrap_err();
+    assert_eq!(refused.to_string(), "the number of workers is 0; it must lie in [1, 1024]");
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod roofline;
 mod search;
 mod settings;
 mod tree;
+mod worker;
 
 pub use roofline::roofline;
 pub use settings::{
@@ -24,17 +25,15 @@ pub use settings::{
 
 use std::time::Instant;
 
+use rayon::prelude::*;
+
 use crate::model::{Action, Pair};
 use crate::policy::Policy;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, ErmAccumulator};
-use crate::rng::Rng;
+use crate::rng::{self, Purpose, Rng};
 
-use search::Simulator;
-use tree::{EdgeId, NodeId, ROOT, Tree};
-
-/// Simulated steps between two looks at the clock, as far as whole simulations allow.
-const CLOCK_INTERVAL: usize = 4096;
+use worker::{RootAction, Worker};
 
 /// A decision and its reasons.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +44,7 @@ pub struct Decision {
     pub reasons: Vec<ActionReason>,
     /// The empirical ERM V̂_n of all simulations from here.
     pub root_estimate: f64,
-    /// Nodes in the tree.
+    /// Nodes in the tree, or in the trees of all workers.
     pub tree_nodes: usize,
     /// Simulations done for this decision.
     pub simulations: u64,
@@ -106,13 +105,12 @@ pub struct Planner {
     problem: Problem,
     erm: Erm,
     settings: PlannerSettings,
-    simulator: Simulator,
-    tree: Tree,
-    /// Memory for re-rooting the tree.
-    spare: Tree,
-    origins: Vec<NodeId>,
-    /// The edge that was played last, if the tree below it is to be kept.
-    played: Option<EdgeId>,
+    /// Each with its own tree; their roots are merged before an action is chosen.
+    workers: Vec<Worker>,
+    /// What all workers know of the root's actions.
+    root: Vec<RootAction>,
+    /// The action that was played last, by its place among the state's, if the trees below it are to be kept.
+    played: Option<u32>,
     /// What the next occupancy state must be for that tree to be of use, but for its state.
     expected: OccupancyState,
     simulated_steps: u64,
@@ -128,11 +126,9 @@ impl Planner {
         Ok(Self {
             problem: problem.clone(),
             erm,
+            workers: vec![Worker::new(problem); settings.workers],
             settings,
-            simulator: Simulator::new(problem),
-            tree: Tree::default(),
-            spare: Tree::default(),
-            origins: Vec::new(),
+            root: Vec::new(),
             played: None,
             expected: problem.start(problem.mdp().initial()[0].0),
             simulated_steps: 0,
@@ -150,94 +146,92 @@ impl Planner {
     /// # Panics
     /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
     pub fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Decision {
-        let (simulations, stopped) = self.search(at, rng);
-        let edge = self.chosen();
+        self.search(at, rng);
         let mdp = self.problem.mdp();
         let mut all = ErmAccumulator::EMPTY;
         let reasons = mdp
             .pairs(at.state)
-            .enumerate()
-            .map(|(k, pair)| {
-                let edge = self.tree.node(ROOT).first_edge + k as EdgeId;
-                let seen = self.tree.edge(edge);
+            .zip(&self.root)
+            .map(|(pair, seen)| {
                 let visits = seen.erm.count();
                 all.merge(self.erm, &seen.erm);
                 let known = |x: f64| if visits == 0 { f64::NAN } else { x };
                 ActionReason {
                     action: mdp.action(Pair(pair)),
                     visits,
-                    erm: known(self.tree.risk(edge)),
+                    erm: seen.erm.value(self.erm),
                     mean: known(seen.sum / visits as f64),
                     min: known(seen.min),
                     max: known(seen.max),
                 }
             })
             .collect();
+        let simulations = self.workers.iter().map(|worker| worker.simulations).sum();
+        let out_of_time = self.workers.iter().any(|worker| worker.stopped == StopReason::TimeLimit);
         Decision {
-            action: self.play(at, edge),
             reasons,
             root_estimate: all.value(self.erm),
-            tree_nodes: self.tree.len(),
+            tree_nodes: self.workers.iter().map(Worker::nodes).sum(),
             simulations,
             simulated_steps: simulations * (self.problem.horizon() - at.time) as u64,
-            stopped,
+            stopped: if out_of_time { StopReason::TimeLimit } else { StopReason::Simulations },
+            action: self.play(at),
         }
     }
 
-    /// Simulates until the budget is used up. Returns the number of simulations and why they ended.
-    fn search(&mut self, at: &OccupancyState, rng: &mut Rng) -> (u64, StopReason) {
-        assert!(at.time < self.problem.horizon(), "there is no decision at the horizon");
-        let started = self.settings.budget.time_limit.map(|limit| (Instant::now(), limit));
-        self.set_root(at);
-        let most = self.settings.budget.simulations.unwrap_or(MAX_SIMULATIONS);
-        let interval = (CLOCK_INTERVAL / (self.problem.horizon() - at.time)).clamp(1, 16) as u64;
-        for done in 0..most {
-            if done % interval == 0
-                && done > 0
-                && let Some((start, limit)) = started
-                && start.elapsed() >= limit
-            {
-                return (done, StopReason::TimeLimit);
+    /// Simulates until the budget is used up and merges what the workers found.
+    fn search(&mut self, at: &OccupancyState, rng: &mut Rng) {
+        let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
+        let steps = steps.expect("there is no decision at the horizon");
+        let Self { problem, erm, settings, workers, root, played, expected, .. } = self;
+        let deadline = settings.budget.time_limit.map(|limit| (Instant::now(), limit));
+        let follows = expected.time == at.time && expected.features == at.features;
+        let played = played.take().filter(|_| follows);
+        if let [worker] = workers.as_mut_slice() {
+            worker.set_root(problem.mdp(), at, played);
+            worker.search(settings, *erm, settings.budget.simulations, deadline, rng);
+        } else {
+            // The workers are logical: their number and streams are fixed, whatever the number of threads.
+            let seed = rng::word(rng);
+            let count = workers.len() as u64;
+            workers.par_iter_mut().enumerate().for_each(|(number, worker)| {
+                let number = number as u64;
+                let share = |all: u64| all / count + u64::from(number < all % count);
+                let mut own = rng::stream(seed, number, Purpose::Policy);
+                worker.set_root(problem.mdp(), at, played);
+                worker.search(settings, *erm, settings.budget.simulations.map(share), deadline, &mut own);
+            });
+        }
+        root.clear();
+        root.resize(problem.mdp().pairs(at.state).len(), RootAction::UNTRIED);
+        for worker in workers.iter() {
+            worker.add_root(*erm, root);
+        }
+        self.simulated_steps += self.workers.iter().map(|worker| worker.simulations * steps as u64).sum::<u64>();
+    }
+
+    /// The action to play, by its place among the state's; ties go to the first.
+    fn chosen(&self) -> u32 {
+        let better = |a: &RootAction, b: &RootAction| match self.settings.play {
+            FinalChoice::LowestRisk => {
+                a.erm.count() > 0 && (b.erm.count() == 0 || a.erm.value(self.erm) < b.erm.value(self.erm))
             }
-            let steps = self.simulator.simulate(&mut self.tree, &self.settings, self.erm, rng);
-            self.simulated_steps += steps as u64;
-        }
-        (most, StopReason::Simulations)
+            FinalChoice::MostVisited => a.erm.count() > b.erm.count(),
+        };
+        let all = 0..self.root.len();
+        all.reduce(|best, k| if better(&self.root[k], &self.root[best]) { k } else { best }).unwrap_or(0) as u32
     }
 
-    /// Keeps the part of the tree that is still of use, or starts a new one.
-    fn set_root(&mut self, at: &OccupancyState) {
-        self.simulator.set_root(at.time, &at.features);
-        let follows = self.expected.time == at.time && self.expected.features == at.features;
-        let kept = self.played.take().filter(|_| follows).and_then(|edge| self.tree.child(edge, at.state));
-        match kept {
-            Some(node) => self.tree.reroot(self.problem.mdp(), node, &mut self.spare, &mut self.origins),
-            None => self.tree.reset(self.problem.mdp(), at.state),
-        }
-    }
-
-    /// The root's edge to play.
-    fn chosen(&self) -> EdgeId {
-        let root = self.tree.node(ROOT);
-        match self.settings.play {
-            FinalChoice::LowestRisk => self.tree.lowest(root, 0.0),
-            FinalChoice::MostVisited => {
-                let visits = |edge: EdgeId| self.tree.edge(edge).erm.count();
-                let edges = root.first_edge..root.first_edge + root.actions;
-                edges.reduce(|best, edge| if visits(edge) > visits(best) { edge } else { best }).unwrap_or(0)
-            }
-        }
-    }
-
-    /// The action of the chosen edge; remembers what follows if the tree is to be kept.
-    fn play(&mut self, at: &OccupancyState, edge: EdgeId) -> Action {
+    /// The chosen action; remembers what follows if the trees are to be kept.
+    fn play(&mut self, at: &OccupancyState) -> Action {
         let mdp = self.problem.mdp();
-        let pair = Pair(mdp.pairs(at.state).start + (edge - self.tree.node(ROOT).first_edge));
+        let chosen = self.chosen();
+        let pair = Pair(mdp.pairs(at.state).start + chosen);
         let action = mdp.action(pair);
         if self.settings.keep_tree {
             self.expected.clone_from(at);
             self.problem.advance(&mut self.expected, pair, at.state);
-            self.played = Some(edge);
+            self.played = Some(chosen);
         }
         action
     }
@@ -246,7 +240,7 @@ impl Planner {
 impl Policy for Planner {
     fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
         self.search(at, rng);
-        self.play(at, self.chosen())
+        self.play(at)
     }
 
     fn begin_episode(&mut self) {

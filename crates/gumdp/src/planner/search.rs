@@ -43,11 +43,16 @@ impl Simulator {
         self.evaluator.set_root(features);
     }
 
-    /// Simulates one path from the root to the horizon and puts its cost into the tree. Returns the number of steps.
+    /// Steps from the root to the horizon.
+    pub(super) fn steps(&self) -> usize {
+        self.problem.horizon() - self.start
+    }
+
+    /// Simulates one path from the root to the horizon and puts its cost into the tree.
     #[inline]
-    pub(super) fn simulate(&mut self, tree: &mut Tree, settings: &PlannerSettings, erm: Erm, rng: &mut Rng) -> usize {
+    pub(super) fn simulate(&mut self, tree: &mut Tree, settings: &PlannerSettings, erm: Erm, rng: &mut Rng) {
         let mdp = self.problem.mdp();
-        let steps = self.problem.horizon() - self.start;
+        let steps = self.steps();
         self.trail.clear();
         let mut node = ROOT;
         // The state in which the path leaves the tree, by its first pair.
@@ -78,7 +83,6 @@ impl Simulator {
         for &(node, edge) in &self.trail {
             tree.record(node, edge, erm, cost);
         }
-        steps
     }
 
     /// An untried action if there is one, else argmin_a ρ̂(s, a) − θ_t √(√N(s) / N(s, a)).

@@ -28,6 +28,9 @@ pub struct PlannerSettings {
     pub keep_tree: bool,
     /// Which action is played in the end.
     pub play: FinalChoice,
+    /// Trees that are grown side by side, each with its share of the simulations, in as many threads as there are; their
+    /// roots are merged in the end. The decision depends on this number but not on the number of threads.
+    pub workers: usize,
 }
 
 impl PlannerSettings {
@@ -42,6 +45,7 @@ impl PlannerSettings {
             untried: UntriedOrder::ByIndex,
             keep_tree: true,
             play: FinalChoice::MostVisited,
+            workers: 1,
         }
     }
 
@@ -56,6 +60,7 @@ impl PlannerSettings {
             untried: UntriedOrder::ByIndex,
             keep_tree: false,
             play: FinalChoice::LowestRisk,
+            workers: 1,
         }
     }
 
@@ -66,6 +71,9 @@ impl PlannerSettings {
             (Some(n), _) if !(1..=MAX_SIMULATIONS).contains(&n) => return Err(PlannerError::Simulations(n)),
             (_, Some(limit)) if limit.is_zero() => return Err(PlannerError::TimeLimit),
             _ => {}
+        }
+        if !(1..=MAX_WORKERS).contains(&self.workers) {
+            return Err(PlannerError::Workers(self.workers));
         }
         let constants = match &self.exploration {
             Exploration::Constant(theta) => std::slice::from_ref(theta),
@@ -81,6 +89,9 @@ impl PlannerSettings {
 
 /// The largest number of simulations for one decision.
 pub const MAX_SIMULATIONS: u64 = 1_000_000_000;
+
+/// The largest number of workers.
+pub const MAX_WORKERS: usize = 1024;
 
 /// When a decision's search ends: after a number of simulations, after a time, or whichever comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +175,9 @@ pub enum PlannerError {
     /// The time limit is zero.
     #[error("the time limit is 0; it must be positive")]
     TimeLimit,
+    /// The number of workers is out of range.
+    #[error("the number of workers is {0}; it must lie in [1, {MAX_WORKERS}]")]
+    Workers(usize),
     /// An exploration constant is out of range.
     #[error("an exploration constant is {0}; it must be finite and not negative")]
     Theta(f64),

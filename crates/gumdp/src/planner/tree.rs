@@ -118,10 +118,6 @@ impl Tree {
         &self.edges[edge as usize]
     }
 
-    pub(super) fn risk(&self, edge: EdgeId) -> f64 {
-        self.scores[edge as usize].risk
-    }
-
     /// The edge of a node with the lowest ρ̂ − bonus/√N(s, a); the lowest index on ties.
     #[inline]
     pub(super) fn lowest(&self, node: &Node, bonus: f64) -> EdgeId {
