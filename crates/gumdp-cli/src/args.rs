@@ -147,6 +147,19 @@ pub enum Command {
         #[arg(long)]
         preset: Option<String>,
     },
+    /// Measure how fast this machine plans, and draw how that scales.
+    #[command(after_help = "Example:\n  gumdp speed --out gumdp-out/speed")]
+    Speed {
+        /// Folder for the curves.
+        #[arg(long, value_name = "DIR", default_value = "gumdp-out/speed")]
+        out: PathBuf,
+        /// Seconds for each measurement.
+        #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = measuring_time)]
+        seconds: f64,
+        /// Runs for each row on the quality of shared decisions.
+        #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u64).range(2..))]
+        runs: u64,
+    },
     /// Print a completion script for a shell.
     #[command(after_help = "Example:\n  gumdp completions bash > ~/.local/share/bash-completion/completions/gumdp")]
     Completions {
@@ -225,6 +238,13 @@ fn threads(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         Ok(count @ 1..=1024) => Ok(count),
         _ => Err("the number of threads must lie in [1, 1024]".to_owned()),
+    }
+}
+
+fn measuring_time(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=3600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("the time must lie in [0, 3600] seconds".to_owned()),
     }
 }
 

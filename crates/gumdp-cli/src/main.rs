@@ -58,6 +58,7 @@ fn dispatch(cli: Cli) -> Result<()> {
         Command::Replay { dir, run, task, beta, preset } => {
             commands::replay::replay(&dir, run, task.as_deref(), beta, preset.as_deref())
         }
+        Command::Speed { out, seconds, runs } => commands::speed::speed(&out, seconds, runs),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "gumdp", &mut io::stdout());
             Ok(())

@@ -8,6 +8,7 @@ pub mod reproduce;
 pub mod run;
 pub mod show;
 pub mod solve;
+pub mod speed;
 
 use std::path::Path;
 
