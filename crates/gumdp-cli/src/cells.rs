@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{PolicyName, Preset};
+use crate::commands::unsolved;
 use crate::failure::BadInput;
 use crate::interrupt::{self, Interrupted};
 use crate::progress::Progress;
@@ -153,11 +154,13 @@ impl Player {
         Ok(match cell.preset.as_str() {
             "uniform" => Self::Uniform(Uniform::new(problem)),
             "exact" if problem.objective().as_linear().is_none() => {
-                let solution = oracle::solve(problem, erm, &Limits::default()).map_err(BadInput::new)?;
+                let solution = oracle::solve(problem, erm, &Limits::default())
+                    .map_err(|error| unsolved(&task.name, &error, None))?;
                 Self::Exact(Box::new(solution.policy()))
             }
             "exact" | "backward-induction" => {
-                let solution = oracle::backward_induction(problem, erm).map_err(BadInput::new)?;
+                let solution =
+                    oracle::backward_induction(problem, erm).map_err(|error| unsolved(&task.name, &error, None))?;
                 Self::Markov(Box::new(solution.policy))
             }
             _ => {
