@@ -163,7 +163,7 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
         if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
             return OpenOptions::new().write(true).open(path)?.write_all(content);
         }
-        if let Some(parent) = path.parent() {
+        if let Some(parent) = path.parent().filter(|parent| !parent.exists()) {
             fs::create_dir_all(parent)?;
         }
         let mut file = File::create(&temporary)?;

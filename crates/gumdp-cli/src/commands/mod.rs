@@ -83,6 +83,11 @@ pub fn unsolved(task: &str, error: &OracleError, limit: Option<&str>) -> BadInpu
     }
 }
 
+/// Name and title of a task.
+pub fn heading(task: &Task) -> String {
+    if task.title == task.name { task.name.clone() } else { format!("{}: {}", task.name, task.title) }
+}
+
 /// A mistake in a problem file, with its hint.
 fn bad_file(error: FileError) -> BadInput {
     let bad = BadInput::new(&error);

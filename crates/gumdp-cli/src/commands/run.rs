@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use gumdp::Task;
 
-use super::{load, print_json, with_threads};
+use super::{heading, load, print_json, with_threads};
 use crate::args::{PolicyName, Preset, RunArgs};
 use crate::cells::Cell;
 use crate::failure::BadInput;
@@ -92,7 +92,7 @@ fn print_table(task: &Task, finished: &[Finished], out: &mut impl Write) -> Resu
     let Cell { preset, runs, simulations, seed, .. } = &first.cell;
     let planner =
         if first.cell.is_planner() { format!(", {simulations} simulations per decision") } else { String::new() };
-    writeln!(out, "{}: {}", task.name, task.title)?;
+    writeln!(out, "{}", heading(task))?;
     writeln!(out, "policy {preset}, {runs} runs{planner}, seed {seed}; lower is better")?;
     writeln!(out)?;
     let header = ["beta", "mean", "median", "quartiles", "ERM", "95% interval", "CVaR95", "worst", "CPU s"];

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Result;
 use gumdp::{GridScene, Mdp, Pair, Scene, State, Task};
 
-use super::load;
+use super::{heading, load};
 use crate::failure::BadInput;
 use crate::store::write_atomically;
 use crate::{draw, number};
@@ -48,7 +48,7 @@ fn write_drawing(file: &Path, drawing: &str) -> Result<()> {
 
 fn describe(task: &Task) -> String {
     let (problem, mdp, defaults) = (&task.problem, task.problem.mdp(), &task.defaults);
-    let mut text = format!("{}: {}\n", task.name, task.title);
+    let mut text = format!("{}\n", heading(task));
     if !task.description.is_empty() {
         let _ = writeln!(text, "{}", task.description.trim());
     }
