@@ -22,7 +22,7 @@ fn start(sandbox: &Sandbox, arguments: &str, runs: usize) -> Child {
 /// Complete lines of all journals, without their headers.
 fn journalled(sandbox: &Sandbox) -> usize {
     let lines = |name: &String| sandbox.read(&format!("out/runs/{name}")).matches('\n').count().saturating_sub(1);
-    sandbox.files("out/runs").iter().filter(|name| name.ends_with(".csv")).map(lines).sum()
+    sandbox.files("out/runs").iter().filter(|name| !name.starts_with('.')).map(lines).sum()
 }
 
 fn signal(child: &Child, signal: &str) {

@@ -49,12 +49,12 @@ pub fn results_table(experiment: &Experiment) -> Table {
         "median",
         "quartiles",
         "ERM",
-        "95 % interval",
+        "95\u{a0}% interval",
         "exact optimum",
-        "VaR 95 %",
-        "CVaR 95 %",
+        "VaR 95\u{a0}%",
+        "CVaR 95\u{a0}%",
         "worst",
-        "CPU s",
+        "CPU\u{a0}s",
     ];
     let columns = [Column::number("β"), Column::text("policy")].into_iter().chain(header.map(Column::number)).collect();
     let row = |finished: &Finished| {
