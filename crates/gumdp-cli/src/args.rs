@@ -4,6 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use gumdp::planner::MAX_SIMULATIONS;
+
+/// More runs than this are a typing error.
+const MAX_RUNS: u64 = 1_000_000_000;
 
 /// Plan, solve and evaluate risk-aware general-utility Markov decision processes.
 #[derive(Debug, Parser)]
@@ -65,7 +69,7 @@ pub enum Command {
         #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
         beta: f64,
         /// Refuse problems with more occupancy states than this.
-        #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = whole(1, u64::MAX))]
         max_states: u64,
         /// Use this many threads (default: all cores).
         #[arg(long, value_name = "T", value_parser = threads)]
@@ -88,13 +92,13 @@ pub enum Command {
         #[arg(long, value_name = "S")]
         state: Option<String>,
         /// Simulations (default: the task's).
-        #[arg(long, value_name = "n", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "time_limit")]
+        #[arg(long, value_name = "n", value_parser = whole(1, MAX_SIMULATIONS), conflicts_with = "time_limit")]
         simulations: Option<u64>,
         /// Plan for this long instead, such as 50ms or 2s.
         #[arg(long, value_name = "TIME", value_parser = duration)]
         time_limit: Option<Duration>,
         /// Seed of all random numbers.
-        #[arg(long, value_name = "S", default_value_t = 0)]
+        #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole(0, u64::MAX))]
         seed: u64,
         /// A JSON object instead of a table.
         #[arg(long)]
@@ -109,10 +113,10 @@ pub enum Command {
         #[arg(value_name = "FIGURE")]
         figures: Vec<String>,
         /// Runs per β (default: the paper's 100 and 128).
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(long, value_name = "N", value_parser = whole(1, MAX_RUNS))]
         runs: Option<u64>,
         /// Seed of all random numbers.
-        #[arg(long, value_name = "S", default_value_t = 0)]
+        #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole(0, u64::MAX))]
         seed: u64,
         /// Use this many threads (default: all cores).
         #[arg(long, value_name = "T", value_parser = threads)]
@@ -135,7 +139,7 @@ pub enum Command {
         /// A folder written by `run` or `reproduce`.
         dir: PathBuf,
         /// Number of the run, from 0.
-        #[arg(long, value_name = "K")]
+        #[arg(long, value_name = "K", value_parser = whole(0, u64::MAX))]
         run: u64,
         /// The task, if the folder holds several (default: the first).
         #[arg(long)]
@@ -180,13 +184,13 @@ pub struct RunArgs {
     #[arg(long, short, value_name = "B,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
     pub beta: Vec<f64>,
     /// Episodes per β (default: the task's).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "N", value_parser = whole(1, MAX_RUNS))]
     pub runs: Option<u64>,
     /// Simulations per decision (default: the task's).
-    #[arg(long, value_name = "n", value_parser = clap::value_parser!(u64).range(1..=gumdp::planner::MAX_SIMULATIONS))]
+    #[arg(long, value_name = "n", value_parser = whole(1, MAX_SIMULATIONS))]
     pub simulations: Option<u64>,
     /// Seed of all random numbers.
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole(0, u64::MAX))]
     pub seed: u64,
     /// Use this many threads (default: all cores). Results do not depend on it.
     #[arg(long, value_name = "T", value_parser = threads)]
@@ -229,15 +233,24 @@ pub enum PolicyName {
 
 fn beta(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
-        Ok(beta) if !beta.is_nan() => Ok(beta),
-        _ => Err("beta must be a number in [-inf, inf]".to_owned()),
+        // Minus zero is zero: the sum has no sign.
+        Ok(beta) if !beta.is_nan() => Ok(beta + 0.0),
+        _ => Err("it must be a number in [-inf, inf]".to_owned()),
+    }
+}
+
+/// A whole number of a range.
+fn whole(low: u64, high: u64) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
+    move |text| match text.trim().parse::<u64>() {
+        Ok(value) if (low..=high).contains(&value) => Ok(value),
+        _ => Err(format!("it must be a whole number in [{low}, {high}]")),
     }
 }
 
 fn threads(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         Ok(count @ 1..=1024) => Ok(count),
-        _ => Err("the number of threads must lie in [1, 1024]".to_owned()),
+        _ => Err("it must be a whole number in [1, 1024]".to_owned()),
     }
 }
 
@@ -250,7 +263,7 @@ fn measuring_time(text: &str) -> Result<f64, String> {
 
 /// A time with a unit: 50ms, 2s, 1.5s.
 fn duration(text: &str) -> Result<Duration, String> {
-    let refusal = || "a time looks like 50ms, 2s or 1.5s and must be positive, at most 1 day".to_owned();
+    let refusal = || "it must be a time such as 50ms, 2s or 1.5s, more than 0 and at most one day".to_owned();
     let (number, seconds_per_unit) = if let Some(number) = text.strip_suffix("ms") {
         (number, 1e-3)
     } else if let Some(number) = text.strip_suffix("us") {

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{PolicyName, Preset};
+use crate::commands::unsolved;
 use crate::failure::BadInput;
 use crate::interrupt::{self, Interrupted};
 use crate::progress::Progress;
@@ -120,7 +121,8 @@ impl Cell {
                             run: number,
                             cost: run.episode.cost,
                             simulated_steps: run.simulated_steps,
-                            cpu_seconds: started.elapsed().as_secs_f64(),
+                            // As precise as a journal is, so that a table is the same from memory and from disk.
+                            cpu_seconds: started.elapsed().as_micros() as f64 / 1e6,
                             path: run.episode.path.iter().map(|pair| pair.index() as u32).collect(),
                         };
                         if let Some(journal) = &journal {
@@ -153,11 +155,13 @@ impl Player {
         Ok(match cell.preset.as_str() {
             "uniform" => Self::Uniform(Uniform::new(problem)),
             "exact" if problem.objective().as_linear().is_none() => {
-                let solution = oracle::solve(problem, erm, &Limits::default()).map_err(BadInput::new)?;
+                let solution = oracle::solve(problem, erm, &Limits::default())
+                    .map_err(|error| unsolved(&task.name, &error, None))?;
                 Self::Exact(Box::new(solution.policy()))
             }
             "exact" | "backward-induction" => {
-                let solution = oracle::backward_induction(problem, erm).map_err(BadInput::new)?;
+                let solution =
+                    oracle::backward_induction(problem, erm).map_err(|error| unsolved(&task.name, &error, None))?;
                 Self::Markov(Box::new(solution.policy))
             }
             _ => {

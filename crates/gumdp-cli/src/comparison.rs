@@ -175,7 +175,7 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
             let (hits, n) = (hits.count() as f64, costs.len() as f64);
             // One run more and one less keep the interval open at shares of 0 and 1.
             let shrunk = (hits + 1.0) / (n + 2.0);
-            let around = symmetric(hits / n, (shrunk * (1.0 - shrunk) / n).sqrt());
+            let around = symmetric(hits / n, (shrunk * (1.0 - shrunk) / n).sqrt()).map(|share| share.clamp(0.0, 1.0));
             with_interval(&format!("share {}", wanted.join(" or ")), hits / n, around)
         }
         Statistic::Max => {

@@ -4,18 +4,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static JOURNALLED: AtomicBool = AtomicBool::new(false);
+static EXPLAINED: AtomicBool = AtomicBool::new(false);
 
 /// Exit code of an interrupted program, as shells have it: 128 + SIGINT.
 pub const EXIT_CODE: i32 = 130;
 
 /// From now on Ctrl-C asks the program to stop, and ends it if it has not stopped soon.
-pub fn install() {
+pub fn install(quiet: bool) {
+    EXPLAINED.store(quiet, Ordering::Relaxed);
     // A second handler in one process is the only way this can fail.
     let _ = ctrlc::set_handler(|| {
         INTERRUPTED.store(true, Ordering::Relaxed);
         // Journals are safe at any moment, so an episode that takes long can simply be cut off.
         std::thread::sleep(Duration::from_millis(700));
-        eprintln!("interrupted: finished runs are kept, the same command goes on from there");
+        explain();
         std::process::exit(EXIT_CODE);
     });
 }
@@ -25,13 +28,30 @@ pub fn requested() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
+/// From now on finished runs are on disk.
+pub fn runs_are_kept() {
+    JOURNALLED.store(true, Ordering::Relaxed);
+}
+
+/// Says once, on stderr, what an interruption means for the work.
+pub fn explain() {
+    if EXPLAINED.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    if JOURNALLED.load(Ordering::Relaxed) {
+        eprintln!("interrupted: finished runs are kept, the same command goes on from there");
+    } else {
+        eprintln!("interrupted");
+    }
+}
+
 /// The error of work that was cut short.
 #[derive(Debug)]
 pub struct Interrupted;
 
 impl std::fmt::Display for Interrupted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("interrupted: finished runs are kept, the same command goes on from there")
+        f.write_str("interrupted")
     }
 }
 

@@ -19,7 +19,7 @@ mod results;
 mod store;
 mod table;
 
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -31,7 +31,7 @@ use interrupt::Interrupted;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    interrupt::install();
+    interrupt::install(cli.quiet);
     match dispatch(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => explain(&error),
@@ -60,8 +60,10 @@ fn dispatch(cli: Cli) -> Result<()> {
         }
         Command::Speed { out, seconds, runs } => commands::speed::speed(&out, seconds, runs),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "gumdp", &mut io::stdout());
-            Ok(())
+            // Not straight to stdout: the generator panics if the pipe is closed.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "gumdp", &mut script);
+            Ok(io::stdout().lock().write_all(&script)?)
         }
     }
 }
@@ -75,7 +77,7 @@ fn explain(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if error.is::<Interrupted>() {
-        eprintln!("{error}");
+        interrupt::explain();
         return ExitCode::from(interrupt::EXIT_CODE as u8);
     }
     eprintln!("error: {error:#}");

@@ -158,7 +158,9 @@ impl Page {
         self.figures += 1;
         let number = self.figures;
         let svg = with_prefixed_ids(svg, &format!("f{number}-"));
-        let mut out = format!("<figure id=\"figure-{number}\">\n<div class=\"drawing\">\n{svg}</div>\n<figcaption>");
+        let width = width(&svg).map_or_else(String::new, |width| format!(" style=\"--width: {width}px\""));
+        let mut out =
+            format!("<figure id=\"figure-{number}\"{width}>\n<div class=\"drawing\">\n{svg}</div>\n<figcaption>");
         let _ = write!(out, "<b>Figure {number}.</b> {}", inline(caption));
         if !file_name.is_empty() {
             let name = anchor(file_name);
@@ -166,6 +168,13 @@ impl Page {
         }
         out + "</figcaption>\n</figure>\n"
     }
+}
+
+/// The width of an SVG document in pixels.
+fn width(svg: &str) -> Option<f64> {
+    let (root, _) = svg.split_once('>')?;
+    let (_, after) = root.split_once(" width=\"")?;
+    after.split_once('"')?.0.parse().ok()
 }
 
 #[cfg(test)]
@@ -199,6 +208,12 @@ mod tests {
         let html = sample();
         assert!(html.contains("<section id=\"same\">") && html.contains("<section id=\"same-\">"));
         assert!(html.contains("id=\"f1-a\"") && html.contains("href=\"#f1-a\"") && html.contains("id=\"f2-a\""));
+    }
+
+    #[test]
+    fn figures_know_their_width() {
+        assert_eq!(width("<svg xmlns=\"x\" width=\"420.5\" height=\"3\"><rect width=\"1\"/></svg>"), Some(420.5));
+        assert_eq!(width("<svg><rect width=\"1\"/></svg>"), None);
     }
 
     #[test]

@@ -79,7 +79,7 @@ fn compare(page: &mut Page, comparisons: &[Comparison]) {
         Column::text("reference"),
         Column::text("from"),
         Column::number("ours"),
-        Column::number("99 % interval"),
+        Column::number("99\u{a0}% interval"),
         Column::text("verdict"),
     ];
     let row = |c: &Comparison| {

@@ -16,7 +16,7 @@ impl Progress {
             return Self(ProgressBar::hidden());
         }
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-        let style = "{msg:<24} {bar:32} {pos}/{len} runs  {per_sec}  {eta} left";
+        let style = "{msg}  {wide_bar}  {pos}/{len} runs  {per_sec}  {eta} left";
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style);
         }

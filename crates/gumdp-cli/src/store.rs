@@ -9,6 +9,8 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
 
+use crate::interrupt;
+
 /// A results folder.
 #[derive(Debug)]
 pub struct Store {
@@ -34,7 +36,8 @@ pub struct Record {
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    file: Mutex<File>,
+    /// `None` after a failed write: what it left must stay the end of the file, where it is recognised as incomplete.
+    file: Mutex<Option<File>>,
     /// Runs that were finished before.
     pub finished: BTreeMap<u64, Record>,
 }
@@ -49,11 +52,15 @@ impl Store {
         let probe = runs.join(".probe");
         fs::write(&probe, b"").with_context(|| format!("cannot write to the output folder {}", dir.display()))?;
         let _ = fs::remove_file(&probe);
+        interrupt::runs_are_kept();
         Ok(Self { dir: dir.to_owned() })
     }
 
     /// Opens a results folder for reading.
     pub fn open(dir: &Path) -> Result<Self> {
+        if !dir.is_dir() {
+            bail!("there is no folder {}", dir.display());
+        }
         if !dir.join("manifest.json").is_file() {
             bail!("{} holds no results: there is no manifest.json", dir.display());
         }
@@ -103,7 +110,7 @@ impl Journal {
                 file.write_all(JOURNAL_HEADER.as_bytes())?;
             }
         }
-        Ok(Self { path, file: Mutex::new(file), finished })
+        Ok(Self { path, file: Mutex::new(Some(file)), finished })
     }
 
     /// Adds a finished run: one line in one write.
@@ -112,7 +119,11 @@ impl Journal {
         let Record { run, cost, simulated_steps, cpu_seconds, .. } = record;
         let line = format!("{run},{cost},{simulated_steps},{cpu_seconds:.6},{}\n", path.join(" "));
         let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        file.write_all(line.as_bytes()).with_context(|| format!("cannot write {}", self.path.display()))
+        let written = match file.as_mut() {
+            Some(file) => file.write_all(line.as_bytes()),
+            None => Err(io::Error::other("an earlier write failed")),
+        };
+        written.inspect_err(|_| *file = None).with_context(|| format!("cannot write {}", self.path.display()))
     }
 }
 
@@ -143,12 +154,16 @@ fn parse_record(line: &str) -> Option<Record> {
     fields.next().is_none().then_some(record)
 }
 
-/// Writes a file under a temporary name next to its own and renames it.
+/// Writes a file under a temporary name next to its own and renames it. What is not a file (a pipe, a terminal) is written
+/// to as it is.
 pub fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
     let written = (|| -> io::Result<()> {
-        if let Some(parent) = path.parent() {
+        if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return OpenOptions::new().write(true).open(path)?.write_all(content);
+        }
+        if let Some(parent) = path.parent().filter(|parent| !parent.exists()) {
             fs::create_dir_all(parent)?;
         }
         let mut file = File::create(&temporary)?;

@@ -1,11 +1,12 @@
 //! `gumdp list`: the built-in tasks.
 
-use std::io::{self, Write};
+use std::io;
 
 use anyhow::Result;
 use gumdp::tasks;
 use serde::Serialize;
 
+use super::print_json;
 use crate::table::Table;
 
 #[derive(Serialize)]
@@ -37,12 +38,8 @@ pub fn list(json: bool) -> Result<()> {
             simulations: task.defaults.simulations,
         })
     });
-    let mut out = io::stdout().lock();
     if json {
-        let entries: Vec<Entry> = entries.collect();
-        serde_json::to_writer_pretty(&mut out, &entries)?;
-        writeln!(out)?;
-        return Ok(());
+        return print_json(&entries.collect::<Vec<Entry>>());
     }
     let mut table = Table::new(&["task", "states", "horizon", "discount", "beta", "title"], &[0, 4, 5]);
     for entry in entries {
@@ -56,6 +53,6 @@ pub fn list(json: bool) -> Result<()> {
             entry.title,
         ]);
     }
-    table.print(&mut out)?;
+    table.print(&mut io::stdout().lock())?;
     Ok(())
 }

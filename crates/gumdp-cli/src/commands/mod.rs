@@ -10,10 +10,13 @@ pub mod show;
 pub mod solve;
 pub mod speed;
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use gumdp::oracle::OracleError;
 use gumdp::{FileError, Task, tasks};
+use serde::Serialize;
 
 use crate::failure::BadInput;
 
@@ -27,15 +30,63 @@ pub fn load(name: &str) -> Result<Task> {
     if is_path {
         return Ok(Task::load(path).map_err(bad_file)?);
     }
-    let nearest = tasks::NAMES
-        .into_iter()
-        .max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)))
-        .filter(|task| strsim::jaro_winkler(name, task) > 0.7);
-    let hint = match nearest {
+    let hint = match nearest(name) {
         Some(task) => format!("did you mean \"{task}\"? `gumdp list` shows all tasks"),
         None => "`gumdp list` shows all tasks; a problem file is named by its path, such as ./mine.toml".to_owned(),
     };
     Err(BadInput::new(format!("unknown task \"{name}\"")).hint(hint).into())
+}
+
+/// The built-in task that was probably meant: at most a third of the letters, and one more, are wrong or swapped.
+fn nearest(name: &str) -> Option<&'static str> {
+    let tolerated = name.chars().count() / 3 + 1;
+    tasks::NAMES
+        .into_iter()
+        .map(|task| (strsim::damerau_levenshtein(name, task), task))
+        .filter(|&(wrong, task)| wrong <= tolerated && wrong < task.len())
+        .min_by_key(|&(wrong, _)| wrong)
+        .map(|(_, task)| task)
+}
+
+/// Prints a value as JSON, in one write: an error of the pipe stays an error of the pipe.
+pub fn print_json(value: &impl Serialize) -> Result<()> {
+    let mut text = serde_json::to_vec_pretty(value)?;
+    text.push(b'\n');
+    io::stdout().lock().write_all(&text)?;
+    Ok(())
+}
+
+/// Why a task cannot be solved exactly, with a way out: `limit` is how a person raises the limit, if it can be raised.
+pub fn unsolved(task: &str, error: &OracleError, limit: Option<&str>) -> BadInput {
+    let ways = match limit {
+        Some(option) => format!("raise {option}, shorten the horizon, or plan instead: gumdp run {task}"),
+        None => "shorten the horizon, or plan instead: --policy planner".to_owned(),
+    };
+    let all = |reached: u64, projected: Option<f64>| match projected {
+        Some(states) => format!("about {states:.1e} occupancy states"),
+        None => format!("more than {reached} occupancy states"),
+    };
+    match *error {
+        OracleError::TooLarge { reached, projected, limit } => BadInput::new(format!(
+            "{task} is too large to be solved exactly: {}, at most {limit} are allowed; {ways}",
+            all(reached, projected)
+        )),
+        OracleError::Memory { reached, projected, limit, .. } => BadInput::new(format!(
+            "{task} is too large to be solved exactly: {} need more than {} MiB of memory; {ways}",
+            all(reached, projected),
+            limit >> 20
+        )),
+        OracleError::NotLinear => {
+            BadInput::new(format!("backward induction needs a linear objective; that of {task} is not"))
+                .hint("--policy exact solves any objective whose problem is small enough")
+        }
+        ref other => BadInput::new(other),
+    }
+}
+
+/// Name and title of a task.
+pub fn heading(task: &Task) -> String {
+    if task.title == task.name { task.name.clone() } else { format!("{}: {}", task.name, task.title) }
 }
 
 /// A mistake in a problem file, with its hint.

@@ -8,7 +8,7 @@ use gumdp::rng::{self, Purpose};
 use gumdp::{Budget, Erm, Planner, PlannerSettings, State, StopReason, Task};
 use serde::Serialize;
 
-use super::load;
+use super::{load, print_json};
 use crate::args::PolicyName;
 use crate::cells::Cell;
 use crate::failure::BadInput;
@@ -57,7 +57,6 @@ pub fn plan(name: &str, beta: f64, state: Option<&str>, budget: Option<Budget>, 
     let mut planner = Planner::new(&task.problem, Erm::new(beta)?, settings).map_err(BadInput::new)?;
     let decision = planner.decide(&task.problem.start(state), &mut rng::stream(seed, 0, Purpose::Policy));
 
-    let mut out = io::stdout().lock();
     if json {
         let known = |x: f64| x.is_finite().then_some(x);
         let plan = Plan {
@@ -83,10 +82,9 @@ pub fn plan(name: &str, beta: f64, state: Option<&str>, budget: Option<Budget>, 
                 })
                 .collect(),
         };
-        serde_json::to_writer_pretty(&mut out, &plan)?;
-        writeln!(out)?;
-        return Ok(());
+        return print_json(&plan);
     }
+    let mut out = io::stdout().lock();
     let (played, place) = (mdp.action_name(decision.action), mdp.state_name(state));
     writeln!(out, "{}, beta = {beta}: play {played} in {place}", task.name)?;
     writeln!(out)?;

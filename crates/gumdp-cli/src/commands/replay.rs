@@ -43,9 +43,16 @@ pub fn replay(dir: &Path, run: u64, task: Option<&str>, beta: Option<f64>, prese
 fn print_steps(experiment: &Experiment, path: &[u32], out: &mut impl Write) -> Result<()> {
     let problem = &experiment.task.problem;
     let mdp = problem.mdp();
+    let on_map = matches!(experiment.task.scene, Scene::Grid(_));
+    let width = mdp.states().map(|state| mdp.state_name(state).chars().count()).max().unwrap_or(0);
+    let (digits, width) = if on_map { (0, 0) } else { (problem.horizon().to_string().len(), width) };
     for (time, pair) in path.iter().map(|&pair| Pair::from(pair)).enumerate() {
         let state = mdp.state(pair);
-        writeln!(out, "\nt = {time}  {}  → {}", mdp.state_name(state), mdp.action_name(mdp.action(pair)))?;
+        if on_map || time == 0 {
+            writeln!(out)?;
+        }
+        let (place, action) = (mdp.state_name(state), mdp.action_name(mdp.action(pair)));
+        writeln!(out, "t = {time:<digits$}  {place:<width$}  → {action}")?;
         if let Scene::Grid(grid) = &experiment.task.scene {
             write!(out, "{}", show::map(grid, grid.cell_of_state[state.index()]))?;
         }

@@ -14,7 +14,7 @@ pub fn report(dir: &Path, quiet: bool) -> Result<()> {
     let store = Store::open(dir).map_err(|error| BadInput::new(format!("{error:#}")))?;
     let (manifest, experiments) = results::load(&store)?;
     if manifest.command == "reproduce" {
-        reproduce::write_report(&store, &manifest, &experiments, quiet)?;
+        reproduce::write_report(&store, &manifest, &experiments)?;
     } else {
         draw::draw(&store, &manifest, &experiments)?;
     }

@@ -44,22 +44,22 @@ pub fn reproduce(
     })?;
     drop(progress);
     let manifest = results::save(&store, "reproduce", &experiments, started.elapsed())?;
-    write_report(&store, &manifest, &experiments, quiet)
+    write_report(&store, &manifest, &experiments)?;
+    if !quiet {
+        eprintln!("results, figures, comparison.json and report.html are in {}", out.display());
+    }
+    Ok(())
 }
 
 /// Draws figures and report from finished experiments and prints the comparison.
-pub fn write_report(store: &Store, manifest: &Manifest, experiments: &[Experiment], quiet: bool) -> Result<()> {
+pub fn write_report(store: &Store, manifest: &Manifest, experiments: &[Experiment]) -> Result<()> {
     let published = Published::new()?;
     let comparisons = comparison::compare(&published, experiments)?;
     let mut json = serde_json::to_vec_pretty(&comparisons)?;
     json.push(b'\n');
     store.write("comparison.json", &json)?;
     paper_report::write(store, manifest, experiments, &published, &comparisons)?;
-    print_comparisons(&comparisons)?;
-    if !quiet {
-        eprintln!("results, figures, comparison.json and report.html are in {}", store.dir().display());
-    }
-    Ok(())
+    print_comparisons(&comparisons)
 }
 
 fn chosen(figures: &[String]) -> Result<Vec<Task>> {

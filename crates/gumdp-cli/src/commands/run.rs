@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
+use clap::ValueEnum;
 use gumdp::Task;
 
-use super::{load, with_threads};
+use super::{heading, load, print_json, with_threads};
 use crate::args::{PolicyName, Preset, RunArgs};
 use crate::cells::Cell;
 use crate::failure::BadInput;
@@ -36,15 +37,12 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     })?;
     drop(progress);
 
-    let mut out = io::stdout().lock();
-    if args.json {
-        let rows: Vec<Row> = finished.iter().map(Row::new).collect();
-        serde_json::to_writer_pretty(&mut out, &rows)?;
-        writeln!(out)?;
+    // A reader that has seen enough closes the pipe; the results are written all the same.
+    let printed = if args.json {
+        print_json(&finished.iter().map(Row::new).collect::<Vec<_>>())
     } else {
-        print_table(&task, &finished, &mut out)?;
-    }
-    out.flush()?;
+        print_table(&task, &finished, &mut io::stdout().lock())
+    };
     if let Some(store) = &store {
         let mut experiment = Experiment { task, finished, optima: Vec::new() };
         experiment.find_optima();
@@ -55,21 +53,30 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
             eprintln!("results, figures and report.html are in {}", store.dir().display());
         }
     }
-    Ok(())
+    printed
 }
 
 /// One cell for each β.
 fn cells(args: &RunArgs, task: &Task) -> Result<Vec<Cell>> {
     let policy = args.policy.unwrap_or(PolicyName::Planner);
     if args.preset == Some(Preset::Paper) && policy != PolicyName::Planner {
-        return Err(BadInput::new("--preset paper is the published planner and goes with --policy planner only")
-            .hint("leave out --preset or --policy")
-            .into());
+        let name = policy.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+        return Err(BadInput::new(format!(
+            "--preset paper means --policy planner and does not go with --policy {name}"
+        ))
+        .hint("leave out --preset or --policy")
+        .into());
     }
-    let betas = if args.beta.is_empty() { &task.defaults.betas } else { &args.beta };
+    let given = if args.beta.is_empty() { &task.defaults.betas } else { &args.beta };
+    let mut betas: Vec<f64> = Vec::new();
+    for &beta in given {
+        if !betas.contains(&beta) {
+            betas.push(beta);
+        }
+    }
     Ok(betas
-        .iter()
-        .map(|&beta| {
+        .into_iter()
+        .map(|beta| {
             let cell = Cell::new(task, beta, args.preset, policy, args.seed);
             Cell {
                 runs: args.runs.unwrap_or(cell.runs),
@@ -85,7 +92,7 @@ fn print_table(task: &Task, finished: &[Finished], out: &mut impl Write) -> Resu
     let Cell { preset, runs, simulations, seed, .. } = &first.cell;
     let planner =
         if first.cell.is_planner() { format!(", {simulations} simulations per decision") } else { String::new() };
-    writeln!(out, "{}: {}", task.name, task.title)?;
+    writeln!(out, "{}", heading(task))?;
     writeln!(out, "policy {preset}, {runs} runs{planner}, seed {seed}; lower is better")?;
     writeln!(out)?;
     let header = ["beta", "mean", "median", "quartiles", "ERM", "95% interval", "CVaR95", "worst", "CPU s"];

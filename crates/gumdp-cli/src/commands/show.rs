@@ -1,13 +1,13 @@
 //! `gumdp show`: a task as text, as a drawing, or as its problem file.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::Result;
 use gumdp::{GridScene, Mdp, Pair, Scene, State, Task};
 
-use super::load;
+use super::{heading, load};
 use crate::failure::BadInput;
 use crate::store::write_atomically;
 use crate::{draw, number};
@@ -26,16 +26,29 @@ pub fn show(name: &str, toml: bool, svg: Option<&Path>) -> Result<()> {
                 task.problem.mdp().state_count()
             ))
         })?;
-        return write_atomically(file, drawing.as_bytes());
+        return write_drawing(file, &drawing);
     }
     let text = if toml { task.source.clone() } else { describe(&task) };
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
 }
 
+/// Writes a drawing; a place where nothing can be written is bad input.
+fn write_drawing(file: &Path, drawing: &str) -> Result<()> {
+    write_atomically(file, drawing.as_bytes()).map_err(|error| {
+        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        match kind {
+            Some(ErrorKind::NotADirectory | ErrorKind::IsADirectory | ErrorKind::PermissionDenied) => {
+                BadInput::new(format!("{error:#}")).into()
+            }
+            _ => error,
+        }
+    })
+}
+
 fn describe(task: &Task) -> String {
     let (problem, mdp, defaults) = (&task.problem, task.problem.mdp(), &task.defaults);
-    let mut text = format!("{}: {}\n", task.name, task.title);
+    let mut text = format!("{}\n", heading(task));
     if !task.description.is_empty() {
         let _ = writeln!(text, "{}", task.description.trim());
     }
@@ -45,7 +58,12 @@ fn describe(task: &Task) -> String {
     };
     line(
         "states",
-        format!("{} ({} with action, {} transitions)", mdp.state_count(), mdp.pair_count(), mdp.transition_count()),
+        format!(
+            "{} ({} state-action pairs, {} transitions)",
+            mdp.state_count(),
+            mdp.pair_count(),
+            mdp.transition_count()
+        ),
     );
     line("actions", (0..mdp.action_count() as u32).map(|a| mdp.action_name(a.into())).collect::<Vec<_>>().join(", "));
     let starts = mdp.initial().iter().map(|&(state, probability)| outcome(mdp, state, probability));
@@ -54,7 +72,9 @@ fn describe(task: &Task) -> String {
     line("horizon", problem.horizon().to_string());
     line("objective", problem.objective().to_string());
     let bounds = problem.objective().bounds();
-    line("costs lie in", format!("[{}, {}]", number::short(bounds.low), number::short(bounds.high)));
+    // Bounds are rounded outwards; a person wants to read 0, not -1e-12.
+    let bound = |x: f64| number::short(if x.abs() < 1e-9 * (bounds.high - bounds.low) { 0.0 } else { x });
+    line("costs lie in", format!("[{}, {}]", bound(bounds.low), bound(bounds.high)));
     line("beta", defaults.betas.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
     line("runs", defaults.runs.to_string());
     line(
@@ -77,10 +97,12 @@ fn describe(task: &Task) -> String {
 
 fn transitions(mdp: &Mdp) -> String {
     let mut text = String::new();
+    let states = mdp.states().map(|state| mdp.state_name(state).chars().count()).max().unwrap_or(0);
+    let actions = (0..mdp.action_count() as u32).map(|a| mdp.action_name(a.into()).chars().count()).max().unwrap_or(0);
     for pair in (0..mdp.pair_count() as u32).map(Pair::from) {
         let outcomes: Vec<String> = mdp.successors(pair).map(|(state, p)| outcome(mdp, state, p)).collect();
         let (state, action) = (mdp.state_name(mdp.state(pair)), mdp.action_name(mdp.action(pair)));
-        let _ = writeln!(text, "  {state:<6} {action:<8} → {}", outcomes.join(", "));
+        let _ = writeln!(text, "  {state:<states$}  {action:<actions$}  → {}", outcomes.join(", "));
     }
     text
 }
@@ -96,10 +118,10 @@ fn map_with_legend(grid: &GridScene) -> String {
     text.push('\n');
     for terrain in &grid.terrains {
         let mut notes = Vec::new();
-        if terrain.start {
+        if terrain.start && terrain.name != "start" {
             notes.push("start".to_owned());
         }
-        if terrain.home {
+        if terrain.home && terrain.name != "home" {
             notes.push("home".to_owned());
         }
         if let Some(sticky) = terrain.sticky {

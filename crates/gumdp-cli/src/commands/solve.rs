@@ -8,8 +8,7 @@ use gumdp::oracle::{self, Limits};
 use gumdp::{Erm, Problem};
 use serde::Serialize;
 
-use super::{load, with_threads};
-use crate::failure::BadInput;
+use super::{load, print_json, unsolved, with_threads};
 use crate::progress::Progress;
 
 /// The exact optimum of a problem for one β.
@@ -34,12 +33,13 @@ pub fn optimum(name: &str, problem: &Problem, beta: f64, max_states: u64) -> Res
     let erm = Erm::new(beta)?;
     let started = Instant::now();
     let (value, mean, method, states) = if problem.objective().as_linear().is_some() {
-        let solution = oracle::backward_induction(problem, erm).map_err(BadInput::new)?;
+        let solution = oracle::backward_induction(problem, erm).map_err(|error| unsolved(name, &error, None))?;
         let states = problem.horizon() as u64 * problem.mdp().state_count() as u64;
         (solution.value, solution.mean, "backward induction".to_owned(), states)
     } else {
         let limits = Limits { max_states, ..Limits::default() };
-        let solution = oracle::solve(problem, erm, &limits).map_err(BadInput::new)?;
+        let solution =
+            oracle::solve(problem, erm, &limits).map_err(|error| unsolved(name, &error, Some("--max-states")))?;
         (solution.value, solution.mean, solution.method.to_string(), solution.states)
     };
     let seconds = started.elapsed().as_secs_f64();
@@ -52,16 +52,14 @@ pub fn solve(name: &str, beta: f64, max_states: u64, threads: Option<usize>, jso
     let progress = Progress::spinner("solving", quiet);
     let found = with_threads(threads, || optimum(&task.name, &task.problem, beta, max_states))?;
     drop(progress);
-    let mut out = io::stdout().lock();
     if json {
-        serde_json::to_writer_pretty(&mut out, &found)?;
-        writeln!(out)?;
-    } else {
-        let Optimum { task, beta, erm, mean, method, states, seconds } = found;
-        writeln!(out, "{task}, beta = {beta}")?;
-        writeln!(out, "  optimal ERM  {erm:.12}")?;
-        writeln!(out, "  mean cost    {mean:.12}")?;
-        writeln!(out, "  by {method}: {states} states in {seconds:.3} s")?;
+        return print_json(&found);
     }
+    let mut out = io::stdout().lock();
+    let Optimum { task, beta, erm, mean, method, states, seconds } = found;
+    writeln!(out, "{task}, beta = {beta}")?;
+    writeln!(out, "  optimal ERM  {erm:.12}")?;
+    writeln!(out, "  mean cost    {mean:.12}")?;
+    writeln!(out, "  by {method}: {states} states in {seconds:.3} s")?;
     Ok(())
 }

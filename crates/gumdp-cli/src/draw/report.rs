@@ -49,12 +49,12 @@ pub fn results_table(experiment: &Experiment) -> Table {
         "median",
         "quartiles",
         "ERM",
-        "95 % interval",
+        "95\u{a0}% interval",
         "exact optimum",
-        "VaR 95 %",
-        "CVaR 95 %",
+        "VaR 95\u{a0}%",
+        "CVaR 95\u{a0}%",
         "worst",
-        "CPU s",
+        "CPU\u{a0}s",
     ];
     let columns = [Column::number("β"), Column::text("policy")].into_iter().chain(header.map(Column::number)).collect();
     let row = |finished: &Finished| {
@@ -99,13 +99,14 @@ pub fn settings(page: &mut Page, manifest: &Manifest, experiments: &[Experiment]
     ];
     let row = |finished: &Finished| {
         let cell = &finished.cell;
+        let planned = |setting: String| if cell.is_planner() { setting } else { "–".to_owned() };
         vec![
             Cell::from(cell.task.clone()),
             Cell::from(policy_name(&cell.preset)),
             Cell::from(cell.beta.to_string()),
             Cell::from(cell.runs.to_string()),
-            Cell::from(cell.simulations.to_string()),
-            Cell::from(short(cell.exploration)),
+            Cell::from(planned(cell.simulations.to_string())),
+            Cell::from(planned(short(cell.exploration))),
             Cell::from(cell.seed.to_string()),
             Cell::from(finished.simulated_steps().to_string()),
         ]

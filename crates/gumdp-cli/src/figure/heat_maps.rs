@@ -109,16 +109,18 @@ impl HeatMaps {
         canvas.finish(width, bottom + MARGIN, or(&self.title, "Heat maps"), &self.description())
     }
 
-    /// Chooses the number of panels per row so that cells are at least `least` pixels wide.
+    /// Chooses the number of panels per row so that cells are at least `least` pixels wide and rows are about equal.
     fn layout(&self, room: f64, least: f64) -> Layout {
         let map = self.map.iter().map(|map| (shape(&map.cells), map.title.as_str()));
         let panels = self.panels.iter().map(|panel| (shape(&panel.values), panel.title.as_str()));
         let sizes: Vec<((usize, usize), &str)> = map.chain(panels).collect();
         let columns = sizes.iter().map(|((_, columns), _)| *columns).max().unwrap_or(1).max(1) as f64;
         let cell_for = |count: usize| (room - GAP * (count as f64 - 1.0)) / (count as f64 * columns);
-        let per_row = (1..=sizes.len().max(1)).rev().find(|count| cell_for(*count) >= least).unwrap_or(1);
+        let most = (1..=sizes.len().max(1)).rev().find(|count| cell_for(*count) >= least).unwrap_or(1);
+        // Four panels where three fit are two rows of two, not three and a lonely one.
+        let per_row = sizes.len().div_ceil(sizes.len().div_ceil(most).max(1)).max(1);
         let floor = if self.cell_labels { least } else { 3.0 };
-        let cell = cell_for(per_row).min(34.0).max(floor);
+        let cell = cell_for(most).min(34.0).max(floor);
         let slot = (columns * cell).max(56.0);
         let mut layout = Layout { cell, places: Vec::new(), right: MARGIN, bottom: 0.0 };
         for row in sizes.chunks(per_row) {

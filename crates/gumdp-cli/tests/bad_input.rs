@@ -1,0 +1,266 @@
+//! What a person can get wrong, each with the exact message and exit code 2; and failures that are not the person's, with
+//! exit code 1 and earlier files intact.
+
+mod common;
+
+use common::{COIN, Ended, Sandbox};
+
+/// The command is refused with exactly this on stderr, nothing on stdout, and exit code 2.
+#[track_caller]
+fn refused_in(sandbox: &Sandbox, arguments: &str, stderr: &str) {
+    let expected = Ended { code: Some(2), stdout: String::new(), stderr: format!("{stderr}\n") };
+    assert_eq!(sandbox.gumdp(arguments), expected, "gumdp {arguments}");
+}
+
+#[track_caller]
+fn refused(arguments: &str, stderr: &str) {
+    refused_in(&Sandbox::new(), arguments, stderr);
+}
+
+/// The message of the command line's own checks.
+#[track_caller]
+fn refused_value(arguments: &str, message: &str) {
+    refused(arguments, &format!("error: invalid value {message}\n\nFor more information, try '--help'."));
+}
+
+#[test]
+fn an_unknown_task_gets_the_nearest_name() {
+    for command in ["run", "show", "solve --beta 1", "plan --beta 1"] {
+        refused(
+            &format!("{command} mpd"),
+            "error: unknown task \"mpd\"\nhint: did you mean \"mdp\"? `gumdp list` shows all tasks",
+        );
+    }
+    refused(
+        "run grid-mse",
+        "error: unknown task \"grid-mse\"\nhint: did you mean \"grid-msee\"? `gumdp list` shows all tasks",
+    );
+    refused(
+        "run something",
+        "error: unknown task \"something\"\nhint: `gumdp list` shows all tasks; a problem file is named by its path, such as ./mine.toml",
+    );
+}
+
+#[test]
+fn a_file_that_is_missing_or_a_folder() {
+    refused("run mine.toml", "error: mine.toml: there is no such file");
+    refused("solve ./mine --beta 1", "error: ./mine: there is no such file");
+    refused("show ./", "error: ./: this is a folder; name a problem file");
+}
+
+#[test]
+fn mistakes_in_a_file_have_their_place() {
+    let sandbox = Sandbox::new();
+    let wrong = |old: &str, new: &str, stderr: &str| {
+        assert!(COIN.contains(old));
+        sandbox.write("coin.toml", &COIN.replacen(old, new, 1));
+        refused_in(&sandbox, "run coin.toml", stderr);
+    };
+    wrong("discount = 0.9", "discount = = 0.9", "error: coin.toml:5:12: not valid TOML: extra `=`, expected nothing");
+    wrong(
+        "horizon = 5",
+        "horizn = 5",
+        "error: coin.toml:6:1: unknown field \"horizn\"\nhint: did you mean \"horizon\"?",
+    );
+    wrong(
+        "tails = 0.5",
+        "tails = 0.4",
+        "error: coin.toml:8:3: state \"heads\", action \"toss\": the probabilities sum to 0.9; they must sum to 1 within 1e-9",
+    );
+    wrong(
+        "[-inf, 0, inf]",
+        "[nan]",
+        "error: coin.toml:16:9: experiment.beta[0] is NaN; it must be a number (inf is the worst case)",
+    );
+    wrong("runs = 4", "runs = 0", "error: coin.toml:17:8: experiment.runs is 0; it must lie in [1, 1000000000]");
+}
+
+#[test]
+fn beta_may_be_any_number_but_nan() {
+    for (command, value) in
+        [("run mdp --beta NaN", "<B,…>"), ("solve mdp -b nan", "<B>"), ("plan mdp --beta=-nan", "<B>")]
+    {
+        let given = command.rsplit([' ', '=']).next().unwrap();
+        refused_value(command, &format!("'{given}' for '--beta {value}': it must be a number in [-inf, inf]"));
+    }
+    refused_value("run mdp --beta 1,x", "'x' for '--beta <B,…>': it must be a number in [-inf, inf]");
+    let sandbox = Sandbox::new();
+    for beta in ["-1", "-inf", "inf", "-0", "0"] {
+        sandbox.data(&format!("solve mdp --beta {beta}"));
+        sandbox.data(&format!("run mdp --beta {beta} --runs 1 --simulations 1 --json"));
+        sandbox.data(&format!("plan mdp --beta {beta} --simulations 1"));
+    }
+}
+
+#[test]
+fn numbers_out_of_range() {
+    let whole = "it must be a whole number in";
+    for command in ["run mdp", "reproduce"] {
+        refused_value(&format!("{command} --runs 0"), &format!("'0' for '--runs <N>': {whole} [1, 1000000000]"));
+        refused_value(&format!("{command} --threads 0"), &format!("'0' for '--threads <T>': {whole} [1, 1024]"));
+        refused_value(&format!("{command} --seed=-1"), &format!("'-1' for '--seed <S>': {whole} [0, {}]", u64::MAX));
+    }
+    refused_value("run mdp --runs 1e3", &format!("'1e3' for '--runs <N>': {whole} [1, 1000000000]"));
+    for command in ["run mdp", "plan mdp --beta 1"] {
+        let most = gumdp::planner::MAX_SIMULATIONS;
+        for value in ["0".to_owned(), (most + 1).to_string()] {
+            refused_value(
+                &format!("{command} --simulations {value}"),
+                &format!("'{value}' for '--simulations <n>': {whole} [1, {most}]"),
+            );
+        }
+    }
+    refused_value(
+        "solve mdp --beta 1 --max-states 0",
+        &format!("'0' for '--max-states <N>': {whole} [1, {}]", u64::MAX),
+    );
+    for time in ["50", "0s", "-1s", "2d", "NaNs"] {
+        refused_value(
+            &format!("plan mdp --beta 1 --time-limit={time}"),
+            &format!(
+                "'{time}' for '--time-limit <TIME>': it must be a time such as 50ms, 2s or 1.5s, more than 0 and at most one day"
+            ),
+        );
+    }
+}
+
+#[test]
+fn an_unknown_state_gets_the_known_ones() {
+    refused(
+        "plan mdp --beta 1 --state s9",
+        "error: unknown state \"s9\" of task mdp\nhint: its states are s0, s1, s2, s3",
+    );
+    refused(
+        "plan grid-mo --beta 1 --state (9,9)",
+        "error: unknown state \"(9,9)\" of task grid-mo\n\
+         hint: its states are start, (0,0), (0,1), (0,2), (0,3), (0,4), (1,0), (1,1), … (107 in all)",
+    );
+}
+
+#[test]
+fn an_output_folder_that_cannot_be_written() {
+    let sandbox = Sandbox::new();
+    sandbox.write("file", "");
+    for command in ["run mdp --runs 1", "reproduce mdp --runs 1"] {
+        refused_in(
+            &sandbox,
+            &format!("{command} --out file/out"),
+            "error: cannot create the output folder file/out: Not a directory (os error 20)",
+        );
+    }
+    refused_in(
+        &sandbox,
+        "show mdp --svg file/mdp.svg",
+        "error: cannot write file/mdp.svg: Not a directory (os error 20)",
+    );
+    assert_eq!(sandbox.files("."), ["file"]);
+}
+
+#[test]
+fn an_unknown_figure_gets_the_known_ones() {
+    refused(
+        "reproduce mdp fig7",
+        "error: unknown figure \"fig7\"\n\
+         hint: the figures are rooms, mdp, msee, il, mo-weighted, mo-max, mo-min, grid-msee, grid-il, grid-mo",
+    );
+}
+
+#[test]
+fn policies_that_do_not_fit() {
+    refused(
+        "run mdp --preset paper --policy uniform",
+        "error: --preset paper means --policy planner and does not go with --policy uniform\n\
+         hint: leave out --preset or --policy",
+    );
+    refused(
+        "run msee --policy backward-induction",
+        "error: backward induction needs a linear objective; that of msee is not\n\
+         hint: --policy exact solves any objective whose problem is small enough",
+    );
+    refused(
+        "run mdp --policy greedy",
+        "error: invalid value 'greedy' for '--policy <POLICY>'\n  [possible values: planner, uniform, exact, backward-induction]\n\n\
+         For more information, try '--help'.",
+    );
+}
+
+#[test]
+fn a_problem_too_large_to_solve_is_refused_soon() {
+    let started = std::time::Instant::now();
+    refused(
+        "solve grid-msee --beta 1",
+        "error: grid-msee is too large to be solved exactly: about 4.9e23 occupancy states, at most 50000000 are allowed; \
+         raise --max-states, shorten the horizon, or plan instead: gumdp run grid-msee",
+    );
+    refused(
+        "run grid-msee --policy exact --beta 1",
+        "error: grid-msee is too large to be solved exactly: about 4.9e23 occupancy states, at most 50000000 are allowed; \
+         shorten the horizon, or plan instead: --policy planner",
+    );
+    // Five seconds each, on a machine that does nothing else.
+    assert!(started.elapsed().as_secs() < 30);
+}
+
+#[test]
+fn folders_and_runs_that_are_not_there() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("empty")).unwrap();
+    for command in ["report", "replay --run 0"] {
+        refused_in(&sandbox, &format!("{command} nowhere"), "error: there is no folder nowhere");
+        refused_in(&sandbox, &format!("{command} empty"), "error: empty holds no results: there is no manifest.json");
+    }
+    sandbox.data("run rooms --policy uniform --beta 1 --runs 3 --out out -q");
+    refused_in(&sandbox, "replay out --run 3", "error: there is no run 3; it must lie in [0, 2]");
+    refused_in(
+        &sandbox,
+        "replay out --run 0 --beta 2",
+        "error: out holds no such results\nhint: it holds --task rooms --beta 1 --preset uniform",
+    );
+}
+
+/// A disk that is full when the table is written: the earlier one stays.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_earlier_results() {
+    let sandbox = Sandbox::new();
+    sandbox.data("run mdp --policy uniform --beta 1 --runs 3 --out out -q");
+    let before = ["samples.csv", "manifest.json"].map(|file| sandbox.read(&format!("out/{file}")));
+    // The shell's process becomes the program, so that it knows the name of the temporary file.
+    let ended = sandbox.shell(
+        "ln -s /dev/full out/.samples.csv.$$.tmp && exec \"$0\" run mdp --policy uniform --beta 1 --runs 9 --out out -q",
+    );
+    assert_eq!(ended.code, Some(1));
+    assert_eq!(ended.stderr, "error: cannot write out/samples.csv: No space left on device (os error 28)\n");
+    assert_eq!(["samples.csv", "manifest.json"].map(|file| sandbox.read(&format!("out/{file}"))), before);
+    assert!(!sandbox.files("out").iter().any(|name| name.contains("tmp")));
+    sandbox.data("run mdp --policy uniform --beta 1 --runs 9 --out out -q");
+    assert_eq!(sandbox.read("out/samples.csv").lines().count(), 1 + 9);
+}
+
+/// Space runs out in the middle of a journal (here: a limit on the size of files): what was finished stays finished.
+#[cfg(unix)]
+#[test]
+fn a_journal_that_cannot_grow_keeps_what_it_has() {
+    let sandbox = Sandbox::new();
+    let run = |runs: u32, out: &str| format!("run mdp --policy uniform --beta 1 --runs {runs} --out {out} -q");
+    sandbox.data(&run(3, "out"));
+    let before = sandbox.read("out/samples.csv");
+    let journal = format!("out/runs/{}", sandbox.files("out/runs")[0]);
+    let ended = sandbox.shell(&format!("trap '' XFSZ; ulimit -f 2; exec \"$0\" {}", run(200, "out")));
+    assert_eq!(ended.code, Some(1));
+    assert_eq!(ended.stderr, format!("error: cannot write {journal}: File too large (os error 27)\n"));
+    assert_eq!(sandbox.read("out/samples.csv"), before);
+    let kept = sandbox.read(&journal);
+    sandbox.data(&run(200, "out"));
+    let complete = kept.rfind('\n').unwrap();
+    assert!(kept.lines().count() > 4 && sandbox.read(&journal).starts_with(&kept[..complete]));
+    sandbox.data(&run(200, "whole"));
+    assert_eq!(sandbox.read("out/samples.csv"), sandbox.read("whole/samples.csv"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stdout_that_is_full_is_a_failure() {
+    let ended = Sandbox::new().shell("exec \"$0\" list > /dev/full");
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), "error: No space left on device (os error 28)\n"));
+}

@@ -1,0 +1,257 @@
+//! Every command as a person sees it: stdout, stderr and exit code, as snapshots under `snapshots/`.
+//!
+//! After a wanted change: `INSTA_UPDATE=always cargo test -p gumdp-cli --test commands`, then read the difference.
+
+mod common;
+
+use common::{COIN, Ended, Sandbox};
+
+/// Compares a command with its snapshot; times and the last digits of numbers are left out.
+fn snapshot(name: &str, arguments: &str, ended: &Ended) {
+    let Ended { code, stdout, stderr } = ended;
+    let code = code.map_or_else(|| "killed".to_owned(), |code| code.to_string());
+    let text = format!("$ gumdp {arguments}\nexit code {code}\n--- stdout\n{stdout}--- stderr\n{stderr}");
+    insta::with_settings!({
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+        filters => vec![
+            (r"(?m) in \d+\.\d+ s$", " in [time] s"),
+            (r#""(cpu_seconds|seconds)": [0-9.e-]+"#, r#""$1": "[time]""#),
+            (r"(?m)^( *\S+ .* – .*?) +\d+\.\d\d$", "$1  [time]"),
+            (r"(\.\d{6})\d+", "$1"),
+        ],
+    }, { insta::assert_snapshot!(name, text) });
+}
+
+fn check(name: &str, arguments: &str) {
+    snapshot(name, arguments, &Sandbox::new().gumdp(arguments));
+}
+
+const COMMANDS: [&str; 9] = ["list", "show", "run", "solve", "plan", "reproduce", "report", "replay", "completions"];
+
+#[test]
+fn help_of_every_command_has_examples() {
+    check("help", "--help");
+    for command in COMMANDS {
+        let arguments = format!("{command} --help");
+        let ended = Sandbox::new().gumdp(&arguments);
+        assert!(ended.stdout.contains("\nExample"), "{}", ended.stdout);
+        assert!(ended.stdout.contains(&format!("  gumdp {command}")), "{}", ended.stdout);
+        assert!(ended.stdout.lines().all(|line| line.chars().count() <= 150), "{}", ended.stdout);
+        snapshot(&format!("help_{command}"), &arguments, &ended);
+    }
+}
+
+#[test]
+fn the_version_is_the_package_s() {
+    assert_eq!(Sandbox::new().data("--version"), format!("gumdp {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn list() {
+    check("list", "list");
+    check("list_json", "list --json");
+}
+
+#[test]
+fn show_describes_every_task() {
+    for name in gumdp::tasks::NAMES {
+        check(&format!("show_{name}"), &format!("show {name}"));
+    }
+}
+
+#[test]
+fn show_toml_is_the_embedded_file_and_can_be_used_as_one() {
+    let sandbox = Sandbox::new();
+    for name in gumdp::tasks::NAMES {
+        assert_eq!(sandbox.data(&format!("show {name} --toml")), gumdp::tasks::source(name).unwrap());
+    }
+    sandbox.write("mine.toml", gumdp::tasks::source("rooms").unwrap());
+    let [mine, rooms] = ["mine.toml", "rooms"].map(|task| sandbox.data(&format!("show {task}")));
+    assert_eq!(mine.replacen("mine:", "rooms:", 1), rooms);
+}
+
+#[test]
+fn show_svg_writes_a_well_formed_drawing() {
+    let sandbox = Sandbox::new();
+    for name in gumdp::tasks::NAMES {
+        assert_eq!(sandbox.data(&format!("show {name} --svg new/{name}.svg")), "");
+        assert_well_formed(&sandbox.read(&format!("new/{name}.svg")));
+    }
+}
+
+/// Tags are closed in order and nothing stands outside the root. Attributes hold no `<` or `>`: they are escaped.
+fn assert_well_formed(svg: &str) {
+    assert!(
+        svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"") && svg.trim_end().ends_with("</svg>")
+    );
+    let mut open = Vec::new();
+    for piece in svg.split('<').skip(1) {
+        let (tag, _) = piece.split_once('>').expect("a tag ends");
+        let name = tag.trim_start_matches('/').split([' ', '\n', '/']).next().unwrap();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else if !tag.ends_with('/') {
+            open.push(name);
+        }
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn run_prints_a_table_and_writes_results() {
+    let sandbox = Sandbox::new();
+    let arguments = "run mdp --preset paper --runs 6 --simulations 50";
+    snapshot("run", arguments, &sandbox.gumdp(arguments));
+    let expected = [
+        "figures/mdp-boxes.svg",
+        "figures/mdp-task.svg",
+        "manifest.json",
+        "report.html",
+        "samples.csv",
+        "tasks/mdp.toml",
+        "trajectories.csv",
+    ];
+    let files = sandbox.files("gumdp-out/mdp");
+    assert_eq!(files.iter().filter(|name| !name.starts_with("runs/")).collect::<Vec<_>>(), expected);
+    assert_eq!(files.iter().filter(|name| name.starts_with("runs/")).count(), 3);
+    assert_well_formed(&sandbox.read("gumdp-out/mdp/figures/mdp-boxes.svg"));
+    insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!("run_samples_csv", sandbox.read("gumdp-out/mdp/samples.csv"));
+    });
+    assert!(
+        sandbox
+            .read("gumdp-out/mdp/trajectories.csv")
+            .starts_with("task,beta,preset,run,time,state,action\nmdp,0.1,paper,0,0,s0,")
+    );
+    assert_eq!(sandbox.read("gumdp-out/mdp/trajectories.csv").lines().count(), 1 + 3 * 6 * 20);
+}
+
+#[test]
+fn run_json_writes_nothing_unless_asked() {
+    let sandbox = Sandbox::new();
+    let arguments = "run mdp --preset paper --beta -1,inf --runs 4 --simulations 20 --seed 3 --json";
+    let ended = sandbox.gumdp(arguments);
+    snapshot("run_json", arguments, &ended);
+    assert_eq!(ended.stderr, "");
+    assert_eq!(sandbox.files("."), [""; 0]);
+    let again = sandbox.gumdp(&format!("{arguments} --out there"));
+    assert_eq!(without_times(&again.stdout), without_times(&ended.stdout));
+    assert!(sandbox.files("there").contains(&"samples.csv".to_owned()));
+}
+
+fn without_times(json: &str) -> String {
+    json.lines().filter(|line| !line.contains("seconds")).collect()
+}
+
+#[test]
+fn run_with_every_policy() {
+    check("run_uniform", "run rooms --policy uniform --beta 0,1 --runs 5 --quiet");
+    check("run_exact", "run rooms --policy exact --beta 1,50 --runs 5 --quiet");
+    check("run_backward_induction", "run mdp --policy backward-induction --beta 0,5 --runs 5 --quiet");
+}
+
+#[test]
+fn run_plays_a_problem_file_with_its_own_settings() {
+    let sandbox = Sandbox::new();
+    sandbox.write("coin.toml", COIN);
+    let arguments = "run coin.toml --preset paper";
+    snapshot("run_file", arguments, &sandbox.gumdp(arguments));
+}
+
+#[test]
+fn a_beta_given_twice_is_played_once() {
+    let sandbox = Sandbox::new();
+    let table = sandbox.data("run mdp --policy uniform --runs 2 --beta 1,0,1.0,-0 --quiet --out out");
+    assert_eq!(table.lines().count(), 4 + 2, "{table}");
+    assert_eq!(sandbox.read("out/samples.csv").lines().count(), 1 + 2 * 2);
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let sandbox = Sandbox::new();
+    for threads in [1, 2, 5] {
+        sandbox.data(&format!("run msee --runs 9 --simulations 40 --threads {threads} --out t{threads} --quiet"));
+    }
+    for file in ["samples.csv", "trajectories.csv"] {
+        let [one, two, five] = [1, 2, 5].map(|threads| sandbox.read(&format!("t{threads}/{file}")));
+        assert!(one == two && one == five, "{file}");
+    }
+}
+
+#[test]
+fn solve() {
+    check("solve", "solve rooms --beta 10");
+    check("solve_json", "solve rooms --beta 10 --json");
+    check("solve_mean", "solve mdp --beta 0");
+    check("solve_worst_case", "solve mdp --beta inf");
+    check("solve_risk_seeking", "solve mdp --beta -1 --json");
+}
+
+#[test]
+fn plan() {
+    check("plan", "plan mdp --beta 5 --simulations 200");
+    check("plan_json", "plan mdp --beta -1 --simulations 50 --seed 2 --json");
+    check("plan_untried", "plan grid-mo --beta 8 --simulations 2");
+    check("plan_state", "plan msee --beta 50 --state s2 --simulations 200");
+}
+
+#[test]
+fn plan_stops_in_time() {
+    let text = Sandbox::new().data("plan grid-mo --beta 8 --time-limit 50ms");
+    assert!(text.trim_end().ends_with("stopped by time limit"), "{text}");
+}
+
+#[test]
+fn reproduce_report_and_replay() {
+    let sandbox = Sandbox::new();
+    let arguments = "reproduce mdp rooms --runs 2 --out paper";
+    snapshot("reproduce", arguments, &sandbox.gumdp(arguments));
+    let first = sandbox.read("paper/report.html");
+    for figure in ["mdp-task", "mdp-boxes", "rooms-task", "rooms-laws", "rooms-curve"] {
+        assert_well_formed(&sandbox.read(&format!("paper/figures/{figure}.svg")));
+        assert!(first.contains(&format!("data-name=\"{figure}.svg\"")), "{figure}");
+    }
+    std::fs::remove_file(sandbox.path("paper/report.html")).unwrap();
+    std::fs::remove_dir_all(sandbox.path("paper/figures")).unwrap();
+    snapshot("report", "report paper", &sandbox.gumdp("report paper"));
+    assert!(sandbox.read("paper/report.html") == first, "the report is another one");
+    assert_eq!(sandbox.files("paper/figures").len(), 5);
+
+    snapshot("replay", "replay paper --run 1", &sandbox.gumdp("replay paper --run 1"));
+    let arguments = "replay paper --run 0 --task mdp --beta 5 --preset backward-induction";
+    snapshot("replay_chosen", arguments, &sandbox.gumdp(arguments));
+}
+
+#[test]
+fn replay_on_a_map() {
+    let sandbox = Sandbox::new();
+    sandbox.data("run grid-mo --policy uniform --beta 1 --runs 1 --out grid --quiet");
+    snapshot("replay_map", "replay grid --run 0", &sandbox.gumdp("replay grid --run 0"));
+}
+
+#[test]
+fn quiet_commands_say_nothing() {
+    let sandbox = Sandbox::new();
+    // `data` wants an empty stderr; without --quiet the place of the results is told.
+    sandbox.data("run rooms --runs 2 --simulations 5 -q");
+    sandbox.data("--quiet report gumdp-out/rooms");
+    sandbox.data("reproduce mo-max --runs 1 -q");
+    let ended = sandbox.gumdp("report gumdp-out/rooms");
+    assert_eq!(ended.stderr, "figures and report.html are in gumdp-out/rooms\n");
+    assert_eq!(ended.stdout, "");
+}
+
+#[test]
+fn completions_know_every_command() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = Sandbox::new().data(&format!("completions {shell}"));
+        for word in COMMANDS.into_iter().chain(["max-states", "backward-induction"]) {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+            insta::assert_snapshot!(format!("completions_{shell}"), script);
+        });
+    }
+}

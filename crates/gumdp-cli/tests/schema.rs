@@ -1,0 +1,151 @@
+//! What machines read, held against the documented schemas of `docs/json`.
+
+mod common;
+
+use common::{COIN, Sandbox};
+use serde_json::Value;
+
+fn schema(name: &str) -> Value {
+    let path = format!("{}/../../docs/json/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(path).expect("a schema")).expect("JSON")
+}
+
+/// The output, if it fits the schema.
+#[track_caller]
+fn valid(name: &str, text: &str) -> Value {
+    let output: Value = serde_json::from_str(text).expect("JSON");
+    let validator = jsonschema::draft202012::new(&schema(name)).expect("a schema");
+    let errors: Vec<String> =
+        validator.iter_errors(&output).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{name}: {errors:#?}");
+    output
+}
+
+fn fields(object: &Value) -> Vec<&str> {
+    object.as_object().expect("an object").keys().map(String::as_str).collect()
+}
+
+#[test]
+fn schemas_are_schemas_and_describe_every_field() {
+    for name in ["list", "run", "solve", "plan", "manifest", "comparison"] {
+        let schema = schema(name);
+        assert!(jsonschema::draft202012::meta::is_valid(&schema), "{name}");
+        assert_documented(&schema, name);
+    }
+}
+
+/// Objects allow no other fields, and every field says what it is, unless it is an object itself.
+fn assert_documented(schema: &Value, place: &str) {
+    if let Some(properties) = schema["properties"].as_object() {
+        assert_eq!(schema["additionalProperties"], Value::Bool(false), "{place}");
+        let required = schema["required"].as_array().expect("required fields");
+        for (name, field) in properties {
+            let place = format!("{place}.{name}");
+            assert!(field["description"].is_string() || field["properties"].is_object(), "{place}");
+            assert!(required.contains(&Value::from(name.as_str())), "{place}");
+            assert_documented(field, &place);
+        }
+    }
+    if schema["items"].is_object() {
+        assert_documented(&schema["items"], &format!("{place}[]"));
+    }
+}
+
+#[test]
+fn list() {
+    let output = valid("list", &Sandbox::new().data("list --json"));
+    let names: Vec<&str> = output.as_array().unwrap().iter().map(|task| task["name"].as_str().unwrap()).collect();
+    assert_eq!(names, gumdp::tasks::NAMES);
+}
+
+#[test]
+fn run() {
+    let sandbox = Sandbox::new();
+    let output = valid("run", &sandbox.data("run mdp --beta -inf,-1,0,inf --runs 3 --simulations 10 --json"));
+    let betas: Vec<&Value> = output.as_array().unwrap().iter().map(|row| &row["beta"]).collect();
+    assert_eq!(betas, [&Value::from("-inf"), &Value::from(-1.0), &Value::from(0.0), &Value::from("inf")]);
+    let mut contract = vec![
+        "task",
+        "beta",
+        "runs",
+        "simulations",
+        "seed",
+        "preset",
+        "mean",
+        "median",
+        "q25",
+        "q75",
+        "whisker_low",
+        "whisker_high",
+        "min",
+        "max",
+        "erm",
+        "erm_low",
+        "erm_high",
+        "var95",
+        "cvar95",
+        "cpu_seconds",
+        "simulated_steps",
+    ];
+    contract.sort_unstable();
+    for row in output.as_array().unwrap() {
+        assert_eq!(fields(row), contract);
+    }
+    // One β is an array too, and one run is enough for every statistic.
+    for options in ["", "--policy uniform", "--policy exact", "--policy backward-induction", "--preset paper"] {
+        let one = valid("run", &sandbox.data(&format!("run mdp --beta 5 --runs 1 {options} --json")));
+        assert_eq!(one.as_array().unwrap().len(), 1);
+    }
+    sandbox.write("coin.toml", COIN);
+    assert_eq!(valid("run", &sandbox.data("run coin.toml --json")).as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn solve() {
+    let mut contract = ["task", "beta", "erm", "mean", "method", "states", "seconds"];
+    contract.sort_unstable();
+    for (task, beta) in [("rooms", "10"), ("mdp", "inf"), ("mdp", "-inf"), ("mo-max", "0"), ("mdp", "-1")] {
+        let output = valid("solve", &Sandbox::new().data(&format!("solve {task} --beta {beta} --json")));
+        assert_eq!(fields(&output), contract);
+        assert_eq!(output["beta"].is_string(), beta.contains("inf"));
+    }
+}
+
+#[test]
+fn plan() {
+    for options in ["--beta inf --simulations 1", "--beta -1 --simulations 50", "--beta 0 --time-limit 5ms"] {
+        valid("plan", &Sandbox::new().data(&format!("plan grid-mo {options} --json")));
+    }
+}
+
+#[test]
+fn manifest_and_comparison() {
+    let sandbox = Sandbox::new();
+    sandbox.data("reproduce rooms mdp mo-weighted grid-mo --runs 2 --out paper -q");
+    let manifest = valid("manifest", &sandbox.read("paper/manifest.json"));
+    assert_eq!(manifest["experiments"].as_array().unwrap().len(), 4);
+    let comparisons = valid("comparison", &sandbox.read("paper/comparison.json"));
+    assert!(comparisons.as_array().unwrap().len() > 6);
+    sandbox.data("run mdp --beta -inf,0,inf --runs 1 --policy uniform --out run -q");
+    let manifest = valid("manifest", &sandbox.read("run/manifest.json"));
+    assert_eq!(manifest["experiments"][0]["optima"][0][0], "-inf");
+    // Infinities are read back as well.
+    sandbox.data("report run -q");
+    assert!(sandbox.data("replay run --run 0 --beta -inf").starts_with("mdp, beta = -inf, uniform, run 0: cost "));
+}
+
+#[test]
+fn tables_have_their_documented_columns() {
+    let sandbox = Sandbox::new();
+    sandbox.data("run mdp --beta 1,inf --runs 2 --policy uniform --out run -q");
+    let documentation =
+        std::fs::read_to_string(format!("{}/../../docs/json.md", env!("CARGO_MANIFEST_DIR"))).expect("docs/json.md");
+    for (file, rows) in [("samples.csv", 2 * 2), ("trajectories.csv", 2 * 2 * 20)] {
+        let table = sandbox.read(&format!("run/{file}"));
+        let mut reader = csv::Reader::from_reader(table.as_bytes());
+        for column in reader.headers().expect("a header") {
+            assert!(documentation.contains(&format!("| {column}")) || documentation.contains(&format!(", {column}")));
+        }
+        assert_eq!(reader.records().flatten().count(), rows, "{table}");
+    }
+}
