@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let explore = Objective::entropy(Partition::new(cells, vec![1, 1, 3])?, 0.0)?;
     let problem = Problem::new(mdp, explore, 1.0, 4)?;
 
-    for beta in [0.0, 5.0] {
+    for beta in [0.0, 5.0, f64::INFINITY] {
         let erm = Erm::new(beta)?;
         let optimum = oracle::solve(&problem, erm, &Limits::default())?;
 
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let actions =
                 problem.mdp().states().map(|state| Action::from(if state == harbour { choice } else { 0 })).collect();
             let policy = Markov::deterministic(&problem, &[actions])?;
-            let law = oracle::distribution(&problem, &policy, 1000)?;
+            let law = oracle::distribution(&problem, &policy, &Limits::default())?;
             best = best.min(law.erm(erm));
         }
         println!("beta = {beta}: best Markov policy {best:.4}, with memory {:.4}", optimum.value);
@@ -42,8 +42,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // And why f of the expected occupancy is not what matters: it is the same as if every single journey were balanced.
     let coin = Markov::stochastic(&problem, vec![vec![1.0, 1.0, 1.0, 0.5, 0.5]])?;
-    let f_of_mean = problem.objective().value(&oracle::expected_occupancy(&problem, &coin));
-    let mean_of_f = oracle::distribution(&problem, &coin, 1000)?.mean();
+    let f_of_mean = problem.objective().value(&oracle::expected_occupancy(&problem, &coin)?);
+    let mean_of_f = oracle::distribution(&problem, &coin, &Limits::default())?.mean();
     println!("tossing a coin in the harbour: f(E[d]) = {f_of_mean:.4}, but E[f(d)] = {mean_of_f:.4}");
     assert!(mean_of_f > f_of_mean + 0.1);
     Ok(())

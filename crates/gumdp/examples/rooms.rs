@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("\ntwo fixed plans, exact law of the cost:");
     for script in &task.scripts {
         let policy = Scripted::new(problem, script.actions.clone())?;
-        let law = oracle::distribution(problem, &policy, 1_000_000)?;
+        let law = oracle::distribution(problem, &policy, &Limits::default())?;
         let erm10 = law.erm(Erm::new(10.0)?);
         println!(
             "  {:<14} mean {:.4}  best {:.4}  worst {:.4}  ERM at beta 10 {erm10:.4}",
@@ -38,4 +38,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{beta:>6}  {:>13.4}  {risk:.4} ({erm_low:.4} – {erm_high:.4})  {mean:>9.4}", optimum.value);
     }
     Ok(())
+}
+
+#[test]
+fn it_runs() {
+    main().unwrap();
 }

@@ -53,9 +53,9 @@ pub mod stats;
 pub mod tasks;
 
 pub use episode::{Episode, EpisodeError, play};
-pub use experiment::{Run, experiment, run};
+pub use experiment::{Run, RunError, experiment, run};
 pub use file::{Defaults, FileError, GraphScene, GridScene, PlannerVariant, Scene, Script, Sticky, Task, Terrain};
-pub use model::{Action, Mdp, MdpBuilder, ModelError, Pair, State};
+pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, State};
 pub use objective::{Bounds, Objective, ObjectiveError, Partition};
 pub use planner::{
     ActionReason, Budget, Decision, Expansion, Exploration, FinalChoice, Planner, PlannerError, PlannerSettings,

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::rng::{self, Rng};
 
-pub use builder::MdpBuilder;
+pub use builder::{Key, MdpBuilder};
 pub use error::ModelError;
 
 mod builder;

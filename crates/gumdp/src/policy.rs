@@ -4,13 +4,31 @@
 //! A [`Policy`] can be played; an [`ExplicitPolicy`] can also say the probability of each of its actions, and then its
 //! exact law is known to [`crate::oracle::distribution()`].
 
-use std::collections::BTreeSet;
-
 use crate::model::{Action, Mdp, Pair, State};
 use crate::problem::{OccupancyState, Problem};
 use crate::rng::{self, Rng};
 
 /// Chooses actions, one after the other.
+///
+/// A policy is asked about occupancy states of the problem it was made for; those of another problem may be refused by a
+/// panic.
+///
+/// ```
+/// use gumdp::rng::Rng;
+/// use gumdp::{Action, Mdp, Objective, OccupancyState, Policy, Problem, experiment};
+/// /// Takes the two actions in turn.
+/// struct Alternate;
+/// impl Policy for Alternate {
+///     fn act(&mut self, at: &OccupancyState, _: &mut Rng) -> Action {
+///         Action::from(at.time as u32 % 2)
+///     }
+/// }
+/// let mdp = Mdp::sized(1, 2).start(0).transition(0, 0, [(0, 1.0)]).transition(0, 1, [(0, 1.0)]).build()?;
+/// let problem = Problem::new(mdp, Objective::linear(vec![0.0, 1.0])?, 1.0, 4)?;
+/// let runs = experiment(&problem, || Alternate, 0, 0..3)?;
+/// assert!(runs.iter().all(|run| run.episode.cost == 0.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Policy {
     /// The action to take in this situation.
     fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action;
@@ -24,10 +42,11 @@ pub trait Policy {
     }
 }
 
-/// A policy that knows the probabilities of its actions as a function of the occupancy state.
+/// A policy that knows the probabilities of its actions as a function of the occupancy state; [`Uniform`], [`Markov`] and
+/// [`Scripted`] are such policies. Each can be played: it is a [`Policy`] too.
 pub trait ExplicitPolicy {
-    /// The model it is for.
-    fn mdp(&self) -> &Mdp;
+    /// The problem it is for.
+    fn problem(&self) -> &Problem;
 
     /// Replaces the content of `probabilities` by the probability of each pair of the state, in order.
     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>);
@@ -48,8 +67,8 @@ impl<P: ExplicitPolicy> Policy for P {
                 remaining -= probability;
             }
         }
-        let pair = Pair(self.mdp().pairs(at.state).start + chosen as u32);
-        self.mdp().action(pair)
+        let mdp = self.problem().mdp();
+        mdp.action(Pair(mdp.pairs(at.state).start + chosen as u32))
     }
 }
 
@@ -116,8 +135,8 @@ impl Uniform {
 }
 
 impl ExplicitPolicy for Uniform {
-    fn mdp(&self) -> &Mdp {
-        self.0.mdp()
+    fn problem(&self) -> &Problem {
+        &self.0
     }
 
     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {
@@ -135,27 +154,34 @@ impl ExplicitPolicy for Uniform {
 /// let objective = Objective::linear(vec![0.0, 1.0])?;
 /// let problem = Problem::new(mdp, objective, 1.0, 4)?;
 /// let mixed = Markov::stochastic(&problem, vec![vec![0.25, 0.75]])?;
-/// # let _ = mixed;
+/// assert_eq!(mixed.probability(0, 1.into()), 0.75);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Markov {
     problem: Problem,
-    /// For each time a probability for each pair; a stationary policy has one row, used at all times.
-    rows: Vec<Vec<f64>>,
+    rows: Rows,
+}
+
+/// One row for each time, or a single row for all times; a time beyond the last row gets the last row.
+#[derive(Clone, Debug)]
+enum Rows {
+    /// The probability of each pair.
+    Stochastic(Vec<Vec<f64>>),
+    /// The pair of each state.
+    Deterministic(Vec<Vec<u32>>),
 }
 
 impl Markov {
     /// A stochastic policy from the probability of each pair: one row for a stationary policy, or one for each time.
     ///
     /// # Errors
-    /// If there is neither one row nor one for each time, or a row is not a distribution over each state's actions.
-    pub fn stochastic(problem: &Problem, rows: Vec<Vec<f64>>) -> Result<Self, PolicyError> {
+    /// If there is neither one row nor one for each time, or a row is not a distribution over each state's actions (within
+    /// 1e-9; it is then divided by its sum).
+    pub fn stochastic(problem: &Problem, mut rows: Vec<Vec<f64>>) -> Result<Self, PolicyError> {
         let mdp = problem.mdp();
-        if rows.len() != 1 && rows.len() != problem.horizon() {
-            return Err(PolicyError::Length { what: "times", got: rows.len(), expected: problem.horizon() });
-        }
-        for (time, row) in rows.iter().enumerate() {
+        check_times(problem, rows.len())?;
+        for (time, row) in rows.iter_mut().enumerate() {
             if row.len() != mdp.pair_count() {
                 return Err(PolicyError::Length { what: "pairs", got: row.len(), expected: mdp.pair_count() });
             }
@@ -173,9 +199,12 @@ impl Markov {
                 if (sum - 1.0).abs() > 1e-9 {
                     return Err(PolicyError::Sum { time, state: name(), sum });
                 }
+                for pair in mdp.pairs(state) {
+                    row[pair as usize] /= sum;
+                }
             }
         }
-        Ok(Self { problem: problem.clone(), rows })
+        Ok(Self { problem: problem.clone(), rows: Rows::Stochastic(rows) })
     }
 
     /// A deterministic policy from the action of each state: one row for a stationary policy, or one for each time.
@@ -184,40 +213,73 @@ impl Markov {
     /// If the lengths are wrong or a state does not allow its action.
     pub fn deterministic(problem: &Problem, actions: &[Vec<Action>]) -> Result<Self, PolicyError> {
         let mdp = problem.mdp();
+        check_times(problem, actions.len())?;
         let mut rows = Vec::with_capacity(actions.len());
         for (time, by_state) in actions.iter().enumerate() {
             if by_state.len() != mdp.state_count() {
                 return Err(PolicyError::Length { what: "states", got: by_state.len(), expected: mdp.state_count() });
             }
-            let mut row = vec![0.0; mdp.pair_count()];
-            for (state, &action) in mdp.states().zip(by_state) {
-                row[available(mdp, time, state, action)?.index()] = 1.0;
-            }
-            rows.push(row);
+            let pairs = mdp.states().zip(by_state).map(|(state, &action)| available(mdp, time, state, action));
+            rows.push(pairs.map(|pair| pair.map(|pair| pair.0)).collect::<Result<_, _>>()?);
         }
-        Self::stochastic(problem, rows)
+        Ok(Self::of_pairs(problem, rows))
     }
 
-    /// The probability of each pair at time `time`.
+    /// A deterministic policy from the pair of each state, for each time.
+    pub(crate) fn of_pairs(problem: &Problem, pairs: Vec<Vec<u32>>) -> Self {
+        Self { problem: problem.clone(), rows: Rows::Deterministic(pairs) }
+    }
+
+    /// The probability of a pair, given its state, at time `time`. Beyond the horizon it is that of the last step.
+    ///
+    /// # Panics
+    /// If there is no such pair.
     #[must_use]
-    pub fn row(&self, time: usize) -> &[f64] {
-        &self.rows[if self.rows.len() == 1 { 0 } else { time }]
+    pub fn probability(&self, time: usize, pair: Pair) -> f64 {
+        match &self.rows {
+            Rows::Stochastic(rows) => rows[time.min(rows.len() - 1)][pair.index()],
+            Rows::Deterministic(rows) => {
+                let chosen = rows[time.min(rows.len() - 1)][self.problem.mdp().state(pair).index()];
+                if chosen == pair.0 { 1.0 } else { 0.0 }
+            }
+        }
     }
 }
 
+fn check_times(problem: &Problem, got: usize) -> Result<(), PolicyError> {
+    let expected = problem.horizon();
+    if got == 1 || got == expected { Ok(()) } else { Err(PolicyError::Length { what: "times", got, expected }) }
+}
+
 impl ExplicitPolicy for Markov {
-    fn mdp(&self) -> &Mdp {
-        self.problem.mdp()
+    fn problem(&self) -> &Problem {
+        &self.problem
     }
 
     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {
-        let pairs = self.problem.mdp().pairs(at.state);
         probabilities.clear();
-        probabilities.extend_from_slice(&self.row(at.time)[pairs.start as usize..pairs.end as usize]);
+        let pairs = self.problem.mdp().pairs(at.state).map(Pair);
+        probabilities.extend(pairs.map(|pair| self.probability(at.time, pair)));
     }
 }
 
 /// A fixed sequence of actions, repeated from its beginning when it ends.
+///
+/// ```
+/// use gumdp::oracle::{Limits, distribution};
+/// use gumdp::{Mdp, Objective, Problem, Scripted};
+/// let mdp = Mdp::named(["here"], ["rest", "work"])
+///     .start("here")
+///     .transition("here", "rest", [("here", 1.0)])
+///     .transition("here", "work", [("here", 1.0)])
+///     .build()?;
+/// let [rest, work] = ["rest", "work"].map(|name| mdp.find_action(name).unwrap());
+/// let problem = Problem::new(mdp, Objective::linear(vec![0.0, 1.0])?, 1.0, 6)?;
+/// let every_third = Scripted::new(&problem, vec![rest, rest, work])?;
+/// let law = distribution(&problem, &every_third, &Limits::default())?;
+/// assert!((law.mean() - 1.0 / 3.0).abs() < 1e-15);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Scripted {
     problem: Problem,
@@ -234,12 +296,20 @@ impl Scripted {
             return Err(PolicyError::EmptyScript);
         }
         let mdp = problem.mdp();
-        let mut reachable: BTreeSet<State> = mdp.initial().iter().map(|&(state, _)| state).collect();
+        let mut reachable: Vec<State> = mdp.initial().iter().map(|&(state, _)| state).collect();
+        let mut listed = vec![false; mdp.state_count()];
         for time in 0..problem.horizon() {
-            let mut next = BTreeSet::new();
+            let mut next = Vec::with_capacity(reachable.len());
             for &state in &reachable {
                 let pair = available(mdp, time, state, actions[time % actions.len()])?;
-                next.extend(mdp.successors(pair).map(|(successor, _)| successor));
+                for (successor, _) in mdp.successors(pair) {
+                    if !std::mem::replace(&mut listed[successor.index()], true) {
+                        next.push(successor);
+                    }
+                }
+            }
+            for state in &next {
+                listed[state.index()] = false;
             }
             reachable = next;
         }
@@ -248,8 +318,8 @@ impl Scripted {
 }
 
 impl ExplicitPolicy for Scripted {
-    fn mdp(&self) -> &Mdp {
-        self.problem.mdp()
+    fn problem(&self) -> &Problem {
+        &self.problem
     }
 
     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {

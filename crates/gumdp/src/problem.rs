@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::model::{Mdp, Pair, State};
 use crate::objective::{Objective, ObjectiveError, PathEvaluator};
+use crate::risk::Sum;
 
 /// The longest horizon that is accepted.
 pub const MAX_HORIZON: usize = 1_000_000;
@@ -131,8 +132,13 @@ impl Problem {
         }
         let lipschitz = objective.lipschitz().filter(|constant| constant.is_finite());
         let lipschitz = lipschitz.ok_or(ProblemError::NotLipschitz)?;
-        let accurate = |horizon: f64| 8.0 * lipschitz * discount.powf(horizon) <= accuracy;
-        let mut horizon = ((accuracy / (8.0 * lipschitz)).ln() / discount.ln()).ceil().max(1.0);
+        // Two factors γ^(H/2), and differences of logarithms: neither a huge constant nor a tiny power is out of range.
+        let accurate = |horizon: f64| {
+            let half = discount.powf(horizon / 2.0);
+            8.0 * (lipschitz * half) * half <= accuracy
+        };
+        let powers_needed = (accuracy.ln() - lipschitz.ln() - 8.0_f64.ln()) / discount.ln();
+        let mut horizon = powers_needed.ceil().max(1.0);
         // Far beyond the maximum, steps of 1 would be lost to rounding.
         if horizon > 2.0 * MAX_HORIZON as f64 {
             return Err(ProblemError::TooLong { accuracy, horizon });
@@ -242,8 +248,8 @@ fn check_discount(discount: f64) -> Result<(), ProblemError> {
 /// γ^t divided by their sum: (1−γ)/(1−γ^H)·γ^t without cancellation near γ = 1.
 pub(crate) fn normalised_discounts(discount: f64, horizon: usize) -> Arc<[f64]> {
     let powers: Vec<f64> = (0..horizon).map(|t| discount.powf(t as f64)).collect();
-    // Smallest first, so that the sum is accurate for long horizons.
-    let sum: f64 = powers.iter().rev().sum();
+    // Compensated, so that the masses sum to 1 for long horizons too.
+    let sum = powers.iter().copied().collect::<Sum>().value();
     powers.iter().map(|power| power / sum).collect()
 }
 
@@ -259,6 +265,10 @@ mod tests {
             assert!((mass - norm * 0.9_f64.powi(t as i32)).abs() < 1e-16);
         }
         assert_eq!(&*normalised_discounts(1.0, 4), [0.25; 4]);
+        for (discount, horizon) in [(1.0, MAX_HORIZON), (1.0 - 1e-6, MAX_HORIZON), (0.99, 5000), (0.3, 40)] {
+            let sum = normalised_discounts(discount, horizon).iter().copied().collect::<Sum>().value();
+            assert!((sum - 1.0).abs() <= f64::EPSILON, "{discount} {horizon}: {sum}");
+        }
     }
 
     #[test]
@@ -270,6 +280,10 @@ mod tests {
             assert!(error(horizon) <= accuracy);
             assert!(horizon == 1 || error(horizon - 1) > accuracy);
         }
+        // 8e308·2^-H ≤ 1 and 8e308·2^-H ≤ 1e-300.
+        let steep = Objective::linear(vec![1e308]).unwrap();
+        assert_eq!(Problem::horizon_for(&steep, 0.5, 1.0), Ok(1027));
+        assert_eq!(Problem::horizon_for(&steep, 0.5, 1e-300), Ok(2023));
     }
 
     #[test]

@@ -7,14 +7,17 @@
 //!
 //! Not here: running episodes, and streaming estimates (see [`crate::risk::ErmAccumulator`]).
 
+use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::risk::{Erm, ErmTable, Tail};
+use crate::risk::{Erm, ErmTable, LARGEST_COST, Tail, valid_level};
 pub use crate::risk::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
 use crate::rng::{self, Purpose, Rng};
 
 /// Resamples behind [`Summary::erm_low`] and [`Summary::erm_high`].
 const RESAMPLES: usize = 1000;
+/// Resamples that draw from one random stream: the parallel pieces of work, whatever the number of threads.
+const RESAMPLES_PER_STREAM: usize = 20;
 /// Coverage of the interval in a [`Summary`].
 const COVERAGE: f64 = 0.95;
 /// Level of the tails in a [`Summary`].
@@ -28,7 +31,7 @@ const WHISKER_REACH: f64 = 1.5;
 /// use gumdp::{risk::Erm, stats::Summary};
 ///
 /// let error = Summary::of(&[1.0, f64::NAN], Erm::MEAN, 7).unwrap_err();
-/// assert_eq!(error.to_string(), "cost 1 is NaN, but must be finite");
+/// assert_eq!(error.to_string(), "cost 1 is NaN, but must lie in [-8e307, 8e307]");
 /// ```
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[non_exhaustive]
@@ -36,8 +39,8 @@ pub enum StatsError {
     /// There is nothing to summarise.
     #[error("there are no costs, but at least one is needed")]
     Empty,
-    /// A cost is NaN or infinite.
-    #[error("cost {index} is {value}, but must be finite")]
+    /// A cost is NaN, infinite or astronomic.
+    #[error("cost {index} is {value}, but must lie in [-{LARGEST_COST:e}, {LARGEST_COST:e}]")]
     Cost {
         /// Position in the input, from 0.
         index: usize,
@@ -101,15 +104,16 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Summarises `samples`; `seed` fixes the bootstrap. See the [example](Summary).
+    /// Summarises `samples`; `seed` fixes the bootstrap, which runs in rayon's current thread pool with the same bits for
+    /// any number of threads. See the [example](Summary).
     ///
     /// # Errors
-    /// [`StatsError::Empty`] without samples, [`StatsError::Cost`] if one is not finite.
+    /// [`StatsError::Empty`] without samples, [`StatsError::Cost`] if one is not finite or larger than 8e307.
     pub fn of(samples: &[f64], erm: Erm, seed: u64) -> Result<Self, StatsError> {
         if samples.is_empty() {
             return Err(StatsError::Empty);
         }
-        if let Some(index) = samples.iter().position(|x| !x.is_finite()) {
+        if let Some(index) = samples.iter().position(|x| x.is_nan() || x.abs() > LARGEST_COST) {
             let value = samples[index];
             return Err(StatsError::Cost { index, value });
         }
@@ -197,7 +201,7 @@ pub fn bootstrap_interval(
     level: f64,
     rng: &mut Rng,
 ) -> Result<Interval, StatsError> {
-    let level = valid_level(level)?;
+    let level = valid_level(level).map_err(|_| StatsError::Level { level })?;
     if samples.is_empty() {
         return Err(StatsError::Empty);
     }
@@ -214,12 +218,11 @@ pub fn bootstrap_interval(
 
 /// [`bootstrap_interval`] of the entropic risk, with the exp of every sample taken once.
 fn erm_interval(samples: &[f64], erm: Erm, seed: u64) -> Interval {
-    let mut rng = rng::stream(seed, 0, Purpose::Bootstrap);
     let table = ErmTable::new(erm, samples);
-    let mut drawn = vec![0_u32; samples.len()];
-    let estimates = (0..RESAMPLES).map(|_| {
-        drawn.fill_with(|| rng::below(&mut rng, samples.len() as u32));
-        table.of_indices(&drawn)
+    let estimates = (0..RESAMPLES / RESAMPLES_PER_STREAM).into_par_iter().flat_map_iter(|piece| {
+        let mut rng = rng::stream(seed, piece as u64, Purpose::Bootstrap);
+        let table = &table;
+        (0..RESAMPLES_PER_STREAM).map(move |_| table.of_resample(&mut rng))
     });
     central(estimates.collect(), COVERAGE)
 }
@@ -228,10 +231,6 @@ fn erm_interval(samples: &[f64], erm: Erm, seed: u64) -> Interval {
 fn central(mut estimates: Vec<f64>, level: f64) -> Interval {
     estimates.sort_unstable_by(f64::total_cmp);
     Interval { low: quantile(&estimates, (1.0 - level) / 2.0), high: quantile(&estimates, f64::midpoint(1.0, level)) }
-}
-
-fn valid_level(level: f64) -> Result<f64, StatsError> {
-    if (0.0..=1.0).contains(&level) { Ok(level) } else { Err(StatsError::Level { level }) }
 }
 
 #[cfg(test)]
@@ -287,7 +286,8 @@ mod tests {
     fn bad_input_is_named() {
         assert_eq!(Summary::of(&[], Erm::MEAN, 0), Err(StatsError::Empty));
         let infinite = Summary::of(&[0.0, 1.0, f64::INFINITY], Erm::MEAN, 0);
-        assert_eq!(infinite.unwrap_err().to_string(), "cost 2 is inf, but must be finite");
+        assert_eq!(infinite.unwrap_err().to_string(), "cost 2 is inf, but must lie in [-8e307, 8e307]");
+        assert!(Summary::of(&[-1e308, 1e308, 0.0], Erm::MEAN, 0).is_err());
         let mut rng = rng::stream(0, 0, Purpose::Bootstrap);
         for (samples, resamples, level) in [(0, 9, 0.9), (3, 0, 0.9), (3, 9, 1.1), (3, 9, f64::NAN)] {
             let samples = vec![1.0; samples];
@@ -300,12 +300,30 @@ mod tests {
         let samples: Vec<f64> = (0..50).map(|i| f64::from(i * i % 17) / 17.0).collect();
         for beta in [f64::NEG_INFINITY, -1e5, -2.0, 0.0, 0.1, 9.0, 1e5, f64::INFINITY] {
             let erm = Erm::new(beta).unwrap();
-            let mut rng = rng::stream(5, 0, Purpose::Bootstrap);
-            let statistic = |x: &[f64]| erm.of_samples(x);
-            let slow = bootstrap_interval(&samples, statistic, RESAMPLES, COVERAGE, &mut rng).unwrap();
+            let slow = |piece: usize| {
+                let mut rng = rng::stream(5, piece as u64, Purpose::Bootstrap);
+                let mut drawn = vec![0.0; samples.len()];
+                let draw = |_| {
+                    drawn.fill_with(|| samples[rng::below(&mut rng, samples.len() as u32) as usize]);
+                    erm.of_samples(&drawn)
+                };
+                (0..RESAMPLES_PER_STREAM).map(draw).collect::<Vec<f64>>()
+            };
+            let slow = central((0..RESAMPLES / RESAMPLES_PER_STREAM).flat_map(slow).collect(), COVERAGE);
             let fast = erm_interval(&samples, erm, 5);
             assert!((slow.low - fast.low).abs() < 1e-14 && (slow.high - fast.high).abs() < 1e-14, "{beta}");
         }
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bits() {
+        let samples: Vec<f64> = (0..500).map(|i| f64::from(i * i % 173)).collect();
+        let with_threads = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| erm_interval(&samples, Erm::new(0.1).unwrap(), 3))
+        };
+        assert_eq!(with_threads(1), with_threads(2));
+        assert_eq!(with_threads(1), with_threads(7));
     }
 
     /// 400 intervals from 128 uniform costs each. Percentile intervals cover slightly less than their level; if the true

@@ -224,4 +224,20 @@ fn mistakes_are_named() {
         "power 0 of the objective is 0; it must be finite and positive"
     );
     assert_eq!(message(Objective::maximum(&[])), "the objective has no costs; it needs at least one");
+    // No cell stands for an entry: nothing to smooth with.
+    let none = || Partition::new(vec![0, 0], vec![0]).unwrap();
+    assert!(Objective::entropy(none(), 0.0).is_ok());
+    assert!(message(Objective::entropy(none(), f64::INFINITY)).starts_with("the smoothing epsilon is inf"));
+}
+
+#[test]
+fn a_weight_of_zero_needs_no_lipschitz_constant() {
+    let explore = || Objective::entropy(Partition::states(&model()), 0.0).unwrap();
+    assert_eq!((explore().lipschitz(), (0.0 * explore()).lipschitz()), (None, Some(0.0)));
+}
+
+#[test]
+#[should_panic(expected = "one entry for each pair")]
+fn an_occupancy_of_another_length_is_refused() {
+    let _ = Objective::linear(vec![1.0, 2.0]).unwrap().value(&[1.0]);
 }

@@ -225,6 +225,56 @@ fn nothing_gives_nan() {
     assert!(Erm::new(f64::NAN).is_err());
 }
 
+/// Every way to evaluate samples: at once, one by one in both directions, and merged.
+fn every_way(erm: Erm, samples: &[f64]) -> [f64; 4] {
+    let backwards: Vec<f64> = samples.iter().rev().copied().collect();
+    let (first, rest) = samples.split_at(1);
+    let mut merged = stream(erm, first);
+    merged.merge(erm, &stream(erm, rest));
+    let streamed = [stream(erm, samples), stream(erm, &backwards), merged].map(|accumulator| accumulator.value(erm));
+    [erm.of_samples(samples), streamed[0], streamed[1], streamed[2]]
+}
+
+#[test]
+fn bad_costs_are_not_cheap() {
+    let (inf, nan) = (f64::INFINITY, f64::NAN);
+    for beta in [-inf, -1e5, -1.0, -1e-3, 0.0, 1e-3, 1.0, 1e5, inf] {
+        let erm = erm(beta);
+        for samples in [vec![1.0, 2.0, nan], vec![nan, 1.0, 2.0], vec![1.0, nan, 1.0], vec![nan; 3], vec![nan, inf]] {
+            assert!(every_way(erm, &samples).iter().all(|value| value.is_nan()), "beta {beta}: {samples:?}");
+        }
+        let all = |samples: &[f64], expected: f64| {
+            for value in every_way(erm, samples) {
+                let close = value == expected || (value - expected).abs() <= 1e-12 * expected.abs();
+                assert!(close || value.is_nan() && expected.is_nan(), "beta {beta}, {samples:?}: {value} {expected}");
+            }
+        };
+        // On the side that counts an infinite cost decides; on the other it is the limit of large costs.
+        let limit = |far: f64| erm.of_samples(&[1.0, 0.5, far, 0.75]);
+        all(&[1.0, 0.5, inf, 0.75], if beta < 0.0 { limit(1e300) } else { inf });
+        all(&[1.0, 0.5, -inf, 0.75], if beta > 0.0 { limit(-1e300) } else { -inf });
+        all(&[inf, 3.0, -inf, 1.0], if beta == 0.0 { nan } else { inf.copysign(beta) });
+        all(&[inf, inf], inf);
+        all(&[-inf, -inf, -inf], -inf);
+    }
+}
+
+#[test]
+fn weights_of_any_size_are_normalised() {
+    for beta in [f64::NEG_INFINITY, -2.0, 0.0, 1e-9, 2.0, f64::INFINITY] {
+        let erm = erm(beta);
+        let expected = erm.of_samples(&[0.0, 1.0]);
+        for weight in [1e-300, 1.0, 1e308] {
+            let value = erm.of_distribution(&[(0.0, weight), (1.0, weight)]);
+            assert!((value - expected).abs() < 1e-15, "beta {beta}, weight {weight}: {value}");
+        }
+        for weight in [f64::NAN, f64::INFINITY] {
+            assert!(erm.of_distribution(&[(0.0, 1.0), (1.0, weight)]).is_nan(), "beta {beta}, weight {weight}");
+        }
+    }
+    assert_eq!(gumdp::risk::cvar_weighted(&[(0.0, 1e308), (1.0, 1e308)], 0.0), Ok(0.5));
+}
+
 /// 1e-13 of the scale of the samples, above the rounding of every axiom's own arithmetic.
 fn tolerance(samples: &[f64]) -> f64 {
     1e-13 * largest(samples).max(1e-3)

@@ -188,12 +188,13 @@ pub fn outcomes(experiment: &Experiment) -> Option<Drawing> {
 /// The exact law of f under each script of the task, and its ERM as a function of β.
 pub fn laws(experiment: &Experiment) -> Vec<Drawing> {
     let task = &experiment.task;
+    let limits = oracle::Limits { max_states: MAX_LAW_STATES, ..oracle::Limits::default() };
     let laws: Vec<(String, oracle::Law)> = task
         .scripts
         .iter()
         .filter_map(|script| {
             let policy = Scripted::new(&task.problem, script.actions.clone()).ok()?;
-            Some((script.name.clone(), oracle::distribution(&task.problem, &policy, MAX_LAW_STATES).ok()?))
+            Some((script.name.clone(), oracle::distribution(&task.problem, &policy, &limits).ok()?))
         })
         .collect();
     if laws.is_empty() {

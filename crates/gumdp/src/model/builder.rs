@@ -4,13 +4,20 @@ use std::collections::HashMap;
 
 use super::{Action, CERTAIN, Head, Mdp, ModelError, Outcome, ROW_TOLERANCE, State};
 
-/// A state or an action, by name or by number.
-#[derive(Clone, Debug)]
+/// A state or an action, by name or by number. Strings, integers, [`State`]s and [`Action`]s turn into one by themselves.
+///
+/// ```
+/// use gumdp::Mdp;
+/// let by_name = Mdp::named(["x"], ["go"]).start("x").transition("x", "go", [("x", 1.0)]);
+/// let by_number = Mdp::named(["x"], ["go"]).start(0).transition(0, 0, [(0, 1.0)]);
+/// assert!(by_name.build().is_ok() && by_number.build().is_ok());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
     /// By name.
     Name(String),
-    /// By number, from 0.
-    Number(usize),
+    /// By number, from 0; no state or action has a negative one.
+    Number(i64),
 }
 
 impl From<&str> for Key {
@@ -25,23 +32,23 @@ impl From<String> for Key {
 }
 impl From<usize> for Key {
     fn from(number: usize) -> Self {
-        Self::Number(number)
+        Self::Number(i64::try_from(number).unwrap_or(i64::MAX))
     }
 }
 impl From<i32> for Key {
     /// Lets integer literals stand for numbers; a negative one is unknown like any other wrong number.
     fn from(number: i32) -> Self {
-        usize::try_from(number).map_or_else(|_| Self::Name(number.to_string()), Self::Number)
+        Self::Number(number.into())
     }
 }
 impl From<State> for Key {
     fn from(state: State) -> Self {
-        Self::Number(state.index())
+        Self::Number(state.0.into())
     }
 }
 impl From<Action> for Key {
     fn from(action: Action) -> Self {
-        Self::Number(action.index())
+        Self::Number(action.0.into())
     }
 }
 
@@ -289,7 +296,7 @@ fn index(what: &'static str, names: &[String]) -> Result<HashMap<String, u32>, M
 
 fn find(what: &'static str, by_name: &HashMap<String, u32>, count: usize, key: Key) -> Result<u32, ModelError> {
     match key {
-        Key::Number(number) if number < count => Ok(number as u32),
+        Key::Number(number) if (0..count as i64).contains(&number) => Ok(number as u32),
         Key::Number(number) => Err(ModelError::Unknown { what, name: number.to_string() }),
         Key::Name(name) => by_name.get(&name).copied().ok_or(ModelError::Unknown { what, name }),
     }
@@ -326,6 +333,7 @@ mod tests {
         refuses(two_states().transition("z", "go", [("x", 1.0)]), "unknown state \"z\"");
         refuses(two_states().transition("x", "fly", [("x", 1.0)]), "unknown action \"fly\"");
         refuses(two_states().transition(2, 0, [(0, 1.0)]), "unknown state \"2\"");
+        refuses(Mdp::named(["-1"], ["go"]).start(-1).transition(-1, 0, [(0, 1.0)]), "unknown state \"-1\"");
         refuses(
             two_states().transition("x", "go", [("x", 1.0)]).transition("x", "go", [("y", 1.0)]),
             "the transition of state \"x\", action \"go\" is given twice",

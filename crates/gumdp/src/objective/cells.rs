@@ -152,9 +152,11 @@ fn smoothing(
     lowest: &'static str,
 ) -> Result<(f64, impl Iterator<Item = f64> + use<>), ObjectiveError> {
     let n: f64 = partition.entries().iter().map(|&m| f64::from(m)).sum();
-    let allowed = (0.0..=1.0 / n).contains(&epsilon) && (epsilon > 0.0 || lowest == "[0");
+    // Where no cell stands for an entry there is nothing to smooth with.
+    let highest = if n > 0.0 { 1.0 / n } else { 0.0 };
+    let allowed = (0.0..=highest).contains(&epsilon) && (epsilon > 0.0 || lowest == "[0");
     if !allowed {
-        return Err(ObjectiveError::Epsilon { value: epsilon, lowest, highest: 1.0 / n });
+        return Err(ObjectiveError::Epsilon { value: epsilon, lowest, highest });
     }
     let shifts: Vec<f64> = partition.entries().iter().map(|&m| epsilon * f64::from(m)).collect();
     Ok((1.0 - epsilon * n, shifts.into_iter()))

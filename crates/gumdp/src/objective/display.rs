@@ -5,7 +5,14 @@ use std::fmt;
 use super::{Objective, Term};
 
 impl fmt::Display for Objective {
-    /// A formula for people, such as `1 + 0.4343·entropy of 5 cells`.
+    /// A formula for people.
+    ///
+    /// ```
+    /// use gumdp::{Objective, Partition};
+    /// let explore = Objective::entropy(Partition::new(vec![0, 1, 2, 3, 4], vec![1; 5])?, 0.0)?;
+    /// assert_eq!((0.4343 * explore).shifted(1.0).to_string(), "1 + 0.4343·Σ y ln y over 5 cells");
+    /// # Ok::<(), gumdp::ObjectiveError>(())
+    /// ```
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
         if self.offset != 0.0 || self.terms.is_empty() {

@@ -149,6 +149,16 @@ impl Objective {
 
     /// General combination Σ_i w_i sign(z_i)|z_i|^p_i of several costs z_i = c_i·d.
     ///
+    /// ```
+    /// use gumdp::Objective;
+    /// // Two state-action pairs; a damped cost and a squared one.
+    /// let f = Objective::signed_power(&[vec![-4.0, 0.0], vec![0.0, 2.0]], &[1.0, 0.5], &[0.5, 2.0])?;
+    /// assert_eq!(f.value(&[1.0, 0.0]), -2.0);
+    /// assert_eq!(f.value(&[0.0, 1.0]), 2.0);
+    /// assert_eq!(f.to_string(), "(sign(c1·d)|c1·d|^0.5 + 0.5·sign(c2·d)|c2·d|^2)");
+    /// # Ok::<(), gumdp::ObjectiveError>(())
+    /// ```
+    ///
     /// # Errors
     /// If the lengths differ, a number is not finite, or a power is not positive.
     pub fn signed_power(costs: &[Vec<f64>], weights: &[f64], powers: &[f64]) -> Result<Self, ObjectiveError> {
@@ -167,10 +177,10 @@ impl Objective {
         Self { offset: 0.0, terms: vec![(1.0, term)], features }
     }
 
-    /// f(d) for an occupancy over pairs.
+    /// f(d) for an occupancy over pairs. See the [example](Objective).
     ///
     /// # Panics
-    /// If `occupancy` does not have one entry for each pair.
+    /// If `occupancy` does not have one entry for each pair of the model.
     #[must_use]
     pub fn value(&self, occupancy: &[f64]) -> f64 {
         self.value_of_features(&self.features_of(occupancy))
@@ -180,7 +190,7 @@ impl Objective {
     /// element of the Clarke subdifferential. `None` where a slope is infinite.
     ///
     /// # Panics
-    /// If `occupancy` does not have one entry for each pair.
+    /// If `occupancy` does not have one entry for each pair of the model.
     #[must_use]
     pub fn gradient(&self, occupancy: &[f64]) -> Option<Vec<f64>> {
         let features = self.features_of(occupancy);
@@ -204,7 +214,8 @@ impl Objective {
     /// A constant L with |f(d) − f(d')| ≤ L·‖d − d'‖₁ on the simplex; `None` if there is none.
     #[must_use]
     pub fn lipschitz(&self) -> Option<f64> {
-        self.terms.iter().try_fold(0.0, |sum, (weight, term)| {
+        // A term of weight 0 does not count, even one without a constant.
+        self.terms.iter().filter(|(weight, _)| *weight != 0.0).try_fold(0.0, |sum, (weight, term)| {
             let constant = match term {
                 Term::Totals(totals) => totals.lipschitz()?,
                 Term::Cells(cells) => cells.lipschitz()?,
@@ -311,15 +322,20 @@ impl Objective {
         })
     }
 
-    /// Whether two pairs change the features in the same way.
-    pub(crate) fn same_effect(&self, pair: usize, other: usize) -> bool {
-        self.terms.iter().all(|(_, term)| match term {
-            Term::Totals(totals) => totals.costs(pair) == totals.costs(other),
-            Term::Cells(cells) => cells.partition.cell(pair) == cells.partition.cell(other),
+    /// How a pair changes the features, in words: the same words for two pairs if, and only if, they do so alike.
+    pub(crate) fn effect(&self, pair: usize) -> impl Iterator<Item = u64> {
+        self.terms.iter().flat_map(move |(_, term)| {
+            let (costs, cell) = match term {
+                Term::Totals(totals) => (totals.costs(pair), None),
+                Term::Cells(cells) => (&[][..], Some(cells.partition.cell(pair) as u64)),
+            };
+            // The two zeros are the same cost.
+            costs.iter().map(|cost| (cost + 0.0).to_bits()).chain(cell)
         })
     }
 
     fn features_of(&self, occupancy: &[f64]) -> Vec<f64> {
+        assert_eq!(self.pair_count(), Some(occupancy.len()), "an occupancy has one entry for each pair of the model");
         let mut features = vec![0.0; self.features];
         for (pair, &mass) in occupancy.iter().enumerate() {
             if mass != 0.0 {

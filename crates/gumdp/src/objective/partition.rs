@@ -25,6 +25,14 @@ pub struct Partition {
 impl Partition {
     /// Puts pair `p` in cell `cell_of_pair[p]`; cell j stands for `entries[j]` entries of the occupancy.
     ///
+    /// ```
+    /// use gumdp::Partition;
+    /// // Four pairs in two cells; a third cell that nobody can visit still counts as an entry.
+    /// let partition = Partition::new(vec![0, 0, 1, 1], vec![2, 2, 1])?;
+    /// assert_eq!((partition.cell_count(), partition.cell(3)), (3, 1));
+    /// # Ok::<(), gumdp::ObjectiveError>(())
+    /// ```
+    ///
     /// # Errors
     /// If there is no cell, or a pair is in a cell that does not exist.
     pub fn new(cell_of_pair: Vec<u32>, entries: Vec<u32>) -> Result<Self, ObjectiveError> {

@@ -217,8 +217,13 @@ impl Totals {
             Utility::SignedPower(parameters) => {
                 let term = |(i, (weight, power)): (usize, &(f64, f64))| {
                     let weight = if *weight == 1.0 { String::new() } else { format!("{}·", rounded(*weight)) };
-                    let power = if *power == 1.0 { String::new() } else { format!("^{}", rounded(*power)) };
-                    format!("{weight}(c{}·d){power}", i + 1)
+                    let (z, power) = (format!("c{}·d", i + 1), rounded(*power));
+                    // An odd power keeps the sign by itself.
+                    match (power == 1.0, power % 2.0 == 1.0) {
+                        (true, _) => format!("{weight}{z}"),
+                        (_, true) => format!("{weight}({z})^{power}"),
+                        _ => format!("{weight}sign({z})|{z}|^{power}"),
+                    }
                 };
                 write!(f, "({})", parameters.iter().enumerate().map(term).collect::<Vec<_>>().join(" + "))
             }

@@ -17,14 +17,18 @@
 //! The optimum is constant + ERM_β(U_0(s_0)), and a deterministic Markov policy attains it. Work: H times the number of
 //! transitions. Not here: any other objective; for them the history matters (see [`super::solve`]).
 
+use rayon::prelude::*;
+
 use super::{OracleError, check_bounded};
-use crate::model::{Action, Pair, State};
+use crate::model::{Pair, State};
 use crate::policy::Markov;
 use crate::problem::Problem;
 use crate::risk::Erm;
 
-/// The policy's table may take this many bytes.
-const POLICY_BYTES: u64 = 1 << 32;
+/// The policy's table, 4 bytes for each time and state, may take this many bytes.
+const POLICY_BYTES: u64 = 1 << 34;
+/// States of one piece of parallel work.
+const PIECE: usize = 256;
 
 /// The optimum of a linear problem.
 #[derive(Clone, Debug)]
@@ -37,7 +41,8 @@ pub struct LinearSolution {
     pub policy: Markov,
 }
 
-/// Solves a problem with a linear objective.
+/// Solves a problem with a linear objective, in parallel in rayon's current thread pool; the same bits for any number of
+/// threads.
 ///
 /// ```
 /// use gumdp::oracle::backward_induction;
@@ -60,60 +65,50 @@ pub struct LinearSolution {
 /// ```
 ///
 /// # Errors
-/// [`OracleError::NotLinear`] for another objective; [`OracleError::Memory`] if the policy's table (8 bytes for each time
-/// and pair) is larger than 4 GiB; [`OracleError::Overflow`] for astronomic costs.
-#[expect(clippy::missing_panics_doc, reason = "the policy is made of the model's own actions")]
+/// [`OracleError::NotLinear`] for another objective; [`OracleError::PolicyTable`] if the policy's table (4 bytes for each
+/// time and state) would be larger than 16 GiB; [`OracleError::Overflow`] for astronomic costs.
 pub fn backward_induction(problem: &Problem, erm: Erm) -> Result<LinearSolution, OracleError> {
     check_bounded(problem)?;
     let (mdp, horizon) = (problem.mdp(), problem.horizon());
     let (costs, constant) = problem.objective().as_linear().ok_or(OracleError::NotLinear)?;
-    let bytes = 8 * horizon as u64 * mdp.pair_count() as u64;
+    let bytes = 4 * horizon as u64 * mdp.state_count() as u64;
     if bytes > POLICY_BYTES {
-        return Err(OracleError::Memory { bytes, reached: 0, projected: None, limit: POLICY_BYTES });
+        return Err(OracleError::PolicyTable { bytes, limit: POLICY_BYTES });
     }
-    let mut next = vec![Cost::default(); mdp.state_count()];
+    // From each state on: the risk that is minimised, the mean of the minimiser, and the minimiser.
+    let mut next = vec![(0.0, 0.0); mdp.state_count()];
     let mut now = next.clone();
-    let mut actions = vec![Vec::new(); horizon];
-    for (time, &mass) in problem.masses().iter().enumerate().rev() {
-        let last = time + 1 == horizon;
-        actions[time] = mdp
-            .states()
-            .map(|state| {
-                let mut best = (Cost { risk: f64::INFINITY, mean: f64::INFINITY }, Action(0));
-                for pair in mdp.pairs(state).map(Pair) {
-                    let later = if last { Cost::default() } else { Cost::expected(&next, mdp.successors(pair), erm) };
-                    let cost = later.plus(mass * costs[pair.index()]);
-                    if cost.risk < best.0.risk {
-                        best = (cost, mdp.action(pair));
-                    }
+    let mut pairs = vec![Vec::new(); horizon];
+    for (chosen, &mass) in pairs.iter_mut().zip(problem.masses()).rev() {
+        chosen.resize(mdp.state_count(), 0);
+        let solve = |state: usize, now: &mut (f64, f64), chosen: &mut u32| {
+            let mut best = (f64::INFINITY, Pair(0));
+            for pair in mdp.pairs(State(state as u32)).map(Pair) {
+                let risk = mass * costs[pair.index()] + risk(&next, mdp.successors(pair), erm);
+                if risk < best.0 {
+                    best = (risk, pair);
                 }
-                now[state.index()] = best.0;
-                best.1
-            })
-            .collect();
+            }
+            let mean = mass * costs[best.1.index()] + mean(&next, mdp.successors(best.1));
+            *now = (best.0, mean);
+            *chosen = best.1.0;
+        };
+        now.par_iter_mut().zip(chosen).enumerate().with_min_len(PIECE).for_each(|(state, (now, chosen))| {
+            solve(state, now, chosen);
+        });
         std::mem::swap(&mut now, &mut next);
     }
-    let total = Cost::expected(&next, mdp.initial().iter().copied(), erm).plus(constant);
-    let policy = Markov::deterministic(problem, &actions).expect("the actions come from the model");
-    Ok(LinearSolution { value: total.risk, mean: total.mean, policy })
+    let initial = || mdp.initial().iter().copied();
+    let (value, mean) = (constant + risk(&next, initial(), erm), constant + mean(&next, initial()));
+    Ok(LinearSolution { value, mean, policy: Markov::of_pairs(problem, pairs) })
 }
 
-/// Cost from some time on: what is minimised, and the mean of the minimiser.
-#[derive(Clone, Copy, Default)]
-struct Cost {
-    risk: f64,
-    mean: f64,
+/// The entropic risk of the risk from the next state on.
+fn risk(next: &[(f64, f64)], successors: impl Iterator<Item = (State, f64)> + Clone, erm: Erm) -> f64 {
+    erm.of_outcomes(successors.map(|(state, p)| (next[state.index()].0, p)))
 }
 
-impl Cost {
-    fn plus(self, cost: f64) -> Self {
-        Self { risk: self.risk + cost, mean: self.mean + cost }
-    }
-
-    fn expected(of: &[Self], successors: impl Iterator<Item = (State, f64)> + Clone, erm: Erm) -> Self {
-        Self {
-            risk: erm.of_outcomes(successors.clone().map(|(state, p)| (of[state.index()].risk, p))),
-            mean: Erm::MEAN.of_outcomes(successors.map(|(state, p)| (of[state.index()].mean, p))),
-        }
-    }
+/// The mean of the mean from the next state on.
+fn mean(next: &[(f64, f64)], successors: impl Iterator<Item = (State, f64)> + Clone) -> f64 {
+    Erm::MEAN.of_outcomes(successors.map(|(state, p)| (next[state.index()].1, p)))
 }

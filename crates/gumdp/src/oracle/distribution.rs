@@ -6,11 +6,11 @@
 //! are different problems.
 
 use super::level::{self, Level};
-use super::{OracleError, check_bounded};
+use super::{Limits, OracleError, check_bounded};
 use crate::model::{Pair, State};
 use crate::policy::{ExplicitPolicy, Markov};
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::Erm;
+use crate::risk::{Erm, Sum};
 
 /// How far a sum of probabilities may be from 1.
 const SUM_TOLERANCE: f64 = 1e-9;
@@ -30,7 +30,7 @@ impl Law {
         let (mut values, mut probabilities) = (Vec::new(), Vec::new());
         for equal in outcomes.chunk_by(|(a, _), (b, _)| a == b) {
             values.push(equal[0].0);
-            probabilities.push(equal.iter().map(|&(_, p)| p).collect::<Compensated>().value());
+            probabilities.push(equal.iter().map(|&(_, p)| p).collect::<Sum>().value());
         }
         Self { values, probabilities }
     }
@@ -70,7 +70,7 @@ impl Law {
     pub fn quantile(&self, level: f64) -> f64 {
         // Rounding of the probabilities must not move a quantile that lies on a step.
         let wanted = level - 1e-12;
-        let mut cumulative = Compensated::default();
+        let mut cumulative = Sum::ZERO;
         for (value, probability) in self.outcomes() {
             cumulative.add(probability);
             if cumulative.value() >= wanted {
@@ -84,7 +84,7 @@ impl Law {
     #[must_use]
     pub fn cdf(&self, cost: f64) -> f64 {
         let below = self.values.partition_point(|&value| value <= cost);
-        self.probabilities[..below].iter().copied().collect::<Compensated>().value().min(1.0)
+        self.probabilities[..below].iter().copied().collect::<Sum>().value().min(1.0)
     }
 
     /// The lowest possible cost.
@@ -103,33 +103,35 @@ impl Law {
 /// The exact law of f(d) when `policy` is played.
 ///
 /// ```
-/// use gumdp::oracle::distribution;
+/// use gumdp::oracle::{Limits, distribution};
 /// use gumdp::{Mdp, Objective, Problem, Uniform};
 /// let mdp = Mdp::sized(1, 2).start(0).transition(0, 0, [(0, 1.0)]).transition(0, 1, [(0, 1.0)]).build()?;
 /// let problem = Problem::new(mdp, Objective::linear(vec![0.0, 1.0])?, 1.0, 2)?;
-/// let law = distribution(&problem, &Uniform::new(&problem), 1000)?;
+/// let law = distribution(&problem, &Uniform::new(&problem), &Limits::default())?;
 /// assert_eq!(law.values(), [0.0, 0.5, 1.0]);
 /// assert_eq!(law.probabilities(), [0.25, 0.5, 0.25]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// [`OracleError::TooLarge`] if the policy reaches more than `max_states` occupancy states,
-/// [`OracleError::OtherModel`] or [`OracleError::Probabilities`] if the policy does not fit the problem.
-pub fn distribution(problem: &Problem, policy: &impl ExplicitPolicy, max_states: u64) -> Result<Law, OracleError> {
+/// [`OracleError::TooLarge`] or [`OracleError::Memory`] if the policy reaches more occupancy states, or these take more
+/// memory, than the limits allow (only `max_states` and `max_bytes` are looked at); [`OracleError::OtherProblem`] or
+/// [`OracleError::Probabilities`] if the policy does not fit the problem; [`OracleError::Overflow`] for astronomic costs.
+pub fn distribution(problem: &Problem, policy: &impl ExplicitPolicy, limits: &Limits) -> Result<Law, OracleError> {
     check_bounded(problem)?;
+    check_model(problem, policy.problem())?;
     let (mdp, objective, horizon) = (problem.mdp(), problem.objective(), problem.horizon());
-    if policy.mdp().pair_count() != mdp.pair_count() {
-        return Err(OracleError::OtherModel { got: policy.mdp().pair_count(), expected: mdp.pair_count() });
-    }
+    let expected = objective.feature_count();
+    check_same("features of the occupancy", policy.problem().objective().feature_count(), expected)?;
     let mut now = Reached::new(problem);
     let mut features = vec![0.0; objective.feature_count()];
     for &(state, probability) in mdp.initial() {
-        now.add(state, &features, level::hash(&features), probability);
+        now.add(state, &features, level::hash(&features), probability, |level| limits.check_growth(0, 0, level))?;
     }
     let (mut states, mut outcomes, mut action_probabilities) = (0_u64, Vec::new(), Vec::new());
     for (time, &mass) in problem.masses().iter().enumerate() {
         states += now.level.len() as u64;
+        let bytes = now.bytes();
         let mut next = Reached::new(problem);
         let mut at = OccupancyState { time, ..problem.start(State(0)) };
         for (number, reached) in now.probabilities.iter().enumerate() {
@@ -145,17 +147,20 @@ pub fn distribution(problem: &Problem, policy: &impl ExplicitPolicy, max_states:
                 objective.add(&mut features, pair.index(), mass);
                 let probability = possible(reached.value() * chosen);
                 if time + 1 == horizon {
+                    if outcomes.len() == outcomes.capacity() {
+                        // Grown to twice the size, and then copied to the law.
+                        let grown = 2 * 2 * outcomes.len() * size_of::<(f64, f64)>();
+                        limits.check(states + outcomes.len() as u64, bytes + grown as u64)?;
+                    }
                     outcomes.push((objective.value_of_features(&features), probability));
                 } else {
                     let hash = level::hash(&features);
                     for (successor, p) in mdp.successors(pair) {
-                        next.add(successor, &features, hash, possible(probability * p));
+                        let check = |level: &Level| limits.check_growth(states, bytes, level);
+                        next.add(successor, &features, hash, possible(probability * p), check)?;
                     }
                 }
-            }
-            let reached = states + (next.level.len() + outcomes.len()) as u64;
-            if reached > max_states {
-                return Err(OracleError::TooLarge { reached, projected: None, limit: max_states });
+                limits.check(states + (next.level.len() + outcomes.len()) as u64, bytes)?;
             }
         }
         now = next;
@@ -171,15 +176,15 @@ pub fn distribution(problem: &Problem, policy: &impl ExplicitPolicy, max_states:
 /// let mdp = Mdp::sized(1, 2).start(0).transition(0, 0, [(0, 1.0)]).transition(0, 1, [(0, 1.0)]).build()?;
 /// let problem = Problem::new(mdp, Objective::linear(vec![0.0, 1.0])?, 0.9, 20)?;
 /// let policy = Markov::stochastic(&problem, vec![vec![0.25, 0.75]])?;
-/// let occupancy = expected_occupancy(&problem, &policy);
+/// let occupancy = expected_occupancy(&problem, &policy)?;
 /// assert!((occupancy[0] - 0.25).abs() < 1e-12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// # Panics
-/// If the policy is for a smaller model or a shorter horizon.
-#[must_use]
-pub fn expected_occupancy(problem: &Problem, policy: &Markov) -> Vec<f64> {
+/// # Errors
+/// [`OracleError::OtherProblem`] if the policy is for another model or horizon. Its objective does not matter.
+pub fn expected_occupancy(problem: &Problem, policy: &Markov) -> Result<Vec<f64>, OracleError> {
+    check_model(problem, policy.problem())?;
     let mdp = problem.mdp();
     let mut occupancy = vec![0.0; mdp.pair_count()];
     let mut now = vec![0.0; mdp.state_count()];
@@ -190,7 +195,7 @@ pub fn expected_occupancy(problem: &Problem, policy: &Markov) -> Vec<f64> {
         let mut next = vec![0.0; mdp.state_count()];
         for state in mdp.states().filter(|state| now[state.index()] > 0.0) {
             for pair in mdp.pairs(state).map(Pair) {
-                let probability = now[state.index()] * policy.row(time)[pair.index()];
+                let probability = now[state.index()] * policy.probability(time, pair);
                 occupancy[pair.index()] += mass * probability;
                 for (successor, p) in mdp.successors(pair) {
                     next[successor.index()] += probability * p;
@@ -199,7 +204,18 @@ pub fn expected_occupancy(problem: &Problem, policy: &Markov) -> Vec<f64> {
         }
         now = next;
     }
-    occupancy
+    Ok(occupancy)
+}
+
+/// Whether a policy for the problem `of` can be asked about the states and times of `problem`.
+fn check_model(problem: &Problem, of: &Problem) -> Result<(), OracleError> {
+    check_same("states", of.mdp().state_count(), problem.mdp().state_count())?;
+    check_same("state-action pairs", of.mdp().pair_count(), problem.mdp().pair_count())?;
+    check_same("time steps", of.horizon(), problem.horizon())
+}
+
+fn check_same(what: &'static str, got: usize, expected: usize) -> Result<(), OracleError> {
+    if got == expected { Ok(()) } else { Err(OracleError::OtherProblem { what, got, expected }) }
 }
 
 fn check_distribution(problem: &Problem, at: &OccupancyState, probabilities: &[f64]) -> Result<(), OracleError> {
@@ -223,7 +239,7 @@ fn possible(probability: f64) -> f64 {
 /// Occupancy states of one time with the probability to reach them.
 struct Reached {
     level: Level,
-    probabilities: Vec<Compensated>,
+    probabilities: Vec<Sum>,
 }
 
 impl Reached {
@@ -231,39 +247,28 @@ impl Reached {
         Self { level: Level::new(problem.objective().feature_count()), probabilities: Vec::new() }
     }
 
-    fn add(&mut self, state: State, features: &[f64], features_hash: u64, probability: f64) {
+    /// Adds to the probability of an occupancy state; `may_grow` is asked before memory is.
+    fn add(
+        &mut self,
+        state: State,
+        features: &[f64],
+        features_hash: u64,
+        probability: f64,
+        may_grow: impl Fn(&Level) -> Result<(), OracleError>,
+    ) -> Result<(), OracleError> {
+        if self.level.is_full() {
+            may_grow(&self.level)?;
+            self.level.grow();
+        }
         let number = self.level.insert(state.0, features, features_hash) as usize;
         if number == self.probabilities.len() {
-            self.probabilities.push(Compensated::default());
+            self.probabilities.push(Sum::ZERO);
         }
         self.probabilities[number].add(probability);
-    }
-}
-
-/// A sum with the rounding of its additions carried along (Neumaier, 1974).
-#[derive(Clone, Copy, Debug, Default)]
-struct Compensated {
-    sum: f64,
-    lost: f64,
-}
-
-impl Compensated {
-    fn add(&mut self, x: f64) {
-        let sum = self.sum + x;
-        self.lost += if self.sum.abs() >= x.abs() { (self.sum - sum) + x } else { (x - sum) + self.sum };
-        self.sum = sum;
+        Ok(())
     }
 
-    fn value(self) -> f64 {
-        self.sum + self.lost
-    }
-}
-
-impl FromIterator<f64> for Compensated {
-    fn from_iter<I: IntoIterator<Item = f64>>(terms: I) -> Self {
-        terms.into_iter().fold(Self::default(), |mut sum, x| {
-            sum.add(x);
-            sum
-        })
+    fn bytes(&self) -> u64 {
+        self.level.bytes() + (self.probabilities.capacity() * size_of::<Sum>()) as u64
     }
 }

@@ -5,6 +5,9 @@ use hashbrown::hash_table::Entry;
 
 use crate::rng::mix;
 
+/// States that the smallest level has room for.
+const SMALLEST: usize = 4;
+
 /// Occupancy states (s, Φo) of one time in the order in which they were found. Two are the same if the state and all bits
 /// of the features are.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +58,34 @@ impl Level {
 
     pub(super) fn len(&self) -> usize {
         self.states.len()
+    }
+
+    /// Whether a new state needs more memory than the level has. Asked before each insertion by those who mind.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.states.len() == self.states.capacity()
+    }
+
+    /// Memory taken after [`Level::grow`].
+    pub(super) fn bytes_when_grown(&self) -> u64 {
+        let capacity = self.grown_capacity();
+        // The table keeps an eighth free, and its size is a power of two.
+        let slots = (capacity + capacity / 7 + 1).next_power_of_two().max(4);
+        let numbers = slots * (size_of::<(u64, u32)>() + 1);
+        let vectors = 4 * capacity + 8 * self.width * capacity;
+        (size_of::<Self>() + vectors + numbers) as u64
+    }
+
+    /// Makes room for as many states again.
+    pub(super) fn grow(&mut self) {
+        let more = self.grown_capacity() - self.len();
+        self.states.reserve_exact(more);
+        self.features.reserve_exact(more * self.width);
+        self.numbers.reserve(more, |&(hash, _)| hash);
+    }
+
+    fn grown_capacity(&self) -> usize {
+        (2 * self.len()).max(SMALLEST)
     }
 
     pub(super) fn states(&self) -> &[u32] {

@@ -23,6 +23,7 @@ pub use distribution::{Law, distribution, expected_occupancy};
 pub use occupancy_dp::{Limits, Method, OptimalPolicy, Solution, Strategy, solve};
 
 use crate::problem::Problem;
+use crate::risk::LARGEST_COST;
 
 /// Why there is no exact answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -45,7 +46,7 @@ pub enum OracleError {
         /// The limit.
         limit: u64,
     },
-    /// The occupancy MDP, or a policy, needs too much memory.
+    /// The occupancy MDP needs too much memory.
     #[error(
         "the solution needs more memory than allowed: {bytes} bytes after {reached} states{}, at most {limit} bytes are \
          allowed; raise the limit, shorten the horizon, or use the planner",
@@ -62,15 +63,25 @@ pub enum OracleError {
         limit: u64,
     },
     /// The objective may overflow.
-    #[error("the values of the objective are not bounded by {LARGEST_VALUE:e}; scale its costs and weights down")]
+    #[error("the values of the objective are not bounded by {LARGEST_COST:e}; scale its costs and weights down")]
     Overflow,
-    /// The policy is for another model.
-    #[error("the policy is for a model with {got} state-action pairs; the problem has {expected}")]
-    OtherModel {
-        /// Pairs of the policy's model.
+    /// The policy is for another problem.
+    #[error("the policy is for a problem with {got} {what}; this problem has {expected}")]
+    OtherProblem {
+        /// What differs.
+        what: &'static str,
+        /// How many the policy's problem has.
         got: usize,
-        /// Pairs of the problem's model.
+        /// How many this problem has.
         expected: usize,
+    },
+    /// The table of a policy would be too large.
+    #[error("the policy's table would take {bytes} bytes; at most {limit} are supported; shorten the horizon")]
+    PolicyTable {
+        /// Bytes of the table.
+        bytes: u64,
+        /// The largest size.
+        limit: u64,
     },
     /// The policy gave no distribution over the actions.
     #[error(
@@ -94,11 +105,8 @@ fn projection(projected: Option<f64>) -> String {
     projected.map_or_else(String::new, |states| format!(", about {states:.1e} expected"))
 }
 
-/// Differences of two costs of this size are still finite, which the risk measure needs.
-const LARGEST_VALUE: f64 = 8e307;
-
 fn check_bounded(problem: &Problem) -> Result<(), OracleError> {
     let bounds = problem.objective().bounds();
-    let bounded = bounds.low >= -LARGEST_VALUE && bounds.high <= LARGEST_VALUE;
+    let bounded = bounds.low >= -LARGEST_COST && bounds.high <= LARGEST_COST;
     if bounded { Ok(()) } else { Err(OracleError::Overflow) }
 }

@@ -18,10 +18,11 @@
 
 use std::sync::Arc;
 
+use super::level::Level;
 use super::reduced::Reduced;
 use super::sweep::{Decisions, Sweep};
 use super::{OracleError, check_bounded};
-use crate::model::{Mdp, Pair};
+use crate::model::Pair;
 use crate::policy::ExplicitPolicy;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Erm;
@@ -29,12 +30,18 @@ use crate::risk::Erm;
 /// When a decision is computed again, trees up to this size are not worth merging.
 const WALKED_TREE: f64 = 16_384.0;
 
-/// How much work and memory a solution may take.
+/// How much work and memory an exact answer may take.
+///
+/// ```
+/// use gumdp::oracle::Limits;
+/// let modest = Limits { max_states: 100_000, max_bytes: 1 << 28, ..Limits::default() };
+/// # let _ = modest;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Occupancy states that may be expanded; 50 million by default: seconds depth first, a minute merged.
     pub max_states: u64,
-    /// Memory for the merged levels while solving, in bytes; 4 GiB by default.
+    /// Memory for the merged levels while solving, in bytes; 4 GiB by default. Checked before a level grows.
     pub max_bytes: u64,
     /// Memory for the policy's stored decisions, in bytes; 1 GiB by default. Decisions that are not stored are computed
     /// again whenever they are asked for.
@@ -46,6 +53,28 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self { max_states: 50_000_000, max_bytes: 4 << 30, policy_bytes: 1 << 30, strategy: Strategy::Auto }
+    }
+}
+
+impl Limits {
+    /// Whether so many states and bytes are allowed.
+    pub(super) fn check(&self, reached: u64, bytes: u64) -> Result<(), OracleError> {
+        if reached > self.max_states {
+            return Err(OracleError::TooLarge { reached, projected: None, limit: self.max_states });
+        }
+        if bytes > self.max_bytes {
+            return Err(OracleError::Memory { bytes, reached, projected: None, limit: self.max_bytes });
+        }
+        Ok(())
+    }
+
+    /// Whether a level may grow when there are so many states and bytes besides. States are numbered in 32 bits.
+    pub(super) fn check_growth(&self, states: u64, bytes: u64, level: &Level) -> Result<(), OracleError> {
+        let reached = states + level.len() as u64;
+        if level.len() > (u32::MAX / 2) as usize {
+            return Err(OracleError::TooLarge { reached, projected: None, limit: self.max_states });
+        }
+        self.check(reached, bytes + level.bytes_when_grown())
     }
 }
 
@@ -189,13 +218,13 @@ impl OptimalPolicy {
 }
 
 impl ExplicitPolicy for OptimalPolicy {
-    fn mdp(&self) -> &Mdp {
-        self.0.problem.mdp()
+    fn problem(&self) -> &Problem {
+        &self.0.problem
     }
 
     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {
         let best = self.best(at).0;
         probabilities.clear();
-        probabilities.extend(self.mdp().pairs(at.state).map(|pair| if pair == best { 1.0 } else { 0.0 }));
+        probabilities.extend(self.problem().mdp().pairs(at.state).map(|pair| if pair == best { 1.0 } else { 0.0 }));
     }
 }

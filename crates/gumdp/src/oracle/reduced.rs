@@ -1,8 +1,12 @@
 //! The model as the solver walks through it: actions that make no difference are dropped, and sizes are known beforehand.
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
 use crate::model::{Mdp, Pair, State};
 use crate::objective::Objective;
 use crate::problem::Problem;
+use crate::rng::mix;
 
 /// The longest tail that is searched depth first: bounds the recursion.
 const DEEPEST: usize = 512;
@@ -34,6 +38,24 @@ pub(super) struct Choice {
     end: u32,
 }
 
+/// Hash and number of pairs.
+type Met = HashTable<(u64, u32)>;
+
+/// Whether no pair like this has been met; it has been from now on.
+fn is_new(met: &mut Met, pair: u32, hash: u64, same: impl Fn(u32) -> bool) -> bool {
+    match met.entry(hash, |&(other_hash, other)| other_hash == hash && same(other), |&(hash, _)| hash) {
+        Entry::Occupied(_) => false,
+        Entry::Vacant(place) => {
+            place.insert((hash, pair));
+            true
+        }
+    }
+}
+
+fn words_hash(words: impl Iterator<Item = u64>) -> u64 {
+    words.fold(0, |hash, word| mix(hash ^ word))
+}
+
 /// A possible next state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Successor {
@@ -53,8 +75,9 @@ impl Reduced {
             sizes: Vec::new(),
             deepest: 0,
         };
+        let mut met = (HashTable::new(), HashTable::new());
         for state in mdp.states() {
-            reduced.add_state(mdp, objective, state);
+            reduced.add_state(mdp, objective, state, &mut met);
         }
         let states = mdp.state_count();
         reduced.deepest = problem.horizon().min(DEEPEST).min((SIZE_ENTRIES / states).max(1));
@@ -73,18 +96,21 @@ impl Reduced {
         reduced
     }
 
-    fn add_state(&mut self, mdp: &Mdp, objective: &Objective, state: State) {
-        let (first_choice, first_last) = (self.choices.len(), self.last_pairs.len());
+    /// Adds the pairs of a state that differ. `met` is memory for those met: at the last step, and before.
+    fn add_state(&mut self, mdp: &Mdp, objective: &Objective, state: State, met: &mut (Met, Met)) {
+        met.0.clear();
+        met.1.clear();
         for pair in mdp.pairs(state) {
-            let alike = |other: u32| objective.same_effect(pair as usize, other as usize);
-            if !self.last_pairs[first_last..].iter().any(|&other| alike(other)) {
+            let effect = |pair: u32| objective.effect(pair as usize);
+            let row = |pair: u32| {
+                mdp.successors(Pair(pair)).flat_map(|(state, probability)| [u64::from(state.0), probability.to_bits()])
+            };
+            let alike = |other: u32| effect(pair).eq(effect(other));
+            if is_new(&mut met.0, pair, words_hash(effect(pair)), alike) {
                 self.last_pairs.push(pair);
             }
-            let same_row = |other: u32| {
-                let (a, b) = (mdp.successors(Pair(pair)), mdp.successors(Pair(other)));
-                a.len() == b.len() && a.zip(b).all(|((s, p), (t, q))| s == t && p == q)
-            };
-            if !self.choices[first_choice..].iter().any(|other| alike(other.pair) && same_row(other.pair)) {
+            let same = |other: u32| alike(other) && row(pair).eq(row(other));
+            if is_new(&mut met.1, pair, words_hash(effect(pair).chain(row(pair))), same) {
                 let first = self.successors.len() as u32;
                 self.successors
                     .extend(mdp.successors(Pair(pair)).map(|(s, probability)| Successor { probability, state: s.0 }));

@@ -159,20 +159,23 @@ impl Sweep<'_> {
         let mass = problem.masses()[time];
         let mut next = Level::new(problem.objective().feature_count());
         let mut features = vec![0.0; problem.objective().feature_count()];
-        let mut links = Vec::with_capacity(level.states().iter().map(|&state| reduced.out_degree(state)).sum());
-        let before = levels.bytes + level.bytes() + 4 * links.capacity() as u64;
+        let generated: usize = level.states().iter().map(|&state| reduced.out_degree(state)).sum();
+        let before = levels.bytes + level.bytes() + 4 * generated as u64;
+        self.limits.check(levels.states, before)?;
+        let mut links = Vec::with_capacity(generated);
         for (number, &state) in level.states().iter().enumerate() {
             for &choice in reduced.choices(state) {
                 features.copy_from_slice(level.features(number));
                 problem.objective().add(&mut features, choice.pair as usize, mass);
                 let hash = level::hash(&features);
-                links.extend(
-                    reduced.successors(choice).iter().map(|successor| next.insert(successor.state, &features, hash)),
-                );
-            }
-            // Looked at now and then only: measuring memory takes longer than a state.
-            if number % PIECE == 0 || number + 1 == level.len() {
-                self.check_limits(levels.states + next.len() as u64, before + next.bytes(), next.len())?;
+                for successor in reduced.successors(choice) {
+                    if next.is_full() {
+                        self.limits.check_growth(levels.states, before, &next)?;
+                        next.grow();
+                    }
+                    links.push(next.insert(successor.state, &features, hash));
+                }
+                self.limits.check(levels.states + next.len() as u64, before)?;
             }
         }
         let kept = self.keeps(levels, &level, time);
@@ -194,17 +197,6 @@ impl Sweep<'_> {
                 .states()
                 .iter()
                 .any(|&state| self.reduced.choices(state).len() > 1 && self.reduced.size(remaining, state) > TINY_TREE)
-    }
-
-    fn check_limits(&self, states: u64, bytes: u64, width: usize) -> Result<(), OracleError> {
-        if states > self.limits.max_states || width >= u32::MAX as usize - PIECE {
-            return Err(OracleError::TooLarge { reached: states, projected: None, limit: self.limits.max_states });
-        }
-        if bytes > self.limits.max_bytes {
-            let limit = self.limits.max_bytes;
-            return Err(OracleError::Memory { bytes, reached: states, projected: None, limit });
-        }
-        Ok(())
     }
 
     /// Gives up on a hopeless problem long before a limit is hit.

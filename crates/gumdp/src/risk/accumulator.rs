@@ -48,7 +48,7 @@ const NEGLIGIBLE: f64 = -100.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErmAccumulator {
     count: u64,
-    /// The largest sample if β ≥ 0, else the smallest; 0 when empty.
+    /// The largest sample if β ≥ 0, else the smallest; 0 when empty. At β = 0, infinite or NaN if the mean is.
     shift: f64,
     /// Σ expm1(β(x − shift)); at β = 0, Σ (x − shift).
     excess: Sum,
@@ -65,7 +65,9 @@ impl ErmAccumulator {
         self.count
     }
 
-    /// Adds the finite sample `x`; see the [example](ErmAccumulator).
+    /// Adds the sample `x`, which counts as for [`Erm::of_samples`] if it is infinite or NaN.
+    ///
+    /// See the [example](ErmAccumulator).
     #[inline]
     pub fn add(&mut self, erm: Erm, x: f64) {
         if self.count == 0 {
@@ -73,7 +75,7 @@ impl ErmAccumulator {
         } else if is_beyond(erm, x, self.shift) {
             self.move_shift(erm, x);
         } else if x != self.shift {
-            self.add_below(erm, x - self.shift);
+            self.add_below(erm, x);
         }
         self.count += 1;
     }
@@ -88,6 +90,11 @@ impl ErmAccumulator {
             return;
         }
         let mut other = *other;
+        if erm.beta() == 0.0 && !(self.shift.is_finite() && other.shift.is_finite()) {
+            self.shift += other.shift;
+            self.count += other.count;
+            return;
+        }
         if is_beyond(erm, other.shift, self.shift) {
             self.move_shift(erm, other.shift);
         } else if other.shift != self.shift {
@@ -98,7 +105,7 @@ impl ErmAccumulator {
         self.count += other.count;
     }
 
-    /// The entropic risk of the samples; `NaN` when empty, exactly the sample when there is one.
+    /// The entropic risk of the samples; `NaN` when empty or a sample is, exactly the sample when there is one.
     ///
     /// See the [example](ErmAccumulator).
     #[inline]
@@ -125,26 +132,41 @@ impl ErmAccumulator {
         self.excess.plus(self.count as f64)
     }
 
-    /// Adds the term of a sample at a nonzero `distance` from the shift. (At β = ±∞, z = −∞ and the term is −1.)
+    /// Adds the term of a sample other than the shift. (At β = ±∞, z = −∞ and the term is −1.)
     #[inline]
-    fn add_below(&mut self, erm: Erm, distance: f64) {
+    fn add_below(&mut self, erm: Erm, x: f64) {
+        let distance = x - self.shift;
         let z = erm.beta() * distance;
         if erm.beta() == 0.0 {
+            if distance == f64::NEG_INFINITY {
+                self.add_infinite(x);
+                return;
+            }
             self.excess.add(distance);
-        } else if z > -LN_2 {
-            self.excess.add(z.exp_m1());
-        } else {
+        } else if z <= -LN_2 {
             self.excess.add(-1.0);
             if z > NEGLIGIBLE {
                 self.excess.add(z.exp());
             }
+        } else {
+            self.excess.add(z.exp_m1());
         }
         self.excess.settle();
+    }
+
+    /// At β = 0, when the shift or `x` is infinite: the shift becomes what the mean is from now on.
+    #[cold]
+    fn add_infinite(&mut self, x: f64) {
+        self.shift += x;
     }
 
     /// Expresses the sum relative to a shift beyond the present one.
     fn move_shift(&mut self, erm: Erm, shift: f64) {
         let (n, distance) = (self.count as f64, self.shift - shift);
+        if erm.beta() == 0.0 && distance == f64::NEG_INFINITY {
+            self.add_infinite(shift);
+            return;
+        }
         self.shift = shift;
         let delta = erm.beta() * distance;
         if erm.beta() == 0.0 {

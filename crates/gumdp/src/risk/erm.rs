@@ -21,11 +21,16 @@ use super::tilt::Tilt;
 /// range below 1e134, while β·(x − shift) could become subnormal and lose its digits.
 const SMALLEST_BETA: f64 = 1e-150;
 
+/// 2⁻⁶⁴: weights of any size times this can be summed.
+pub(super) const LIGHTER: f64 = 1.0 / (1_u128 << 64) as f64;
+
 /// The entropic risk measure with risk aversion β in [−∞, ∞].
 ///
-/// Costs given to it must be finite and of magnitude at most 8e307 (so that differences stay finite). Results
+/// Costs given to it should be finite and of magnitude at most 8e307 (so that differences stay finite). Results
 /// are then finite for every β, with an error of a few units in the last place of the largest |cost|, whatever
-/// the number of costs and the size of β.
+/// the number of costs and the size of β. A NaN among the costs makes the result NaN, and infinite costs count as
+/// limits: +∞ makes the result +∞ for β ≥ 0 and leaves what the other costs contribute for β < 0, and −∞ the other
+/// way round; +∞ together with −∞ has no mean (NaN).
 ///
 /// ```
 /// use gumdp::risk::Erm;
@@ -97,7 +102,7 @@ impl Erm {
         self.beta
     }
 
-    /// The measure of equally likely samples; `NaN` if, and only if, there are none.
+    /// The measure of equally likely samples; `NaN` if there are none, or one is NaN.
     ///
     /// ```
     /// use gumdp::risk::Erm;
@@ -129,8 +134,8 @@ impl Erm {
     /// The measure of the (value, weight) pairs an iterator yields, without allocating: the inner loop of
     /// dynamic programming.
     ///
-    /// Weights are divided by their sum; outcomes without positive weight are ignored, also at β = ±∞. A
-    /// single value is returned exactly. `NaN` if no outcome has positive weight.
+    /// Weights are divided by their sum; outcomes of weight 0 or less are ignored, also at β = ±∞. A
+    /// single value is returned exactly. `NaN` if no outcome has positive weight, or a weight is infinite or NaN.
     ///
     /// ```
     /// use gumdp::risk::Erm;
@@ -142,25 +147,61 @@ impl Erm {
     /// ```
     #[inline]
     pub fn of_outcomes(self, outcomes: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
-        let possible = outcomes.filter(|&(_, weight)| weight > 0.0);
+        // A NaN weight is kept: it spoils the total.
+        let possible = outcomes.filter(|&(_, weight)| weight > 0.0 || weight.is_nan());
         let (mut low, mut high, mut total) = (f64::INFINITY, f64::NEG_INFINITY, Sum::ZERO);
         for (value, weight) in possible.clone() {
             low = low.min(value);
             high = high.max(value);
             total.add(weight);
         }
-        if low > high {
-            return f64::NAN;
+        let total = total.value();
+        if !(total.is_finite() && (high - low).is_finite()) {
+            return self.of_unusual(possible, low, high);
         }
         if low == high || self.beta.is_infinite() {
-            return if self.beta < 0.0 { low } else { high };
+            // `low` and `high` have passed over every NaN.
+            let unknown = possible.into_iter().any(|(value, _)| value.is_nan());
+            return if unknown { f64::NAN } else { self.extreme(low, high) };
         }
-        let (tilt, total) = (Tilt::new(self, low, high), total.value());
-        let mut mean = Sum::ZERO;
-        for (value, weight) in possible {
-            // Dividing first keeps the sum of very large values in range.
-            mean.add(weight / total * tilt.term(value));
-        }
-        tilt.value(mean.value())
+        tilted(Tilt::new(self, low, high), possible, total)
     }
+
+    /// The measure when there are no outcomes, or something is infinite: a cost, a weight, or the sum of the weights.
+    #[cold]
+    fn of_unusual(self, outcomes: impl Iterator<Item = (f64, f64)> + Clone, low: f64, high: f64) -> f64 {
+        let unknown = |(value, weight): (f64, f64)| value.is_nan() || !weight.is_finite();
+        let no_mean = self.beta == 0.0 && (low, high) == (f64::NEG_INFINITY, f64::INFINITY);
+        if low > high || no_mean || outcomes.clone().any(unknown) {
+            return f64::NAN;
+        }
+        let extreme = self.extreme(low, high);
+        if low == high || self.beta.is_infinite() || extreme.is_infinite() {
+            return extreme;
+        }
+        if self.beta == 0.0 && low == f64::NEG_INFINITY {
+            return low;
+        }
+        // However many there are, their sum is finite now.
+        let light = outcomes.map(|(value, weight)| (value, weight * LIGHTER));
+        let total: Sum = light.clone().map(|(_, weight)| weight).collect();
+        tilted(Tilt::new(self, low, high), light, total.value())
+    }
+
+    /// The end of the range that counts at β = ±∞.
+    #[inline]
+    fn extreme(self, low: f64, high: f64) -> f64 {
+        if self.beta < 0.0 { low } else { high }
+    }
+}
+
+/// The measure of outcomes of finite total weight.
+#[inline]
+fn tilted(tilt: Tilt, outcomes: impl Iterator<Item = (f64, f64)>, total: f64) -> f64 {
+    let mut mean = Sum::ZERO;
+    for (value, weight) in outcomes {
+        // Dividing first keeps the sum of very large values in range.
+        mean.add(weight / total * tilt.term(value));
+    }
+    tilt.value(mean.value())
 }

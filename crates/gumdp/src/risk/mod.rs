@@ -22,11 +22,15 @@ mod tilt;
 
 pub use accumulator::ErmAccumulator;
 pub use erm::Erm;
-pub(crate) use tail::Tail;
+pub(crate) use sum::Sum;
+pub(crate) use tail::{Tail, valid_level};
 pub use tail::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
 pub(crate) use tilt::ErmTable;
 
 use thiserror::Error;
+
+/// Differences of two costs of at most this size are finite, which the measures need.
+pub(crate) const LARGEST_COST: f64 = 8e307;
 
 /// Why a risk measure could not be built or evaluated.
 ///

@@ -6,16 +6,16 @@
 /// addition (Dekker, Numerische Mathematik 18 (1971)) n terms leave an error of about n·2⁻¹⁰⁵ times the largest
 /// partial sum, so a later cancellation against an exactly known number still leaves all digits of a `f64`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Sum {
+pub(crate) struct Sum {
     high: f64,
     low: f64,
 }
 
 impl Sum {
-    pub(super) const ZERO: Sum = Sum { high: 0.0, low: 0.0 };
+    pub(crate) const ZERO: Sum = Sum { high: 0.0, low: 0.0 };
 
     #[inline]
-    pub(super) fn add(&mut self, x: f64) {
+    pub(crate) fn add(&mut self, x: f64) {
         let sum = self.high + x;
         let part = sum - self.high;
         self.low += (self.high - (sum - part)) + (x - part);
@@ -24,29 +24,38 @@ impl Sum {
 
     /// Moves what fits from `low` to `high`. Not part of `add`, whose latency it would triple.
     #[inline]
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         let sum = self.high + self.low;
         self.low -= sum - self.high;
         self.high = sum;
     }
 
     #[inline]
-    pub(super) fn merge(&mut self, other: Sum) {
+    pub(crate) fn merge(&mut self, other: Sum) {
         self.add(other.high);
         self.add(other.low);
     }
 
     /// The sum rounded to one `f64`.
     #[inline]
-    pub(super) fn value(self) -> f64 {
+    pub(crate) fn value(self) -> f64 {
         self.high + self.low
     }
 
     /// `self + x`, rounded once.
     #[inline]
-    pub(super) fn plus(mut self, x: f64) -> f64 {
+    pub(crate) fn plus(mut self, x: f64) -> f64 {
         self.add(x);
         self.value()
+    }
+}
+
+impl FromIterator<f64> for Sum {
+    fn from_iter<I: IntoIterator<Item = f64>>(terms: I) -> Self {
+        terms.into_iter().fold(Self::ZERO, |mut sum, x| {
+            sum.add(x);
+            sum
+        })
     }
 }
 

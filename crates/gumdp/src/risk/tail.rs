@@ -11,6 +11,7 @@
 //! Reference: Rockafellar and Uryasev, *Optimization of conditional value-at-risk*, Journal of Risk 2 (2000).
 
 use super::RiskError;
+use super::erm::LIGHTER;
 
 /// The smallest sample x with F(x) ≥ `level`, F the empirical distribution.
 ///
@@ -72,7 +73,7 @@ pub fn cvar_weighted(outcomes: &[(f64, f64)], level: f64) -> Result<f64, RiskErr
     Ok(tail.cvar(valid_level(level)?))
 }
 
-fn valid_level(level: f64) -> Result<f64, RiskError> {
+pub(crate) fn valid_level(level: f64) -> Result<f64, RiskError> {
     if (0.0..=1.0).contains(&level) { Ok(level) } else { Err(RiskError::Level { level }) }
 }
 
@@ -99,6 +100,11 @@ impl Tail {
         }
         if kept.is_empty() {
             return Err(RiskError::NoOutcomes);
+        }
+        if !kept.iter().map(|outcome| outcome.1).sum::<f64>().is_finite() {
+            for outcome in &mut kept {
+                outcome.1 *= LIGHTER;
+            }
         }
         kept.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         Ok(Self::of_sorted(kept))
