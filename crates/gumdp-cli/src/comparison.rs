@@ -142,8 +142,8 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
     let widened = |ours: f64, around: Interval| {
         [ours - both * (ours - around.low) - rounding, ours + both * (around.high - ours) + rounding]
     };
-    let symmetric =
-        |ours: f64, error: f64| [ours - both * Z99 * error - rounding, ours + both * Z99 * error + rounding];
+    let z = quantile(costs.len());
+    let symmetric = |ours: f64, error: f64| [ours - both * z * error - rounding, ours + both * z * error + rounding];
     let value = number.value.unwrap_or(f64::NAN);
     let comparison =
         |statistic: &str, reference: String, ours: f64, interval: Option<[f64; 2]>, agrees: bool| Comparison {
@@ -220,7 +220,8 @@ fn with_oracle(planner: &Finished, oracle: &Finished) -> Result<[Comparison; 2]>
         ours - (ours - around_ours.low).hypot(around_theirs.high - theirs),
         ours + (around_ours.high - ours).hypot(theirs - around_theirs.low),
     ];
-    let error = Z99 * standard_error(&planner.costs()).hypot(standard_error(&oracle.costs()));
+    let runs = planner.records.len().min(oracle.records.len());
+    let error = quantile(runs) * standard_error(&planner.costs()).hypot(standard_error(&oracle.costs()));
     let mean = planner.summary.mean;
     Ok([
         comparison("mean", oracle.summary.mean, mean, [mean - error, mean + error]),
@@ -230,6 +231,11 @@ fn with_oracle(planner: &Finished, oracle: &Finished) -> Result<[Comparison; 2]>
 
 fn contains([low, high]: [f64; 2], value: f64) -> bool {
     (low..=high).contains(&value)
+}
+
+/// Half the width of the 99 % interval of a mean, in standard errors: Student's quantile to first order.
+fn quantile(runs: usize) -> f64 {
+    Z99 + (Z99.powi(3) + Z99) / (4.0 * (runs as f64 - 1.0).max(1.0))
 }
 
 fn standard_error(costs: &[f64]) -> f64 {

@@ -80,7 +80,7 @@ fn cells(args: &RunArgs, task: &Task) -> Result<Vec<Cell>> {
             let cell = Cell::new(task, beta, args.preset, policy, args.seed);
             Cell {
                 runs: args.runs.unwrap_or(cell.runs),
-                simulations: args.simulations.unwrap_or(cell.simulations),
+                simulations: args.simulations.filter(|_| cell.is_planner()).unwrap_or(cell.simulations),
                 ..cell
             }
         })
