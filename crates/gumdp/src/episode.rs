@@ -5,7 +5,7 @@ use crate::policy::Policy;
 use crate::problem::Problem;
 use crate::rng::Rng;
 
-/// What happened in one episode.
+/// What happened in one episode. See the [example](play).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Episode {
     /// f of the episode's occupancy.
@@ -16,7 +16,7 @@ pub struct Episode {
     pub last: State,
 }
 
-/// Why an episode could not be played to its end.
+/// Why an episode could not be played to its end. See the [example](play).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EpisodeError {
     /// The policy chose an action that the state does not allow.

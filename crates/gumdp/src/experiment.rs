@@ -9,7 +9,7 @@ use crate::policy::Policy;
 use crate::problem::Problem;
 use crate::rng::{self, Purpose};
 
-/// One episode of an experiment.
+/// One episode of an experiment. See the [example](experiment()).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// The number of the run, from 0; together with the seed it determines everything random in it.
@@ -20,7 +20,7 @@ pub struct Run {
     pub simulated_steps: u64,
 }
 
-/// A run that could not be played to its end.
+/// A run that could not be played to its end. See the [example](experiment()).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("run {number}: {error}")]
 pub struct RunError {

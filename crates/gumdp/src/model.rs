@@ -113,7 +113,7 @@ pub struct Mdp {
 }
 
 impl Mdp {
-    /// Starts a model with the given names of states and actions.
+    /// Starts a model with the given names of states and actions. See the [example](Mdp).
     pub fn named<S: Into<String>, A: Into<String>>(
         states: impl IntoIterator<Item = S>,
         actions: impl IntoIterator<Item = A>,
@@ -122,61 +122,62 @@ impl Mdp {
     }
 
     /// Starts a model with `states` states called s0, s1, … and `actions` actions called a0, a1, …
+    /// See the [example](Mdp).
     #[must_use]
     pub fn sized(states: usize, actions: usize) -> MdpBuilder {
         MdpBuilder::new((0..states).map(|s| format!("s{s}")).collect(), (0..actions).map(|a| format!("a{a}")).collect())
     }
 
-    /// Number of states.
+    /// Number of states. See the [example](Mdp).
     #[must_use]
     pub fn state_count(&self) -> usize {
         self.state_names.len()
     }
 
-    /// Number of actions, over all states.
+    /// Number of actions, over all states. See the [example](Mdp).
     #[must_use]
     pub fn action_count(&self) -> usize {
         self.action_names.len()
     }
 
-    /// Number of state-action pairs: the length of every vector over pairs.
+    /// Number of state-action pairs: the length of every vector over pairs. See the [example](Mdp).
     #[must_use]
     pub fn pair_count(&self) -> usize {
         self.action_of_pair.len()
     }
 
-    /// Number of transitions with positive probability.
+    /// Number of transitions with positive probability. See the [example](Mdp).
     #[must_use]
     pub fn transition_count(&self) -> usize {
         self.outcomes.len()
     }
 
-    /// All states.
+    /// All states. See the [example](Mdp).
     pub fn states(&self) -> impl ExactSizeIterator<Item = State> + use<> {
         (0..self.state_count() as u32).map(State)
     }
 
-    /// The pairs of a state, one for each action it allows, as a range of pair numbers.
+    /// The pairs of a state, one for each action it allows, as a range of pair numbers. See the [example](Mdp).
     #[must_use]
     #[inline]
     pub fn pairs(&self, state: State) -> Range<u32> {
         self.first_pair[state.index()]..self.first_pair[state.index() + 1]
     }
 
-    /// The pair of a state and an action, if the state allows the action.
+    /// The pair of a state and an action, if the state allows the action. See the [example](Mdp).
     #[must_use]
     pub fn pair(&self, state: State, action: Action) -> Option<Pair> {
         self.pairs(state).map(Pair).find(|&pair| self.action(pair) == action)
     }
 
-    /// The state of a pair.
+    /// The state of a pair. See the [example](Mdp).
     #[must_use]
     #[inline]
     pub fn state(&self, pair: Pair) -> State {
         State(self.state_of_pair[pair.index()])
     }
 
-    /// The action of a pair.
+    /// The action of a pair. See the [example](Mdp).
     #[must_use]
     #[inline]
     pub fn action(&self, pair: Pair) -> Action {
@@ -184,19 +185,20 @@ impl Mdp {
     }
 
     /// The possible next states of a pair with their probabilities, in the order of the states' numbers.
+    /// See the [example](Mdp).
     #[must_use]
     pub fn successors(&self, pair: Pair) -> impl ExactSizeIterator<Item = (State, f64)> + Clone + '_ {
         let row = self.row(pair);
         self.outcomes[row.clone()].iter().map(|o| State(o.successor)).zip(self.probabilities[row].iter().copied())
     }
 
-    /// The states an episode may start in, with their probabilities.
+    /// The states an episode may start in, with their probabilities. See the [example](Mdp).
     #[must_use]
     pub fn initial(&self) -> &[(State, f64)] {
         &self.initial
     }
 
-    /// Draws an initial state.
+    /// Draws an initial state. See the [example](Mdp).
     pub fn sample_initial(&self, rng: &mut Rng) -> State {
         let mut remaining = rng::unit(rng);
         for &(state, probability) in &self.initial {
@@ -208,7 +210,7 @@ impl Mdp {
         self.initial[self.initial.len() - 1].0
     }
 
-    /// Draws the next state of a pair. A certain transition draws no random number.
+    /// Draws the next state of a pair. A certain transition draws no random number. See the [example](Mdp).
     #[inline]
     pub fn sample(&self, pair: Pair, rng: &mut Rng) -> State {
         let row = self.row(pair);
@@ -254,31 +256,31 @@ impl Mdp {
         row[drawn].successor
     }
 
-    /// The name of a state.
+    /// The name of a state. See the [example](Mdp).
     #[must_use]
     pub fn state_name(&self, state: State) -> &str {
         &self.state_names[state.index()]
     }
 
-    /// The name of an action.
+    /// The name of an action. See the [example](Mdp).
     #[must_use]
     pub fn action_name(&self, action: Action) -> &str {
         &self.action_names[action.index()]
     }
 
-    /// The state with this name.
+    /// The state with this name. See the [example](Mdp).
     #[must_use]
     pub fn find_state(&self, name: &str) -> Option<State> {
         self.state_by_name.get(name).copied().map(State)
     }
 
-    /// The action with this name.
+    /// The action with this name. See the [example](Mdp).
     #[must_use]
     pub fn find_action(&self, name: &str) -> Option<Action> {
         self.action_by_name.get(name).copied().map(Action)
     }
 
-    /// A vector over pairs that depends on the state only, such as a cost by state.
+    /// A vector over pairs that depends on the state only, such as a cost by state. See the [example](Mdp).
     ///
     /// # Errors
     /// If there is not exactly one value for each state.
@@ -289,7 +291,7 @@ impl Mdp {
         Ok(self.state_of_pair.iter().map(|&s| values[s as usize]).collect())
     }
 
-    /// A vector over pairs from a function of state and action.
+    /// A vector over pairs from a function of state and action. See the [example](Mdp).
     pub fn by_pair(&self, value: impl Fn(State, Action) -> f64) -> Vec<f64> {
         self.state_of_pair.iter().zip(&self.action_of_pair).map(|(&s, &a)| value(State(s), Action(a))).collect()
     }

@@ -44,6 +44,27 @@ pub trait Policy {
 
 /// A policy that knows the probabilities of its actions as a function of the occupancy state; [`Uniform`], [`Markov`] and
 /// [`Scripted`] are such policies. Each can be played: it is a [`Policy`] too.
+///
+/// ```
+/// use gumdp::oracle::{Limits, distribution};
+/// use gumdp::{ExplicitPolicy, OccupancyState, Problem, tasks};
+/// /// Always the first action of the state.
+/// struct First(Problem);
+/// impl ExplicitPolicy for First {
+///     fn problem(&self) -> &Problem {
+///         &self.0
+///     }
+///     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {
+///         probabilities.clear();
+///         probabilities.resize(self.0.mdp().pairs(at.state).len(), 0.0);
+///         probabilities[0] = 1.0;
+///     }
+/// }
+/// let problem = tasks::get("rooms").unwrap().problem;
+/// let law = distribution(&problem, &First(problem.clone()), &Limits::default())?;
+/// assert!(law.min() <= law.mean() && law.mean() <= law.max());
+/// # Ok::<(), gumdp::oracle::OracleError>(())
+/// ```
 pub trait ExplicitPolicy {
     /// The problem it is for.
     fn problem(&self) -> &Problem;
@@ -72,7 +93,7 @@ impl<P: ExplicitPolicy> Policy for P {
     }
 }
 
-/// Why a policy was refused.
+/// Why a policy was refused. See the [example](Markov).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PolicyError {
     /// A vector of the wrong length.
@@ -122,12 +143,12 @@ pub enum PolicyError {
     EmptyScript,
 }
 
-/// Every action of the state is equally likely.
+/// Every action of the state is equally likely. See the [example](crate::experiment()).
 #[derive(Clone, Debug)]
 pub struct Uniform(Problem);
 
 impl Uniform {
-    /// The uniform policy of a problem.
+    /// The uniform policy of a problem. See the [example](crate::experiment()).
     #[must_use]
     pub fn new(problem: &Problem) -> Self {
         Self(problem.clone())
@@ -174,6 +195,7 @@ enum Rows {
 
 impl Markov {
     /// A stochastic policy from the probability of each pair: one row for a stationary policy, or one for each time.
+    /// See the [example](Markov).
     ///
     /// # Errors
     /// If there is neither one row nor one for each time, or a row is not a distribution over each state's actions (within
@@ -208,6 +230,7 @@ impl Markov {
     }
 
     /// A deterministic policy from the action of each state: one row for a stationary policy, or one for each time.
+    /// See the [example](Markov).
     ///
     /// # Errors
     /// If the lengths are wrong or a state does not allow its action.
@@ -231,6 +254,7 @@ impl Markov {
     }
 
     /// The probability of a pair, given its state, at time `time`. Beyond the horizon it is that of the last step.
+    /// See the [example](Markov).
     ///
     /// # Panics
     /// If there is no such pair.
@@ -287,7 +311,7 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// Takes `actions` one after the other, whatever happens.
+    /// Takes `actions` one after the other, whatever happens. See the [example](Scripted).
     ///
     /// # Errors
     /// If there is no action, or one that a state reachable at its time does not allow.

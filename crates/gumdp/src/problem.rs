@@ -13,7 +13,7 @@ use crate::risk::Sum;
 /// The longest horizon that is accepted.
 pub const MAX_HORIZON: usize = 1_000_000;
 
-/// Why a problem was refused.
+/// Why a problem was refused. See the [example](Problem).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProblemError {
     /// The discount is out of range.
@@ -65,7 +65,7 @@ pub struct Problem {
     masses: Arc<[f64]>,
 }
 
-/// A state of the occupancy MDP: the situation in which a policy chooses an action.
+/// A state of the occupancy MDP: the situation in which a policy chooses an action. See the [example](crate::Policy).
 #[derive(Debug, PartialEq)]
 pub struct OccupancyState {
     /// The time t, from 0; the horizon once the episode is over.
@@ -90,7 +90,7 @@ impl Clone for OccupancyState {
 }
 
 impl Problem {
-    /// Puts a problem together.
+    /// Puts a problem together. See the [example](Problem).
     ///
     /// # Errors
     /// If the discount is not in (0, 1], the horizon not in [1, [`MAX_HORIZON`]], or the objective is for another model.
@@ -156,7 +156,7 @@ impl Problem {
         Ok(horizon as usize)
     }
 
-    /// The same problem with another horizon.
+    /// The same problem with another horizon. See the [example](Problem).
     ///
     /// # Errors
     /// If the horizon is not in [1, [`MAX_HORIZON`]].
@@ -167,47 +167,47 @@ impl Problem {
         Ok(Self { masses: normalised_discounts(self.discount, horizon), ..self.clone() })
     }
 
-    /// The model.
+    /// The model. See the [example](Problem).
     #[must_use]
     #[inline]
     pub fn mdp(&self) -> &Mdp {
         &self.mdp
     }
 
-    /// The objective.
+    /// The objective. See the [example](Problem).
     #[must_use]
     #[inline]
     pub fn objective(&self) -> &Objective {
         &self.objective
     }
 
-    /// The discount γ.
+    /// The discount γ. See the [example](Problem).
     #[must_use]
     pub fn discount(&self) -> f64 {
         self.discount
     }
 
-    /// The horizon H: the number of steps of an episode.
+    /// The horizon H: the number of steps of an episode. See the [example](Problem).
     #[must_use]
     #[inline]
     pub fn horizon(&self) -> usize {
         self.masses.len()
     }
 
-    /// The occupancy that each time contributes, γ^t·(1−γ)/(1−γ^H): it sums to 1.
+    /// The occupancy that each time contributes, γ^t·(1−γ)/(1−γ^H): it sums to 1. See the [example](Problem).
     #[must_use]
     #[inline]
     pub fn masses(&self) -> &[f64] {
         &self.masses
     }
 
-    /// The occupancy state at time 0 of an episode that starts in `state`.
+    /// The occupancy state at time 0 of an episode that starts in `state`. See the [example](Problem).
     #[must_use]
     pub fn start(&self, state: State) -> OccupancyState {
         OccupancyState { time: 0, state, features: vec![0.0; self.objective.feature_count()] }
     }
 
-    /// Moves on: the action of `pair` was taken and led to `next`.
+    /// Moves on: the action of `pair` was taken and led to `next`. See the [example](Problem).
     ///
     /// # Panics
     /// If the episode is already over.
@@ -217,13 +217,13 @@ impl Problem {
         at.state = next;
     }
 
-    /// f of the occupancy gathered so far; the cost of the episode once it is over.
+    /// f of the occupancy gathered so far; the cost of the episode once it is over. See the [example](Problem).
     #[must_use]
     pub fn cost(&self, at: &OccupancyState) -> f64 {
         self.objective.value_of_features(&at.features)
     }
 
-    /// The normalised occupancy of a sequence of pairs from time 0, as a vector over pairs.
+    /// The normalised occupancy of a sequence of pairs from time 0, as a vector over pairs. See the [example](Problem).
     ///
     /// # Panics
     /// If the path is longer than the horizon.

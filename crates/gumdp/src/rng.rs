@@ -7,10 +7,10 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng};
 
-/// The random generator that every function of this library takes as an argument.
+/// The random generator that every function of this library takes as an argument. See the [example](stream).
 pub type Rng = Xoshiro256PlusPlus;
 
-/// What a random stream is used for, so that streams of one run never overlap.
+/// What a random stream is used for, so that streams of one run never overlap. See the [example](stream).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// The environment: initial state and transitions of the played episode.
@@ -40,12 +40,19 @@ pub fn stream(seed: u64, run: u64, purpose: Purpose) -> Rng {
 }
 
 /// A number drawn uniformly from [0, 1), a multiple of 2⁻⁵³.
+///
+/// ```
+/// use gumdp::rng::{self, Purpose};
+/// let mut rng = rng::stream(1, 0, Purpose::Generation);
+/// assert!((0.0..1.0).contains(&rng::unit(&mut rng)));
+/// assert!(rng::below(&mut rng, 6) < 6);
+/// ```
 #[inline]
 pub fn unit(rng: &mut Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
 
-/// An integer drawn uniformly from `0..bound` (multiply-high; its bias is below `bound`·2⁻⁶⁴).
+/// An integer drawn uniformly from `0..bound` (multiply-high; its bias is below `bound`·2⁻⁶⁴). See the [example](unit()).
 #[inline]
 pub fn below(rng: &mut Rng, bound: u32) -> u32 {
     ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u32

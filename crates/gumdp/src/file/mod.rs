@@ -121,6 +121,7 @@ pub struct Task {
 
 impl Task {
     /// Reads the text of a problem file. `file` is shown in errors and gives the task its name.
+    /// See the [example](Task).
     ///
     /// # Errors
     /// The first mistake found, with its place.
@@ -151,7 +152,7 @@ impl Task {
         Ok(Self { name, title, description, problem, defaults, scripts, scene, source: text.to_owned() })
     }
 
-    /// Reads a problem file.
+    /// Reads a problem file. See the [example](Task).
     ///
     /// # Errors
     /// If the file cannot be read, is not UTF-8, or has a mistake.

@@ -1,6 +1,6 @@
 //! What is needed to draw a task.
 
-/// How a task can be drawn.
+/// How a task can be drawn. See the [example](GridScene).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scene {
     /// States as nodes of a graph.
@@ -9,7 +9,7 @@ pub enum Scene {
     Grid(GridScene),
 }
 
-/// A task drawn as a graph; the model has the nodes and edges.
+/// A task drawn as a graph; the model has the nodes and edges. Found as in the [example](GridScene).
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphScene {
     /// Where each state is drawn, x to the right and y down, in any unit; `None` if the file has no `layout`.
@@ -17,6 +17,16 @@ pub struct GraphScene {
 }
 
 /// A task drawn as a map of rows × columns cells. Cells are numbered row·columns + column, from the top left.
+///
+/// ```
+/// use gumdp::{Scene, tasks};
+/// let task = tasks::get("grid-mo").unwrap();
+/// let Scene::Grid(scene) = &task.scene else { panic!("the task is a grid") };
+/// assert_eq!(scene.cells().len(), scene.rows * scene.columns);
+/// assert!(scene.terrain(scene.start).start);
+/// let walls = scene.cells().filter(|&cell| scene.terrain(cell).wall).count();
+/// # let _ = walls;
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridScene {
     /// Number of rows.
@@ -38,7 +48,7 @@ pub struct GridScene {
 }
 
 impl GridScene {
-    /// What a cell is.
+    /// What a cell is. See the [example](GridScene).
     ///
     /// # Panics
     /// If there is no such cell.
@@ -47,19 +57,20 @@ impl GridScene {
         &self.terrains[self.terrain_of_cell[cell as usize] as usize]
     }
 
-    /// Row and column of a cell.
+    /// Row and column of a cell. See the [example](GridScene).
     #[must_use]
     pub fn position(&self, cell: u32) -> (usize, usize) {
         (cell as usize / self.columns, cell as usize % self.columns)
     }
 
-    /// All cells, by number.
-    pub fn cells(&self) -> impl Iterator<Item = u32> + use<> {
+    /// All cells, by number. See the [example](GridScene).
+    #[must_use]
+    pub fn cells(&self) -> impl ExactSizeIterator<Item = u32> + use<> {
         0..self.terrain_of_cell.len() as u32
     }
 }
 
-/// A kind of cell: one entry of a map's legend.
+/// A kind of cell: one entry of a map's legend. See the [example](GridScene).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terrain {
     /// The character that stands for it in the map.
@@ -80,7 +91,7 @@ pub struct Terrain {
     pub sticky: Option<Sticky>,
 }
 
-/// The probabilities of difficult terrain.
+/// The probabilities of difficult terrain. They are part of a [`Terrain`], as in the [example](GridScene).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sticky {
     /// A free agent gets stuck instead of moving.

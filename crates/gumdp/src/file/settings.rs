@@ -5,6 +5,13 @@ use super::error::{FileError, nearest};
 use crate::model::{Action, Mdp};
 
 /// How a task is usually run; what a file leaves out has the values of [`Defaults::default`].
+///
+/// ```
+/// use gumdp::{Defaults, PlannerVariant, tasks};
+/// assert_eq!((Defaults::default().runs, Defaults::default().variant), (100, PlannerVariant::Grid));
+/// let task = tasks::get("rooms").unwrap();
+/// assert!(!task.defaults.betas.is_empty() && !task.scripts.is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Defaults {
     /// Risk parameters β, one box of the figure for each. Any number but NaN; 0 is the mean, ∞ the worst case.
@@ -34,7 +41,7 @@ impl Default for Defaults {
     }
 }
 
-/// The two planners behind the published results.
+/// The two planners behind the published results. See the [example](Defaults).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlannerVariant {
     /// The tree is kept between decisions and the most visited action is played.
@@ -52,7 +59,7 @@ impl std::fmt::Display for PlannerVariant {
     }
 }
 
-/// A sequence of actions, repeated from its beginning when it ends.
+/// A sequence of actions, repeated from its beginning when it ends. See the [example](Defaults).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {
     /// Its name in the file.

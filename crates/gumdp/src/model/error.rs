@@ -2,7 +2,7 @@
 
 use super::ROW_TOLERANCE;
 
-/// Why a model was refused. Every message names the state, the action and the value.
+/// Why a model was refused. Every message names the state, the action and the value. See the [example](crate::Mdp).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
     /// There are no states, or no actions.

@@ -38,6 +38,12 @@ use cells::{Cells, Kernel};
 use totals::{Totals, Utility};
 
 /// A closed interval that contains every value of an objective.
+///
+/// ```
+/// let bounds = gumdp::Objective::linear(vec![-1.0, 3.0])?.bounds();
+/// assert!(bounds.low <= -1.0 && 3.0 <= bounds.high);
+/// # Ok::<(), gumdp::ObjectiveError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// No value is lower.
@@ -81,7 +87,7 @@ enum Term {
 }
 
 impl Objective {
-    /// Expected-cost objective c·d, from a cost for each pair.
+    /// Expected-cost objective c·d, from a cost for each pair. See the [example](Objective).
     ///
     /// # Errors
     /// If a cost is not finite or the vector is empty.
@@ -90,7 +96,7 @@ impl Objective {
     }
 
     /// Negative entropy Σ_j y_j ln y_j of the masses of the partition's cells (0 ln 0 = 0), each smoothed to
-    /// y_j = (1 − εn)·x_j + ε·m_j, with n entries in all and `m_j` in cell j.
+    /// y_j = (1 − εn)·x_j + ε·m_j, with n entries in all and `m_j` in cell j. See the [example](Objective).
     ///
     /// # Errors
     /// If ε is not in [0, 1/n].
@@ -99,6 +105,7 @@ impl Objective {
     }
 
     /// Squared Euclidean distance Σ_j (x_j − τ_j)² to a target for each cell, which need not sum to 1.
+    /// See the [example](Objective).
     ///
     /// # Errors
     /// If there is not one finite, non-negative target for each cell.
@@ -106,7 +113,7 @@ impl Objective {
         Ok(Self::of(Term::Cells(Cells::distance(partition, target, Kernel::Squared)?)))
     }
 
-    /// L1 distance Σ_j |x_j − τ_j| to a target for each cell, which need not sum to 1.
+    /// L1 distance Σ_j |x_j − τ_j| to a target for each cell, which need not sum to 1. See the [example](Objective).
     ///
     /// # Errors
     /// If there is not one finite, non-negative target for each cell.
@@ -115,7 +122,7 @@ impl Objective {
     }
 
     /// Kullback–Leibler divergence Σ_j y_j ln(y_j / τ'_j) from a target, occupancy and target smoothed alike
-    /// (see [`Objective::entropy`]).
+    /// (see [`Objective::entropy`]). See the [example](Objective).
     ///
     /// # Errors
     /// If ε is not in (0, 1/n], or there is not one finite, non-negative target for each cell.
@@ -123,7 +130,7 @@ impl Objective {
         Ok(Self::of(Term::Cells(Cells::kl(partition, target, epsilon)?)))
     }
 
-    /// Weighted sum Σ_i w_i c_i·d of several costs: a linear objective.
+    /// Weighted sum Σ_i w_i c_i·d of several costs: a linear objective. See the [example](Objective).
     ///
     /// # Errors
     /// If costs and weights do not match or are not finite.
@@ -131,7 +138,7 @@ impl Objective {
         Self::signed_power(costs, weights, &vec![1.0; weights.len()])
     }
 
-    /// The largest of several costs, max_i c_i·d.
+    /// The largest of several costs, max_i c_i·d. See the [example](Objective).
     ///
     /// # Errors
     /// If the costs have different lengths or are not finite.
@@ -139,7 +146,7 @@ impl Objective {
         Ok(Self::of(Term::Totals(Totals::new(costs, Utility::Maximum)?)))
     }
 
-    /// The smallest of several costs, min_i c_i·d.
+    /// The smallest of several costs, min_i c_i·d. See the [example](Objective).
     ///
     /// # Errors
     /// If the costs have different lengths or are not finite.
@@ -165,7 +172,7 @@ impl Objective {
         Ok(Self::of(Term::Totals(Totals::signed_power(costs, weights, powers)?)))
     }
 
-    /// This objective plus a constant.
+    /// This objective plus a constant. See the [example](Objective).
     #[must_use]
     pub fn shifted(mut self, constant: f64) -> Self {
         self.offset += constant;
@@ -187,7 +194,7 @@ impl Objective {
     }
 
     /// The gradient of f with respect to d, where it exists; for a maximum, minimum or absolute value at a kink, one
-    /// element of the Clarke subdifferential. `None` where a slope is infinite.
+    /// element of the Clarke subdifferential. `None` where a slope is infinite. See the [example](Objective).
     ///
     /// # Panics
     /// If `occupancy` does not have one entry for each pair of the model.
@@ -212,6 +219,7 @@ impl Objective {
     }
 
     /// A constant L with |f(d) − f(d')| ≤ L·‖d − d'‖₁ on the simplex; `None` if there is none.
+    /// See the [example](Objective).
     #[must_use]
     pub fn lipschitz(&self) -> Option<f64> {
         // A term of weight 0 does not count, even one without a constant.
@@ -224,7 +232,7 @@ impl Objective {
         })
     }
 
-    /// An interval that contains f(d) for every occupancy d.
+    /// An interval that contains f(d) for every occupancy d. See the [example](Bounds).
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         let start = Bounds { low: self.offset, high: self.offset };
@@ -238,7 +246,7 @@ impl Objective {
         })
     }
 
-    /// The cost of each pair and the constant, if f is linear: f(d) = c·d + constant.
+    /// The cost of each pair and the constant, if f is linear: f(d) = c·d + constant. See the [example](Objective).
     #[must_use]
     pub fn as_linear(&self) -> Option<(Vec<f64>, f64)> {
         let pairs = self.pair_count()?;
@@ -253,7 +261,7 @@ impl Objective {
         Some((costs, self.offset))
     }
 
-    /// The costs c_i of a pair, for all terms that look at total costs c_i·d.
+    /// The costs c_i of a pair, for all terms that look at total costs c_i·d. See the [example](Objective).
     ///
     /// # Panics
     /// If there is no such pair.
@@ -266,13 +274,13 @@ impl Objective {
         totals.flatten().copied().collect()
     }
 
-    /// Number of features that are carried along a trajectory.
+    /// Number of features that are carried along a trajectory. See the [example](Objective).
     #[must_use]
     pub fn feature_count(&self) -> usize {
         self.features
     }
 
-    /// Number of pairs of the model this objective is for; `None` if its terms disagree.
+    /// Number of pairs of the model this objective is for; `None` if its terms disagree. See the [example](Objective).
     #[must_use]
     pub fn pair_count(&self) -> Option<usize> {
         let mut counts = self.terms.iter().map(|(_, term)| term.pair_count());

@@ -45,7 +45,7 @@ impl Partition {
         Ok(Self { cell_of_pair, entries })
     }
 
-    /// One cell for each state: the actions are summed out.
+    /// One cell for each state: the actions are summed out. See the [example](Partition).
     #[must_use]
     pub fn states(mdp: &Mdp) -> Self {
         let cell_of_pair = mdp.states().flat_map(|s| mdp.pairs(s).map(move |_| s.0)).collect();
@@ -53,20 +53,20 @@ impl Partition {
         Self { cell_of_pair, entries }
     }
 
-    /// One cell for each state-action pair.
+    /// One cell for each state-action pair. See the [example](Partition).
     #[must_use]
     pub fn pairs(mdp: &Mdp) -> Self {
         let pairs = mdp.pair_count();
         Self { cell_of_pair: (0..pairs as u32).collect(), entries: vec![1; pairs] }
     }
 
-    /// Number of cells.
+    /// Number of cells. See the [example](Partition).
     #[must_use]
     pub fn cell_count(&self) -> usize {
         self.entries.len()
     }
 
-    /// The cell of a pair.
+    /// The cell of a pair. See the [example](Partition).
     #[must_use]
     #[inline]
     pub fn cell(&self, pair: usize) -> usize {

@@ -30,7 +30,7 @@ const POLICY_BYTES: u64 = 1 << 34;
 /// States of one piece of parallel work.
 const PIECE: usize = 256;
 
-/// The optimum of a linear problem.
+/// The optimum of a linear problem. See the [example](backward_induction()).
 #[derive(Clone, Debug)]
 pub struct LinearSolution {
     /// The lowest possible ERM of the cost.

@@ -26,6 +26,13 @@ use crate::problem::Problem;
 use crate::risk::LARGEST_COST;
 
 /// Why there is no exact answer.
+///
+/// ```
+/// use gumdp::oracle::{Limits, OracleError, solve};
+/// let problem = gumdp::tasks::get("grid-msee").unwrap().problem;
+/// let tight = Limits { max_states: 1000, ..Limits::default() };
+/// assert!(matches!(solve(&problem, gumdp::Erm::MEAN, &tight), Err(OracleError::TooLarge { limit: 1000, .. })));
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OracleError {

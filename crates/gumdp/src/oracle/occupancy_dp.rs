@@ -78,7 +78,7 @@ impl Limits {
     }
 }
 
-/// How to go through the occupancy MDP.
+/// How to go through the occupancy MDP. See the [example](solve).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
     /// Merge while that finds equal states, then depth first.
@@ -90,7 +90,7 @@ pub enum Strategy {
     DepthFirst,
 }
 
-/// How a problem was solved.
+/// How a problem was solved. See the [example](solve).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Equal states were merged at all times.
@@ -116,7 +116,7 @@ impl std::fmt::Display for Method {
     }
 }
 
-/// The optimum of a problem, and how it was found.
+/// The optimum of a problem, and how it was found. See the [example](solve).
 #[derive(Clone, Debug)]
 pub struct Solution {
     /// The lowest possible ERM of the cost.
@@ -132,6 +132,7 @@ pub struct Solution {
 
 impl Solution {
     /// A policy that attains the optimum: deterministic, ties to the lowest action. Cloning it is cheap.
+    /// See the [example](solve).
     #[must_use]
     pub fn policy(&self) -> OptimalPolicy {
         self.policy.clone()
@@ -180,6 +181,16 @@ pub fn solve(problem: &Problem, erm: Erm, limits: &Limits) -> Result<Solution, O
 
 /// An optimal policy of a problem: see [`Solution::policy`].
 ///
+/// ```
+/// use gumdp::oracle::{Limits, distribution, solve};
+/// use gumdp::{Erm, tasks};
+/// let problem = tasks::get("rooms").unwrap().problem;
+/// let solution = solve(&problem, Erm::new(10.0)?, &Limits::default())?;
+/// let law = distribution(&problem, &solution.policy(), &Limits::default())?;
+/// assert!((law.mean() - solution.mean).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// Decisions of the early times are stored; others are found by solving the rest of the problem from where it stands, with
 /// the same result. Occupancy states that no policy can reach are decided optimally too, but without a limit to the work.
 #[derive(Clone, Debug)]
@@ -197,6 +208,7 @@ struct Inner {
 
 impl OptimalPolicy {
     /// The best pair in this situation; at the horizon, where nothing is left to decide, the state's first.
+    /// See the [example](solve).
     #[must_use]
     pub fn best(&self, at: &OccupancyState) -> Pair {
         let Inner { problem, reduced, erm, strategy, decisions } = &*self.0;
