@@ -287,6 +287,9 @@ impl ExplicitPolicy for Markov {
     }
 }
 
+/// While a script is checked, this many states times actions are remembered, a byte each.
+const REMEMBERED: usize = 1 << 28;
+
 /// A fixed sequence of actions, repeated from its beginning when it ends.
 ///
 /// ```
@@ -321,19 +324,25 @@ impl Scripted {
         }
         let mdp = problem.mdp();
         let mut reachable: Vec<State> = mdp.initial().iter().map(|&(state, _)| state).collect();
-        let mut listed = vec![false; mdp.state_count()];
+        let (states, length) = (mdp.state_count(), actions.len());
+        // A state need not be looked at again when the script is at the same place again, if that can be remembered.
+        let remembers = length.saturating_mul(states) <= REMEMBERED;
+        let mut listed = vec![false; if remembers { length * states } else { states }];
         for time in 0..problem.horizon() {
-            let mut next = Vec::with_capacity(reachable.len());
+            let first = if remembers { (time + 1) % length * states } else { 0 };
+            let mut next: Vec<State> = Vec::new();
             for &state in &reachable {
                 let pair = available(mdp, time, state, actions[time % actions.len()])?;
                 for (successor, _) in mdp.successors(pair) {
-                    if !std::mem::replace(&mut listed[successor.index()], true) {
+                    if !std::mem::replace(&mut listed[first + successor.index()], true) {
                         next.push(successor);
                     }
                 }
             }
-            for state in &next {
-                listed[state.index()] = false;
+            if !remembers {
+                for state in &next {
+                    listed[state.index()] = false;
+                }
             }
             reachable = next;
         }
@@ -364,4 +373,37 @@ fn available(mdp: &Mdp, time: usize, state: State, action: Action) -> Result<Pai
     let name =
         if action.index() < mdp.action_count() { mdp.action_name(action).to_owned() } else { format!("{}", action.0) };
     Err(PolicyError::Unavailable { time, state: mdp.state_name(state).to_owned(), action: name })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objective::Objective;
+
+    #[test]
+    fn scripts_are_checked_where_they_lead() {
+        // A ring of five states; only the last forbids action 1, which it meets after 9 steps of the script 0, 1.
+        let mut builder = Mdp::sized(5, 2).start(0);
+        for state in 0..5_usize {
+            for action in 0..if state == 4 { 1 } else { 2_usize } {
+                builder = builder.transition(state, action, [((state + 1) % 5, 1.0)]);
+            }
+        }
+        let mdp = builder.build().unwrap();
+        let costs = vec![0.0; mdp.pair_count()];
+        let long = Problem::new(mdp, Objective::linear(costs).unwrap(), 1.0, 10).unwrap();
+        let script = vec![Action(0), Action(1)];
+        assert!(Scripted::new(&long.with_horizon(9).unwrap(), script.clone()).is_ok());
+        let error = Scripted::new(&long, script).unwrap_err();
+        assert_eq!(error.to_string(), "time 9, state \"s4\": the state does not allow action \"a1\"");
+        assert!(Scripted::new(&long.with_horizon(1000).unwrap(), vec![Action(0)]).is_ok());
+    }
+
+    #[test]
+    fn rows_are_divided_by_their_sum() {
+        let mdp = Mdp::sized(1, 2).start(0).transition(0, 0, [(0, 1.0)]).transition(0, 1, [(0, 1.0)]).build().unwrap();
+        let problem = Problem::new(mdp, Objective::linear(vec![0.0; 2]).unwrap(), 1.0, 1).unwrap();
+        let policy = Markov::stochastic(&problem, vec![vec![0.5, 0.5 + 8e-10]]).unwrap();
+        assert!((policy.probability(0, Pair(0)) + policy.probability(0, Pair(1)) - 1.0).abs() < 1e-15);
+    }
 }
