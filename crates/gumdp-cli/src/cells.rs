@@ -14,6 +14,7 @@ use crate::args::{PolicyName, Preset};
 use crate::commands::unsolved;
 use crate::failure::BadInput;
 use crate::interrupt::{self, Interrupted};
+use crate::number;
 use crate::progress::Progress;
 use crate::store::{Record, Store};
 
@@ -86,10 +87,10 @@ impl Cell {
     pub fn journal(&self, task: &Task) -> String {
         let Self { beta, preset, simulations, exploration, seed, .. } = self;
         let variant = task.defaults.variant;
-        let version = env!("CARGO_PKG_VERSION");
+        let version = gumdp::RESULTS_VERSION;
         let key =
             format!("{version}\n{}\n{beta}\n{preset}\n{simulations}\n{exploration}\n{variant:?}\n{seed}", task.source);
-        format!("{}_{preset}_beta{beta}_{:016x}.csv", self.task, fnv1a(key.as_bytes()))
+        format!("{}_{preset}_beta{}_{:016x}.csv", self.task, number::beta(*beta), fnv1a(key.as_bytes()))
     }
 
     /// Plays the runs that a journal does not hold yet and returns all of them, in order.
@@ -103,7 +104,7 @@ impl Cell {
             Some(journal) => (0..self.runs).filter(|run| !journal.finished.contains_key(run)).collect(),
             None => (0..self.runs).collect(),
         };
-        progress.message(format!("{} β = {} {}", self.task, self.beta, self.preset));
+        progress.message(format!("{} β = {} {}", self.task, number::beta(self.beta), self.preset));
         progress.advance(records.len() as u64);
         if !missing.is_empty() {
             let player = Player::new(self, task)?;

@@ -2,7 +2,7 @@
 //!
 //! A published number is itself the statistic of a sample, so the two are compared as two samples of the same size of
 //! spread: they *agree* if their difference lies within the 99 % interval that both errors together allow, plus half a unit
-//! of the last printed digit. A published maximum m of n runs disagrees if so many of our runs exceed it that the chance is
+//! of the last printed digit. A published maximum m of n runs differs if so many of our runs exceed it that the chance is
 //! below 1 % (k of our n' runs above the largest of n others has probability at most (n'/(n + n'))^k).
 
 use anyhow::{Context, Result};
@@ -16,6 +16,8 @@ use crate::results::{Experiment, Finished};
 
 /// Normal quantile of a two-sided 99 % interval.
 const Z99: f64 = 2.576;
+/// With fewer runs no verdict is given.
+const FEWEST_RUNS: usize = 30;
 /// Resamples of a bootstrap interval.
 const RESAMPLES: usize = 2000;
 /// Fewer, because every one computes a whole summary.
@@ -56,6 +58,8 @@ pub enum Statistic {
     Median,
     /// Highest cost.
     Max,
+    /// A bound that the highest cost stays below.
+    Below,
     /// Both whiskers of the box plot.
     Whiskers,
     /// Share of runs with certain outcomes.
@@ -90,12 +94,46 @@ pub struct Comparison {
     pub source: &'static str,
     /// Ours.
     pub ours: f64,
-    /// The interval in which a reference agrees with ours; `None` for a maximum.
+    /// Where a reference agrees with ours, at 99 %; `None` for a maximum.
     pub interval: Option<[f64; 2]>,
-    /// Whether they agree.
-    pub agrees: bool,
+    /// What follows.
+    pub verdict: Verdict,
     /// What is known about a difference.
     pub why: Option<String>,
+}
+
+/// What a comparison says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The difference is within sampling error.
+    Agrees,
+    /// It is not.
+    Differs,
+    /// Nothing speaks against the reference, but little could: a maximum.
+    Possible,
+    /// Intervals mean nothing with so few runs.
+    Undecided,
+}
+
+impl Verdict {
+    fn of(agrees: bool, runs: usize) -> Self {
+        match agrees {
+            _ if runs < FEWEST_RUNS => Self::Undecided,
+            true => Self::Agrees,
+            false => Self::Differs,
+        }
+    }
+
+    /// The verdict in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::Differs => "differs",
+            Self::Possible => "possible",
+            Self::Undecided => "too few runs",
+        }
+    }
 }
 
 impl Comparison {
@@ -146,7 +184,7 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
     let symmetric = |ours: f64, error: f64| [ours - both * z * error - rounding, ours + both * z * error + rounding];
     let value = number.value.unwrap_or(f64::NAN);
     let comparison =
-        |statistic: &str, reference: String, ours: f64, interval: Option<[f64; 2]>, agrees: bool| Comparison {
+        |statistic: &str, reference: String, ours: f64, interval: Option<[f64; 2]>, verdict: Verdict| Comparison {
             task: number.task.clone(),
             beta: number.beta,
             statistic: statistic.to_owned(),
@@ -154,12 +192,13 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
             source: "paper",
             ours,
             interval,
-            agrees,
+            verdict,
             why: number.why.clone(),
         };
+    let judge = |agrees: bool| Verdict::of(agrees, costs.len());
     let printed = format!("{value:.*}", number.digits as usize);
     let with_interval = |statistic: &str, ours: f64, interval: [f64; 2]| {
-        vec![comparison(statistic, printed.clone(), ours, Some(interval), contains(interval, value))]
+        vec![comparison(statistic, printed.clone(), ours, Some(interval), judge(contains(interval, value)))]
     };
     Ok(match number.statistic {
         Statistic::Mean => with_interval("mean", summary.mean, symmetric(summary.mean, standard_error(&costs))),
@@ -181,7 +220,12 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
         Statistic::Max => {
             let above = costs.iter().filter(|&&cost| cost > value + rounding).count();
             let chance = (costs.len() as f64 / (costs.len() as f64 + number.runs as f64)).powi(above as i32);
-            vec![comparison("max", printed, summary.max, None, chance >= 0.01)]
+            let verdict = if chance < 0.01 { Verdict::Differs } else { Verdict::Possible };
+            vec![comparison("max", printed, summary.max, None, verdict)]
+        }
+        Statistic::Below => {
+            let verdict = if summary.max < value - rounding { Verdict::Agrees } else { Verdict::Differs };
+            vec![comparison("max", format!("< {value}"), summary.max, None, verdict)]
         }
         Statistic::Whiskers => {
             let [low, high] = number.range.unwrap_or([f64::NAN; 2]);
@@ -192,14 +236,26 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
             let around_high = widened(summary.whisker_high, interval(&costs, WHISKER_RESAMPLES, |s| whiskers(s)[1])?);
             let [ours_low, ours_high] = [summary.whisker_low, summary.whisker_high];
             vec![
-                comparison("lower whisker", format!("≥ {low}"), ours_low, Some(around_low), around_low[1] >= low),
-                comparison("upper whisker", format!("≤ {high}"), ours_high, Some(around_high), around_high[0] <= high),
+                comparison(
+                    "lower whisker",
+                    format!("≥ {low}"),
+                    ours_low,
+                    Some(around_low),
+                    judge(around_low[1] >= low),
+                ),
+                comparison(
+                    "upper whisker",
+                    format!("≤ {high}"),
+                    ours_high,
+                    Some(around_high),
+                    judge(around_high[0] <= high),
+                ),
             ]
         }
     })
 }
 
-/// The paper's claim that ERM-MCTS matches ERM-BI on `mdp`: mean and ERM of both samples.
+/// ERM-MCTS beside ERM-BI where the objective is linear (the paper claims a match on `mdp`): mean and ERM of both samples.
 fn with_oracle(planner: &Finished, oracle: &Finished) -> Result<[Comparison; 2]> {
     let comparison = |statistic: &str, reference: f64, ours: f64, interval: [f64; 2]| Comparison {
         task: planner.cell.task.clone(),
@@ -209,7 +265,7 @@ fn with_oracle(planner: &Finished, oracle: &Finished) -> Result<[Comparison; 2]>
         source: "ERM-BI",
         ours,
         interval: Some(interval),
-        agrees: contains(interval, reference),
+        verdict: Verdict::of(contains(interval, reference), planner.records.len().min(oracle.records.len())),
         why: None,
     };
     let erm = planner.cell.erm()?;

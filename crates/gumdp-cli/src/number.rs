@@ -22,6 +22,16 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D:
     }
 }
 
+/// β as text, for file names and tables: as short as it can be and still be read back exactly.
+pub fn beta(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || !value.is_finite() || (1e-6..1e9).contains(&size) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
 /// A cost for a table: four significant digits are what the eye compares.
 pub fn short(value: f64) -> String {
     let size = value.abs();

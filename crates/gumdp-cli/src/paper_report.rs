@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 
-use crate::comparison::{Comparison, Published};
+use crate::comparison::{Comparison, Published, Verdict};
 use crate::draw;
-use crate::number::short;
+use crate::number::{beta, short};
 use crate::page::{Cell, Column, Figure, Page, Table, Tone};
 use crate::results::{Experiment, Finished, Manifest};
 use crate::store::Store;
@@ -19,7 +19,7 @@ pub fn write(
 ) -> Result<()> {
     let mut page = Page::new("Risk-aware general-utility MDPs: the experiments reproduced");
     page.lead(
-        "Every experiment of “Risk-Aware General-Utility Markov Decision Processes” (Santos, Vital, Sardinha and Melo), run \
+        "Experiments of “Risk-Aware General-Utility Markov Decision Processes” (Santos, Vital, Sardinha and Melo), run \
          again with its settings. Costs: lower is better everywhere.",
     );
     page.key_figures(&tiles(manifest, experiments, comparisons));
@@ -51,12 +51,18 @@ pub fn write(
 
 fn tiles(manifest: &Manifest, experiments: &[Experiment], comparisons: &[Comparison]) -> Vec<(String, String, String)> {
     let finished = || experiments.iter().flat_map(|experiment| &experiment.finished);
-    let agreeing = comparisons.iter().filter(|comparison| comparison.agrees).count();
+    let published = || comparisons.iter().filter(|comparison| comparison.source == "paper");
+    let agreeing = published().filter(|comparison| comparison.verdict == Verdict::Agrees).count();
+    let differing = published().filter(|comparison| comparison.verdict == Verdict::Differs).count();
     let cpu: f64 = finished().map(Finished::cpu_seconds).sum();
     let steps: u64 = finished().map(Finished::simulated_steps).sum();
     let tile = |label: &str, value: String, note: &str| (label.to_owned(), value, note.to_owned());
     vec![
-        tile("numbers that agree", format!("{agreeing} of {}", comparisons.len()), "within sampling error, at 99 %"),
+        tile(
+            "published numbers that agree",
+            format!("{agreeing} of {}", agreeing + differing),
+            "within sampling error, at 99 %",
+        ),
         tile("episodes", finished().map(|f| f.records.len()).sum::<usize>().to_string(), "all tasks, all β"),
         tile("simulated steps", format!("{:.2} billion", steps as f64 / 1e9), "to choose their actions"),
         tile(
@@ -70,7 +76,7 @@ fn tiles(manifest: &Manifest, experiments: &[Experiment], comparisons: &[Compari
 fn compare(page: &mut Page, comparisons: &[Comparison]) {
     page.paragraph(
         "A number agrees if the difference is within the 99 % interval that the sampling errors of both sides allow, plus \
-         half a unit of the last digit printed in the paper. A maximum agrees unless too many of our runs exceed it.",
+         half a unit of the last digit printed in the paper. A maximum is possible unless too many of our runs exceed it.",
     );
     let columns = vec![
         Column::text("task"),
@@ -83,23 +89,36 @@ fn compare(page: &mut Page, comparisons: &[Comparison]) {
         Column::text("verdict"),
     ];
     let row = |c: &Comparison| {
-        let (verdict, tone) = if c.agrees { ("agrees", Tone::Good) } else { ("differs", Tone::Bad) };
+        let tone = match c.verdict {
+            Verdict::Agrees => Tone::Good,
+            Verdict::Differs => Tone::Bad,
+            Verdict::Possible | Verdict::Undecided => Tone::Plain,
+        };
         vec![
             Cell::from(c.task.clone()),
-            Cell::from(c.beta.to_string()),
+            Cell::from(beta(c.beta)),
             Cell::from(c.statistic.clone()),
             Cell::from(c.reference.clone()),
             Cell::from(c.source),
             Cell::from(short(c.ours)),
             Cell::from(c.interval_text()),
-            Cell::from(verdict).tone(tone),
+            Cell::from(c.verdict.text()).tone(tone),
         ]
     };
     let rows = comparisons.iter().map(row).collect();
     page.table(&Table { caption: "References and our results.".to_owned(), columns, rows });
-    for c in comparisons.iter().filter(|c| !c.agrees) {
-        let why = c.why.as_deref().unwrap_or("no reason is known.");
-        page.paragraph(&format!("**{}, β = {}, {} differs:** {why}", c.task, c.beta, c.statistic));
+    for c in comparisons {
+        let label = format!("{}, β = {}, {}", c.task, beta(c.beta), c.statistic);
+        match (c.verdict, &c.why) {
+            (Verdict::Differs, why) => {
+                let why = why.as_deref().unwrap_or("no reason is known.");
+                page.paragraph(&format!("**{label} differs:** {why}"));
+            }
+            (_, Some(why)) => {
+                page.paragraph(&format!("**Note on {label}:** {why}"));
+            }
+            (_, None) => {}
+        }
     }
 }
 
@@ -119,9 +138,11 @@ fn run_times(published: &Published, experiments: &[Experiment]) -> Table {
         if runs == 0 {
             return None;
         }
-        let per_figure = time.of == "figure";
-        let ours = if per_figure { cpu } else { cpu / runs as f64 };
-        let work = if per_figure { format!("{runs} runs") } else { "one run".to_owned() };
+        // The paper gives the time of a whole figure or of one run; ours is scaled to the same work.
+        let defaults = &experiment.task.defaults;
+        let work = if time.of == "figure" { defaults.runs * defaults.betas.len() as u64 } else { 1 };
+        let ours = cpu / runs as f64 * work as f64;
+        let work = if work == 1 { "one run".to_owned() } else { format!("{work} runs") };
         Some(vec![
             Cell::from(experiment.task.name.clone()),
             Cell::from(work),

@@ -12,16 +12,19 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use gumdp::Task;
+use gumdp::oracle::{Limits, Strategy};
 use gumdp::stats::Summary;
 use serde::{Deserialize, Serialize};
 
 use crate::cells::Cell;
 use crate::commands::solve;
+use crate::number;
 use crate::progress::Progress;
 use crate::store::{Record, Store};
 
-/// Exact optima are computed for figures only where that takes a moment.
-const MAX_STATES_FOR_MARK: u64 = 20_000_000;
+/// Exact optima are computed for figures only where that takes a moment and little memory.
+const LIMITS_FOR_MARK: Limits =
+    Limits { max_states: 20_000_000, max_bytes: 64 << 20, policy_bytes: 0, strategy: Strategy::Auto };
 
 /// A task with all that was played of it.
 #[derive(Debug)]
@@ -42,7 +45,7 @@ impl Experiment {
             if self.optimum(beta).is_some() {
                 continue;
             }
-            match solve::optimum(&self.task.name, &self.task.problem, beta, MAX_STATES_FOR_MARK) {
+            match solve::optimum(&self.task.name, &self.task.problem, beta, &LIMITS_FOR_MARK) {
                 Ok(found) => self.optima.push((beta, found.erm)),
                 // Too large for one β is too large for all.
                 Err(_) => break,
@@ -277,7 +280,7 @@ fn samples(experiments: &[Experiment]) -> Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["task", "beta", "preset", "run", "seed", "cost"])?;
     for Finished { cell, records, .. } in experiments.iter().flat_map(|experiment| &experiment.finished) {
-        let (beta, seed) = (cell.beta.to_string(), cell.seed.to_string());
+        let (beta, seed) = (number::beta(cell.beta), cell.seed.to_string());
         for record in records {
             let (run, cost) = (record.run.to_string(), record.cost.to_string());
             writer.write_record([&cell.task, &beta, &cell.preset, &run, &seed, &cost])?;
@@ -292,7 +295,7 @@ fn trajectories(experiments: &[Experiment]) -> Result<Vec<u8>> {
     for experiment in experiments {
         let mdp = experiment.task.problem.mdp();
         for Finished { cell, records, .. } in &experiment.finished {
-            let beta = cell.beta.to_string();
+            let beta = number::beta(cell.beta);
             for record in records {
                 let run = record.run.to_string();
                 for (time, &pair) in record.path.iter().enumerate() {

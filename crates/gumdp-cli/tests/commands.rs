@@ -27,7 +27,8 @@ fn check(name: &str, arguments: &str) {
     snapshot(name, arguments, &Sandbox::new().gumdp(arguments));
 }
 
-const COMMANDS: [&str; 9] = ["list", "show", "run", "solve", "plan", "reproduce", "report", "replay", "completions"];
+const COMMANDS: [&str; 10] =
+    ["list", "show", "run", "solve", "plan", "reproduce", "report", "replay", "speed", "completions"];
 
 #[test]
 fn help_of_every_command_has_examples() {

@@ -12,7 +12,7 @@ use super::{load, print_json};
 use crate::args::PolicyName;
 use crate::cells::Cell;
 use crate::failure::BadInput;
-use crate::number::short;
+use crate::number::{self, short};
 use crate::table::Table;
 
 #[derive(Serialize)]
@@ -86,7 +86,7 @@ pub fn plan(name: &str, beta: f64, state: Option<&str>, budget: Option<Budget>, 
     }
     let mut out = io::stdout().lock();
     let (played, place) = (mdp.action_name(decision.action), mdp.state_name(state));
-    writeln!(out, "{}, beta = {beta}: play {played} in {place}", task.name)?;
+    writeln!(out, "{}, beta = {}: play {played} in {place}", task.name, number::beta(beta))?;
     writeln!(out)?;
     let mut table = Table::new(&["action", "visits", "ERM", "mean", "worst seen"], &[0]);
     for reason in &decision.reasons {

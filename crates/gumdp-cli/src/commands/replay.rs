@@ -8,6 +8,7 @@ use gumdp::{Pair, Scene};
 
 use super::show;
 use crate::failure::BadInput;
+use crate::number;
 use crate::results::{self, Experiment, Finished};
 use crate::store::Store;
 
@@ -35,7 +36,14 @@ pub fn replay(dir: &Path, run: u64, task: Option<&str>, beta: Option<f64>, prese
     };
     let mut out = io::stdout().lock();
     let cell = &finished.cell;
-    writeln!(out, "{}, beta = {}, {}, run {run}: cost {}", cell.task, cell.beta, cell.preset, record.cost)?;
+    writeln!(
+        out,
+        "{}, beta = {}, {}, run {run}: cost {}",
+        cell.task,
+        number::beta(cell.beta),
+        cell.preset,
+        record.cost
+    )?;
     print_steps(experiment, &record.path, &mut out)?;
     Ok(())
 }

@@ -10,7 +10,7 @@ use gumdp::{Task, tasks};
 use super::{load, with_threads};
 use crate::args::{PolicyName, Preset};
 use crate::cells::Cell;
-use crate::comparison::{self, Comparison, Published};
+use crate::comparison::{self, Comparison, Published, Verdict};
 use crate::failure::BadInput;
 use crate::number::short;
 use crate::paper_report;
@@ -112,24 +112,24 @@ fn experiment(task: Task, cells: Vec<Cell>, store: &Store, progress: &Progress) 
 
 fn print_comparisons(comparisons: &[Comparison]) -> Result<()> {
     let mut out = io::stdout().lock();
-    let header = ["task", "beta", "statistic", "reference", "from", "ours", "99% interval", "agrees"];
+    let header = ["task", "beta", "statistic", "reference", "from", "ours", "agrees within", "verdict"];
     let mut table = Table::new(&header, &[0, 2, 3, 4, 7]);
     for c in comparisons {
         table.row(vec![
             c.task.clone(),
-            c.beta.to_string(),
+            crate::number::beta(c.beta),
             c.statistic.clone(),
             c.reference.clone(),
             c.source.to_owned(),
             short(c.ours),
             c.interval_text(),
-            if c.agrees { "yes" } else { "no" }.to_owned(),
+            c.verdict.text().to_owned(),
         ]);
     }
     table.print(&mut out)?;
-    for c in comparisons.iter().filter(|c| !c.agrees) {
+    for c in comparisons.iter().filter(|c| c.verdict == Verdict::Differs || c.why.is_some()) {
         let why = c.why.as_deref().unwrap_or("no reason is known");
-        writeln!(out, "\n{} beta = {} {}: {why}", c.task, c.beta, c.statistic)?;
+        writeln!(out, "\n{} beta = {} {}: {why}", c.task, crate::number::beta(c.beta), c.statistic)?;
     }
     Ok(())
 }

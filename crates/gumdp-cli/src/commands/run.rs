@@ -12,7 +12,7 @@ use super::{heading, load, print_json, with_threads};
 use crate::args::{PolicyName, Preset, RunArgs};
 use crate::cells::Cell;
 use crate::failure::BadInput;
-use crate::number::short;
+use crate::number::{beta, short};
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row};
 use crate::store::Store;
@@ -45,7 +45,10 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     };
     if let Some(store) = &store {
         let mut experiment = Experiment { task, finished, optima: Vec::new() };
-        experiment.find_optima();
+        with_threads(args.threads, || {
+            experiment.find_optima();
+            Ok(())
+        })?;
         let experiments = [experiment];
         let manifest = results::save(store, "run", &experiments, started.elapsed())?;
         draw::draw(store, &manifest, &experiments)?;
@@ -90,17 +93,20 @@ fn cells(args: &RunArgs, task: &Task) -> Result<Vec<Cell>> {
 fn print_table(task: &Task, finished: &[Finished], out: &mut impl Write) -> Result<()> {
     let Some(first) = finished.first() else { return Ok(()) };
     let Cell { preset, runs, simulations, seed, .. } = &first.cell;
-    let planner =
-        if first.cell.is_planner() { format!(", {simulations} simulations per decision") } else { String::new() };
+    let who = if first.cell.is_planner() {
+        format!("planner, preset {preset}, {simulations} simulations per decision")
+    } else {
+        format!("policy {preset}")
+    };
     writeln!(out, "{}", heading(task))?;
-    writeln!(out, "policy {preset}, {runs} runs{planner}, seed {seed}; lower is better")?;
+    writeln!(out, "{who}, {runs} runs, seed {seed}; lower is better")?;
     writeln!(out)?;
     let header = ["beta", "mean", "median", "quartiles", "ERM", "95% interval", "CVaR95", "worst", "CPU s"];
     let mut table = Table::new(&header, &[]);
     for cell_results in finished {
         let Finished { cell, summary, .. } = cell_results;
         table.row(vec![
-            cell.beta.to_string(),
+            beta(cell.beta),
             short(summary.mean),
             short(summary.median),
             format!("{} – {}", short(summary.q25), short(summary.q75)),

@@ -9,6 +9,7 @@ use gumdp::{Erm, Problem};
 use serde::Serialize;
 
 use super::{load, print_json, unsolved, with_threads};
+use crate::number;
 use crate::progress::Progress;
 
 /// The exact optimum of a problem for one β.
@@ -29,7 +30,7 @@ pub struct Optimum {
 }
 
 /// Solves a problem: by backward induction if the objective is linear, else over its occupancy states.
-pub fn optimum(name: &str, problem: &Problem, beta: f64, max_states: u64) -> Result<Optimum> {
+pub fn optimum(name: &str, problem: &Problem, beta: f64, limits: &Limits) -> Result<Optimum> {
     let erm = Erm::new(beta)?;
     let started = Instant::now();
     let (value, mean, method, states) = if problem.objective().as_linear().is_some() {
@@ -37,9 +38,8 @@ pub fn optimum(name: &str, problem: &Problem, beta: f64, max_states: u64) -> Res
         let states = problem.horizon() as u64 * problem.mdp().state_count() as u64;
         (solution.value, solution.mean, "backward induction".to_owned(), states)
     } else {
-        let limits = Limits { max_states, ..Limits::default() };
         let solution =
-            oracle::solve(problem, erm, &limits).map_err(|error| unsolved(name, &error, Some("--max-states")))?;
+            oracle::solve(problem, erm, limits).map_err(|error| unsolved(name, &error, Some("--max-states")))?;
         (solution.value, solution.mean, solution.method.to_string(), solution.states)
     };
     let seconds = started.elapsed().as_secs_f64();
@@ -50,14 +50,15 @@ pub fn optimum(name: &str, problem: &Problem, beta: f64, max_states: u64) -> Res
 pub fn solve(name: &str, beta: f64, max_states: u64, threads: Option<usize>, json: bool, quiet: bool) -> Result<()> {
     let task = load(name)?;
     let progress = Progress::spinner("solving", quiet);
-    let found = with_threads(threads, || optimum(&task.name, &task.problem, beta, max_states))?;
+    let limits = Limits { max_states, ..Limits::default() };
+    let found = with_threads(threads, || optimum(&task.name, &task.problem, beta, &limits))?;
     drop(progress);
     if json {
         return print_json(&found);
     }
     let mut out = io::stdout().lock();
     let Optimum { task, beta, erm, mean, method, states, seconds } = found;
-    writeln!(out, "{task}, beta = {beta}")?;
+    writeln!(out, "{task}, beta = {}", number::beta(beta))?;
     writeln!(out, "  optimal ERM  {erm:.12}")?;
     writeln!(out, "  mean cost    {mean:.12}")?;
     writeln!(out, "  by {method}: {states} states in {seconds:.3} s")?;

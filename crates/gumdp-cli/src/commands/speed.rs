@@ -17,6 +17,7 @@ use gumdp::{Budget, Erm, Planner, PlannerSettings, Problem, Task, experiment, ta
 use super::{load, with_threads};
 use crate::args::{PolicyName, Preset};
 use crate::cells::Cell;
+use crate::failure::BadInput;
 use crate::figure::{LinePlot, LineSeries};
 use crate::number::short;
 use crate::store::write_atomically;
@@ -31,6 +32,8 @@ const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
 /// Measures, prints, and draws into `out`.
 pub fn speed(out: &Path, seconds: f64, runs: u64) -> Result<()> {
+    std::fs::create_dir_all(out)
+        .map_err(|error| BadInput::new(format!("cannot create the output folder {}: {error}", out.display())))?;
     let patience = Duration::from_secs_f64(seconds);
     let mut text = io::stdout().lock();
     tasks_table(patience, &mut text)?;

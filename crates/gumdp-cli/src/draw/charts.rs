@@ -8,8 +8,8 @@ use crate::figure::{
     BarGroup, BarPlot, Bars, BoxGroup, BoxPlot, BoxStats, CategoryMap, HeatMaps, HeatPanel, Law, LinePlot, LineSeries,
     ReferenceLine, StemPlot,
 };
-use crate::outcome;
 use crate::results::{Experiment, Finished};
+use crate::{number, outcome};
 
 /// Points of a curve over β.
 const CURVE_POINTS: usize = 121;
@@ -31,7 +31,11 @@ pub fn policy_name(preset: &str) -> &str {
 
 /// β as a label.
 pub fn beta_label(beta: f64) -> String {
-    if beta.is_infinite() { format!("β = {}∞", if beta < 0.0 { "−" } else { "" }) } else { format!("β = {beta}") }
+    if beta.is_infinite() {
+        format!("β = {}∞", if beta < 0.0 { "−" } else { "" })
+    } else {
+        format!("β = {}", number::beta(beta))
+    }
 }
 
 /// Box plots of the costs for each β and policy, with the exact optimum where it is known.

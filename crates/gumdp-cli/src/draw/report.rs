@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::charts::policy_name;
 use super::{Drawing, figures};
 use crate::cells::Cell as ExperimentCell;
-use crate::number::short;
+use crate::number::{beta, short};
 use crate::page::{Cell, Column, Figure, Page, Table};
 use crate::results::{Experiment, Finished, Manifest};
 use crate::store::Store;
@@ -51,7 +51,6 @@ pub fn results_table(experiment: &Experiment) -> Table {
         "ERM",
         "95\u{a0}% interval",
         "exact optimum",
-        "VaR 95\u{a0}%",
         "CVaR 95\u{a0}%",
         "worst",
         "CPU\u{a0}s",
@@ -61,7 +60,7 @@ pub fn results_table(experiment: &Experiment) -> Table {
         let Finished { cell, summary, .. } = finished;
         let range = |low: f64, high: f64| format!("{} – {}", short(low), short(high));
         vec![
-            Cell::from(cell.beta.to_string()),
+            Cell::from(beta(cell.beta)),
             Cell::from(policy_name(&cell.preset)),
             Cell::from(short(summary.mean)),
             Cell::from(short(summary.median)),
@@ -69,7 +68,6 @@ pub fn results_table(experiment: &Experiment) -> Table {
             Cell::from(short(summary.erm)),
             Cell::from(range(summary.erm_low, summary.erm_high)),
             Cell::from(experiment.optimum(cell.beta).map_or_else(|| "–".to_owned(), short)),
-            Cell::from(short(summary.var95)),
             Cell::from(short(summary.cvar95)),
             Cell::from(short(summary.max)),
             Cell::from(format!("{:.2}", finished.cpu_seconds())),
@@ -103,7 +101,7 @@ pub fn settings(page: &mut Page, manifest: &Manifest, experiments: &[Experiment]
         vec![
             Cell::from(cell.task.clone()),
             Cell::from(policy_name(&cell.preset)),
-            Cell::from(cell.beta.to_string()),
+            Cell::from(beta(cell.beta)),
             Cell::from(cell.runs.to_string()),
             Cell::from(planned(cell.simulations.to_string())),
             Cell::from(planned(short(cell.exploration))),

@@ -58,6 +58,7 @@ use document::{Document, Table, Value};
 use world::World;
 
 use crate::objective::Objective;
+use crate::policy::Scripted;
 use crate::problem::{MAX_HORIZON, Problem, ProblemError};
 
 const FIELDS: [&str; 10] = [
@@ -145,6 +146,11 @@ impl Task {
         let defaults = settings::read_defaults(root)?;
         let scripts = settings::read_scripts(root, &world.mdp)?;
         let (problem, behaviour) = read_problem(root, &world)?;
+        for script in &scripts {
+            if let Err(error) = Scripted::new(&problem, script.actions.clone()) {
+                return Err(root.need("scripts")?.error(format!("script \"{}\": {error}", script.name)));
+            }
+        }
         let mut scene = world.scene;
         if let Scene::Grid(grid) = &mut scene {
             grid.behaviour = behaviour;
