@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{PolicyName, Preset};
-use crate::commands::unsolved;
+use crate::exact::unsolved;
 use crate::failure::BadInput;
 use crate::interrupt::{self, Interrupted};
 use crate::number;

@@ -5,6 +5,7 @@ mod cells;
 mod commands;
 mod comparison;
 mod draw;
+mod exact;
 mod failure;
 mod figure;
 mod interrupt;

@@ -17,7 +17,7 @@ use gumdp::stats::Summary;
 use serde::{Deserialize, Serialize};
 
 use crate::cells::Cell;
-use crate::commands::solve;
+use crate::exact;
 use crate::number;
 use crate::progress::Progress;
 use crate::store::{Record, Store};
@@ -45,7 +45,7 @@ impl Experiment {
             if self.optimum(beta).is_some() {
                 continue;
             }
-            match solve::optimum(&self.task.name, &self.task.problem, beta, &LIMITS_FOR_MARK) {
+            match exact::optimum(&self.task.name, &self.task.problem, beta, &LIMITS_FOR_MARK) {
                 Ok(found) => self.optima.push((beta, found.erm)),
                 // Too large for one β is too large for all.
                 Err(_) => break,

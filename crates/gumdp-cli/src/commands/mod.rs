@@ -14,7 +14,6 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use gumdp::oracle::OracleError;
 use gumdp::{FileError, Task, tasks};
 use serde::Serialize;
 
@@ -54,34 +53,6 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
     text.push(b'\n');
     io::stdout().lock().write_all(&text)?;
     Ok(())
-}
-
-/// Why a task cannot be solved exactly, with a way out: `limit` is how a person raises the limit, if it can be raised.
-pub fn unsolved(task: &str, error: &OracleError, limit: Option<&str>) -> BadInput {
-    let ways = match limit {
-        Some(option) => format!("raise {option}, shorten the horizon, or plan instead: gumdp run {task}"),
-        None => "shorten the horizon, or plan instead: --policy planner".to_owned(),
-    };
-    let all = |reached: u64, projected: Option<f64>| match projected {
-        Some(states) => format!("about {states:.1e} occupancy states"),
-        None => format!("more than {reached} occupancy states"),
-    };
-    match *error {
-        OracleError::TooLarge { reached, projected, limit } => BadInput::new(format!(
-            "{task} is too large to be solved exactly: {}, at most {limit} are allowed; {ways}",
-            all(reached, projected)
-        )),
-        OracleError::Memory { reached, projected, limit, .. } => BadInput::new(format!(
-            "{task} is too large to be solved exactly: {} need more than {} MiB of memory; {ways}",
-            all(reached, projected),
-            limit >> 20
-        )),
-        OracleError::NotLinear => {
-            BadInput::new(format!("backward induction needs a linear objective; that of {task} is not"))
-                .hint("--policy exact solves any objective whose problem is small enough")
-        }
-        ref other => BadInput::new(other),
-    }
 }
 
 /// Name and title of a task.

@@ -13,10 +13,9 @@ use crate::{draw, results};
 pub fn report(dir: &Path, quiet: bool) -> Result<()> {
     let store = Store::open(dir).map_err(|error| BadInput::new(format!("{error:#}")))?;
     let (manifest, experiments) = results::load(&store)?;
-    if manifest.command == "reproduce" {
-        reproduce::write_report(&store, &manifest, &experiments)?;
-    } else {
-        draw::draw(&store, &manifest, &experiments)?;
+    match experiments.as_slice() {
+        [experiment] if manifest.command == "run" => draw::draw(&store, &manifest, experiment)?,
+        experiments => reproduce::write_report(&store, &manifest, experiments)?,
     }
     if !quiet {
         eprintln!("figures and report.html are in {}", dir.display());

@@ -51,7 +51,7 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
         })?;
         let experiments = [experiment];
         let manifest = results::save(store, "run", &experiments, started.elapsed())?;
-        draw::draw(store, &manifest, &experiments)?;
+        draw::draw(store, &manifest, &experiments[0])?;
         if !quiet {
             eprintln!("results, figures and report.html are in {}", store.dir().display());
         }

@@ -11,19 +11,16 @@ use crate::results::{Experiment, Finished, Manifest};
 use crate::store::Store;
 
 /// Draws the figures of `gumdp run` and writes its report.
-pub fn draw(store: &Store, manifest: &Manifest, experiments: &[Experiment]) -> Result<()> {
-    for experiment in experiments {
-        let drawings = figures(experiment);
-        write_figures(store, &drawings)?;
-        let mut page = Page::new(&experiment.task.title);
-        page.lead(&experiment.task.description);
-        page.section("results", "Results");
-        page.table(&results_table(experiment));
-        page.figures(&drawings.into_iter().map(Figure::from).collect::<Vec<_>>());
-        settings(&mut page, manifest, std::slice::from_ref(experiment));
-        store.write("report.html", page.html().as_bytes())?;
-    }
-    Ok(())
+pub fn draw(store: &Store, manifest: &Manifest, experiment: &Experiment) -> Result<()> {
+    let drawings = figures(experiment);
+    write_figures(store, &drawings)?;
+    let mut page = Page::new(&experiment.task.title);
+    page.lead(&experiment.task.description);
+    page.section("results", "Results");
+    page.table(&results_table(experiment));
+    page.figures(&drawings.into_iter().map(Figure::from).collect::<Vec<_>>());
+    settings(&mut page, manifest, std::slice::from_ref(experiment));
+    store.write("report.html", page.html().as_bytes())
 }
 
 impl From<Drawing> for Figure {
