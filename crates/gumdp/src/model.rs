@@ -62,10 +62,10 @@ struct Outcome {
     successor: u32,
 }
 
-/// The first outcome of a pair with all that a simulated step needs, so that a certain transition is one load.
+/// The most likely outcome of a pair with all that a simulated step needs, so that most transitions are one load.
 #[derive(Clone, Copy, Debug)]
 struct Head {
-    /// Probability of the first outcome.
+    /// Probability of the outcome.
     probability: f64,
     /// First pair of its state.
     first_pair: u32,
@@ -73,7 +73,7 @@ struct Head {
     others: u32,
 }
 
-/// No other outcome than the first.
+/// No other outcome than the most likely.
 const CERTAIN: u32 = u32::MAX;
 
 /// A finite Markov decision process.
@@ -102,8 +102,11 @@ pub struct Mdp {
     action_of_pair: Vec<u32>,
     /// Outcomes of pair `p` are `first_outcome[p]..first_outcome[p + 1]`; one entry more than there are pairs.
     first_outcome: Vec<u32>,
-    outcomes: Vec<Outcome>,
+    /// By the successor's number.
+    successors: Vec<u32>,
     probabilities: Vec<f64>,
+    /// The same rows for drawing: the most likely outcome first, so that few are looked at.
+    outcomes: Vec<Outcome>,
     /// For each pair, what a simulated step looks at first.
     heads: Vec<Head>,
     /// The number of actions, if it is the same in every state.
@@ -189,7 +192,7 @@ impl Mdp {
     #[must_use]
     pub fn successors(&self, pair: Pair) -> impl ExactSizeIterator<Item = (State, f64)> + Clone + '_ {
         let row = self.row(pair);
-        self.outcomes[row.clone()].iter().map(|o| State(o.successor)).zip(self.probabilities[row].iter().copied())
+        self.successors[row.clone()].iter().map(|&s| State(s)).zip(self.probabilities[row].iter().copied())
     }
 
     /// The states an episode may start in, with their probabilities. See the [example](Mdp).

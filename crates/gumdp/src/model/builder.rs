@@ -173,19 +173,19 @@ impl MdpBuilder {
             first_pair[state + 1] += first_pair[state];
         }
         let mut first_outcome = vec![0_u32];
-        let mut outcomes = Vec::with_capacity(self.outcomes.len());
+        let mut successors = Vec::with_capacity(self.outcomes.len());
         let mut probabilities = Vec::with_capacity(self.outcomes.len());
+        let mut outcomes = Vec::with_capacity(self.outcomes.len());
         for (state, action, range) in &rows {
-            for (successor, probability) in self.validated_row(*state, *action, &self.outcomes[range.clone()])? {
-                outcomes.push(Outcome { cumulative: 0.0, successor });
-                probabilities.push(probability);
-            }
-            let first = first_outcome[first_outcome.len() - 1] as usize;
+            let mut row = self.validated_row(*state, *action, &self.outcomes[range.clone()])?;
+            successors.extend(row.iter().map(|&(successor, _)| successor));
+            probabilities.extend(row.iter().map(|&(_, probability)| probability));
+            row.sort_by(|a, b| b.1.total_cmp(&a.1));
             let mut cumulative = 0.0;
-            for (outcome, probability) in outcomes[first..].iter_mut().zip(&probabilities[first..]) {
+            outcomes.extend(row.iter().map(|&(successor, probability)| {
                 cumulative += probability;
-                outcome.cumulative = cumulative;
-            }
+                Outcome { cumulative, successor }
+            }));
             if let Some(last) = outcomes.last_mut() {
                 last.cumulative = 1.0;
             }
@@ -210,8 +210,9 @@ impl MdpBuilder {
             state_of_pair: rows.iter().map(|row| row.0).collect(),
             action_of_pair: rows.iter().map(|row| row.1).collect(),
             first_outcome,
-            outcomes,
+            successors,
             probabilities,
+            outcomes,
             heads,
             uniform_actions,
             initial,
