@@ -85,7 +85,7 @@ fn compare(page: &mut Page, comparisons: &[Comparison]) {
         Column::text("reference"),
         Column::text("from"),
         Column::number("ours"),
-        Column::number("99\u{a0}% interval"),
+        Column::number("agrees within"),
         Column::text("verdict"),
     ];
     let row = |c: &Comparison| {
