@@ -36,8 +36,9 @@ pub struct Record {
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    /// `None` after a failed write: what it left must stay the end of the file, where it is recognised as incomplete.
-    file: Mutex<Option<File>>,
+    /// The system's error code after a failed write: what it left must stay the end of the file, where it is recognised as
+    /// incomplete, and whichever thread comes next must give the same reason.
+    file: Mutex<std::result::Result<File, i32>>,
     /// Runs that were finished before.
     pub finished: BTreeMap<u64, Record>,
 }
@@ -110,7 +111,7 @@ impl Journal {
                 file.write_all(JOURNAL_HEADER.as_bytes())?;
             }
         }
-        Ok(Self { path, file: Mutex::new(Some(file)), finished })
+        Ok(Self { path, file: Mutex::new(Ok(file)), finished })
     }
 
     /// Adds a finished run: one line in one write.
@@ -120,10 +121,12 @@ impl Journal {
         let line = format!("{run},{cost},{simulated_steps},{cpu_seconds:.6},{}\n", path.join(" "));
         let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let written = match file.as_mut() {
-            Some(file) => file.write_all(line.as_bytes()),
-            None => Err(io::Error::other("an earlier write failed")),
+            Ok(file) => file.write_all(line.as_bytes()),
+            Err(code) => Err(io::Error::from_raw_os_error(*code)),
         };
-        written.inspect_err(|_| *file = None).with_context(|| format!("cannot write {}", self.path.display()))
+        written
+            .inspect_err(|error| *file = Err(error.raw_os_error().unwrap_or_default()))
+            .with_context(|| format!("cannot write {}", self.path.display()))
     }
 }
 
