@@ -288,7 +288,7 @@ impl Objective {
         counts.all(|count| count == first).then_some(first)
     }
 
-    /// Checks that the objective is for a model with this many pairs and simplifies it: one linear term at most.
+    /// Checks that the objective is for a model with this many pairs and folds a sum of linear terms into one.
     pub(crate) fn prepared(mut self, pairs: usize) -> Result<Self, ObjectiveError> {
         for (_, term) in &self.terms {
             if term.pair_count() != pairs {
