@@ -65,7 +65,7 @@ struct Outcome {
 /// The most likely outcome of a pair with all that a simulated step needs, so that most transitions are one load.
 #[derive(Clone, Copy, Debug)]
 struct Head {
-    /// Probability of the outcome.
+    /// Probability of the outcome; 1/ln of it, which is negative, if the state is sticky.
     probability: f64,
     /// First pair of its state.
     first_pair: u32,
@@ -75,6 +75,18 @@ struct Head {
 
 /// No other outcome than the most likely.
 const CERTAIN: u32 = u32::MAX;
+
+/// A state is *sticky* if every action keeps the agent there with the same probability, at least this: how long it stays
+/// is then drawn at once, which costs as much as drawing a few steps.
+const STICKY: f64 = 0.75;
+
+/// What follows a pair.
+pub(crate) enum Follow {
+    /// The next state, by its first pair.
+    Next(u32),
+    /// So many more steps in the same state.
+    Stay(usize),
+}
 
 /// A finite Markov decision process.
 ///
@@ -231,22 +243,40 @@ impl Mdp {
         self.pairs(State(self.state_of_pair[first_pair as usize])).len() as u32
     }
 
-    /// Draws the next state of a pair as [`Mdp::sample`] does, from the same random numbers; returns its first pair.
+    /// Draws what follows a pair, by the first pair of the next state. In a sticky state it draws the whole stay: the state
+    /// does not change for so many steps, and then [`Mdp::leave`] says where the last of them leads.
     #[expect(
         clippy::inline_always,
         reason = "a call for each step costs a tenth of a rollout where every transition is uncertain"
     )]
     #[inline(always)]
-    pub(crate) fn sample_first_pair(&self, pair: u32, rng: &mut Rng) -> u32 {
+    pub(crate) fn follow(&self, pair: u32, rng: &mut Rng) -> Follow {
         let head = &self.heads[pair as usize];
         if head.others == CERTAIN {
-            return head.first_pair;
+            return Follow::Next(head.first_pair);
         }
         let u = rng::unit(rng);
         if u < head.probability {
-            return head.first_pair;
+            return Follow::Next(head.first_pair);
         }
-        let others = head.others as usize..self.first_outcome[pair as usize + 1] as usize;
+        if head.probability < 0.0 {
+            // P(u ≤ qᵏ) = qᵏ. A conversion to an integer saturates, also for u = 0.
+            return Follow::Stay((u.ln() * head.probability) as usize);
+        }
+        Follow::Next(self.other(pair, u))
+    }
+
+    /// Draws where a pair of a sticky state leads if not to that state; returns the first pair of the next state.
+    #[inline]
+    pub(crate) fn leave(&self, pair: u32, rng: &mut Rng) -> u32 {
+        let stay = self.outcomes[self.first_outcome[pair as usize] as usize].cumulative;
+        self.other(pair, stay + (1.0 - stay) * rng::unit(rng))
+    }
+
+    /// The first pair of the first outcome but the most likely with u < cumulative.
+    #[inline]
+    fn other(&self, pair: u32, u: f64) -> u32 {
+        let others = self.heads[pair as usize].others as usize..self.first_outcome[pair as usize + 1] as usize;
         self.first_pair[self.draw(others, u) as usize]
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Action, CERTAIN, Head, Mdp, ModelError, Outcome, ROW_TOLERANCE, State};
+use super::{Action, CERTAIN, Head, Mdp, ModelError, Outcome, ROW_TOLERANCE, STICKY, State};
 
 /// A state or an action, by name or by number. Strings, integers, [`State`]s and [`Action`]s turn into one by themselves.
 ///
@@ -191,14 +191,21 @@ impl MdpBuilder {
             }
             first_outcome.push(outcomes.len() as u32);
         }
-        let heads = (0..rows.len())
-            .map(|pair| {
-                let (first, end) = (first_outcome[pair], first_outcome[pair + 1]);
-                let Outcome { cumulative, successor } = outcomes[first as usize];
-                let others = if first + 1 == end { CERTAIN } else { first + 1 };
-                Head { probability: cumulative, first_pair: first_pair[successor as usize], others }
-            })
-            .collect();
+        let head = |pair: usize| {
+            let (first, end) = (first_outcome[pair], first_outcome[pair + 1]);
+            let Outcome { cumulative, successor } = outcomes[first as usize];
+            let others = if first + 1 == end { CERTAIN } else { first + 1 };
+            Head { probability: cumulative, first_pair: first_pair[successor as usize], others }
+        };
+        let mut heads: Vec<Head> = (0..rows.len()).map(head).collect();
+        for pairs in first_pair.windows(2) {
+            let actions = &mut heads[pairs[0] as usize..pairs[1] as usize];
+            let stay = actions[0].probability;
+            let sticky = |head: &Head| head.first_pair == pairs[0] && head.probability == stay && head.others != CERTAIN;
+            if stay >= STICKY && actions.iter().all(sticky) {
+                actions.iter_mut().for_each(|head| head.probability = 1.0 / stay.ln());
+            }
+        }
         let mut actions = first_pair.windows(2).map(|pairs| pairs[1] - pairs[0]);
         let uniform_actions = actions.next().filter(|&first| actions.all(|other| other == first));
         Ok(Mdp {

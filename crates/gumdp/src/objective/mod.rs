@@ -24,7 +24,7 @@ use std::ops::{Add, Mul};
 pub use error::ObjectiveError;
 pub use partition::Partition;
 
-pub(crate) use path::{PathEvaluator, Walk};
+pub(crate) use path::{PathEvaluator, Track, Walk};
 
 mod cells;
 mod display;

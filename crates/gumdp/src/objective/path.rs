@@ -1,5 +1,7 @@
 //! Evaluating simulated paths: O(1) work per step and a terminal value from the touched cells only.
 
+use std::ops::Range;
+use std::slice;
 use std::sync::Arc;
 
 use super::cells::Cells;
@@ -12,6 +14,8 @@ pub(crate) struct PathEvaluator {
     objective: Arc<Objective>,
     /// Normalised discount γ^t·(1−γ)/(1−γ^H) of each time.
     masses: Arc<[f64]>,
+    /// The mass of all times before each, and of all times.
+    elapsed: Vec<f64>,
     features: Vec<Feature>,
     /// For each term, the sum of the values of its features at the root.
     root_sums: Vec<f64>,
@@ -40,6 +44,7 @@ impl PathEvaluator {
             touched: vec![0; masses.len()],
             totals: vec![0.0; objective.feature_count()],
             logarithm: Logarithm::new(),
+            elapsed: elapsed(&masses),
             objective,
             masses,
         };
@@ -83,15 +88,15 @@ impl PathEvaluator {
         // The common case does both at once: the processor evaluates a step while it waits for the next.
         if let [(weight, Term::Cells(cells))] = self.objective.terms.as_slice() {
             let (features, touched) = (&mut self.features[..], &mut self.touched[..]);
-            let mut tally = Tally { cells, features, touched, count: 0 };
-            let (before, after) = masses.split_at(known);
-            for (&pair, &mass) in path.iter().zip(before) {
-                tally.visit(pair, mass);
+            let elapsed = &self.elapsed[start..=start + path.len()];
+            let mut tally = Tally { cells, features, touched, count: 0, masses, elapsed };
+            for &pair in &path[..known] {
+                tally.visit(pair);
             }
-            rest.walk(after.iter(), |pair, &mass| tally.visit(pair, mass));
+            rest.walk(&mut tally);
             return self.objective.offset + weight * (self.root_sums[0] + tally.change(&self.logarithm));
         }
-        rest.walk(path[known..].iter_mut(), |pair, slot| *slot = pair);
+        rest.walk(&mut Record(path[known..].iter_mut()));
         let mut value = self.objective.offset;
         let mut first = 0;
         for ((weight, term), root_sum) in self.objective.terms.iter().zip(&self.root_sums) {
@@ -103,10 +108,10 @@ impl PathEvaluator {
                         totals.value_of_path(root, &mut self.totals[..totals.features()], path, masses)
                     }
                     Term::Cells(cells) => {
-                        let touched = &mut self.touched[..];
-                        let mut tally = Tally { cells, features, touched, count: 0 };
-                        for (&pair, &mass) in path.iter().zip(masses) {
-                            tally.visit(pair, mass);
+                        let (touched, elapsed) = (&mut self.touched[..], &self.elapsed[start..=start + path.len()]);
+                        let mut tally = Tally { cells, features, touched, count: 0, masses, elapsed };
+                        for &pair in path.iter() {
+                            tally.visit(pair);
                         }
                         root_sum + tally.change(&self.logarithm)
                     }
@@ -117,10 +122,55 @@ impl PathEvaluator {
     }
 }
 
+/// For each time, the sum of the masses before it.
+fn elapsed(masses: &[f64]) -> Vec<f64> {
+    let mut sum = 0.0;
+    let later = masses.iter().map(|mass| {
+        sum += mass;
+        sum
+    });
+    std::iter::once(0.0).chain(later).collect()
+}
+
 /// Finds the pairs of a path, one after the other.
 pub(crate) trait Walk {
-    /// Calls `visit` with a pair for each of `steps`.
-    fn walk<Step>(self, steps: impl Iterator<Item = Step>, visit: impl FnMut(u32, Step));
+    /// Visits pairs until the path is over, or stops before.
+    fn walk(self, track: &mut impl Track);
+}
+
+/// Takes note of the pairs of a path.
+pub(crate) trait Track {
+    /// Whether the horizon is reached.
+    fn is_over(&self) -> bool;
+
+    /// Takes note of the next pair.
+    fn visit(&mut self, pair: u32);
+
+    /// Takes note of a number of visits, or as many as there is time for, to any of these pairs if it makes no difference which;
+    /// returns whether that is so.
+    fn visit_alike(&mut self, pairs: Range<u32>, times: usize) -> bool;
+}
+
+/// Writes a path down.
+struct Record<'a>(slice::IterMut<'a, u32>);
+
+impl Track for Record<'_> {
+    #[inline]
+    fn is_over(&self) -> bool {
+        self.0.len() == 0
+    }
+
+    #[inline]
+    fn visit(&mut self, pair: u32) {
+        if let Some(slot) = self.0.next() {
+            *slot = pair;
+        }
+    }
+
+    #[inline]
+    fn visit_alike(&mut self, _: Range<u32>, _: usize) -> bool {
+        false
+    }
 }
 
 /// Counts occupancy in cells along a path.
@@ -130,12 +180,15 @@ struct Tally<'a> {
     /// The cells met so far are the first `count`.
     touched: &'a mut [u32],
     count: usize,
+    /// The masses of the times to come.
+    masses: &'a [f64],
+    /// The sum of all masses before each time to come and the horizon.
+    elapsed: &'a [f64],
 }
 
 impl Tally<'_> {
     #[inline]
-    fn visit(&mut self, pair: u32, mass: f64) {
-        let cell = self.cells.partition.cell(pair as usize);
+    fn add(&mut self, cell: usize, mass: f64) {
         let feature = &mut self.features[cell];
         // Written always, kept if the cell is met for the first time: no branch to mispredict.
         self.touched[self.count] = cell as u32;
@@ -143,17 +196,56 @@ impl Tally<'_> {
         feature.current += mass;
     }
 
+    #[inline]
+    fn cell(&self, pair: u32) -> usize {
+        self.cells.partition.cell(pair as usize)
+    }
+
     /// Σ_j φ_j after the path minus Σ_j φ_j at the root, over the cells that were met; restores the features.
     #[inline]
     fn change(self, logarithm: &Logarithm) -> f64 {
-        let ln = |y: f64| if y >= f64::MIN_POSITIVE { logarithm.ln(y) } else { y.ln() };
-        let mut sum = 0.0;
-        for &cell in &self.touched[..self.count] {
-            let feature = &mut self.features[cell as usize];
-            sum += self.cells.cell_value_with(ln, cell as usize, feature.current) - feature.root_value;
-            feature.current = feature.root;
+        change(self.cells, self.features, &self.touched[..self.count], logarithm)
+    }
+}
+
+/// Out of line and apart from [`Tally`], so that the tally of a walk can live in registers.
+#[inline(never)]
+fn change(cells: &Cells, features: &mut [Feature], touched: &[u32], logarithm: &Logarithm) -> f64 {
+    let ln = |y: f64| if y >= f64::MIN_POSITIVE { logarithm.ln(y) } else { y.ln() };
+    let mut sum = 0.0;
+    for &cell in touched {
+        let feature = &mut features[cell as usize];
+        sum += cells.cell_value_with(ln, cell as usize, feature.current) - feature.root_value;
+        feature.current = feature.root;
+    }
+    sum
+}
+
+impl Track for Tally<'_> {
+    #[inline]
+    fn is_over(&self) -> bool {
+        self.masses.is_empty()
+    }
+
+    #[inline]
+    fn visit(&mut self, pair: u32) {
+        if let [mass, later @ ..] = self.masses {
+            self.masses = later;
+            self.add(self.cell(pair), *mass);
         }
-        sum
+    }
+
+    #[inline]
+    fn visit_alike(&mut self, mut pairs: Range<u32>, times: usize) -> bool {
+        let cell = self.cell(pairs.start);
+        if !pairs.all(|pair| self.cell(pair) == cell) {
+            return false;
+        }
+        let now = self.elapsed.len() - 1 - self.masses.len();
+        let times = times.min(self.masses.len());
+        self.masses = &self.masses[times..];
+        self.add(cell, self.elapsed[now + times] - self.elapsed[now]);
+        true
     }
 }
 
@@ -166,9 +258,9 @@ mod tests {
     struct Given<'a>(&'a [u32]);
 
     impl Walk for Given<'_> {
-        fn walk<Step>(self, steps: impl Iterator<Item = Step>, mut visit: impl FnMut(u32, Step)) {
-            for (&pair, step) in self.0.iter().zip(steps) {
-                visit(pair, step);
+        fn walk(self, track: &mut impl Track) {
+            for &pair in self.0 {
+                track.visit(pair);
             }
         }
     }

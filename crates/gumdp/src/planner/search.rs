@@ -1,7 +1,7 @@
 //! One simulation: select → expand → roll out → evaluate → back up.
 
-use crate::model::{Mdp, Pair};
-use crate::objective::{PathEvaluator, Walk};
+use crate::model::{Follow, Mdp, Pair};
+use crate::objective::{PathEvaluator, Track, Walk};
 use crate::problem::Problem;
 use crate::risk::Erm;
 use crate::rng::{self, Choices, Rng};
@@ -115,35 +115,45 @@ pub(super) struct Rollout<'a> {
 
 impl Walk for Rollout<'_> {
     #[inline]
-    fn walk<Step>(self, steps: impl Iterator<Item = Step>, visit: impl FnMut(u32, Step)) {
+    fn walk(self, track: &mut impl Track) {
         let Self { mdp, first_pair: Some(first_pair), rng } = self else { return };
         match mdp.uniform_actions() {
             // A power of two known to the compiler takes its bits from a random word by constant shifts.
-            Some(2) => wander(mdp, first_pair, rng, steps, visit, |_| 2),
-            Some(4) => wander(mdp, first_pair, rng, steps, visit, |_| 4),
-            Some(actions) => wander(mdp, first_pair, rng, steps, visit, |_| actions),
-            None => wander(mdp, first_pair, rng, steps, visit, |first_pair| mdp.actions_from(first_pair)),
+            Some(2) => wander(mdp, first_pair, rng, track, |_| 2),
+            Some(4) => wander(mdp, first_pair, rng, track, |_| 4),
+            Some(actions) => wander(mdp, first_pair, rng, track, |_| actions),
+            None => wander(mdp, first_pair, rng, track, |first_pair| mdp.actions_from(first_pair)),
         }
     }
 }
 
 #[inline]
-fn wander<Step>(
-    mdp: &Mdp,
-    mut first_pair: u32,
-    rng: &mut Rng,
-    mut steps: impl Iterator<Item = Step>,
-    mut visit: impl FnMut(u32, Step),
-    actions: impl Fn(u32) -> u32,
-) {
-    let Some(mut step) = steps.next() else { return };
+fn wander(mdp: &Mdp, mut first_pair: u32, rng: &mut Rng, track: &mut impl Track, actions: impl Fn(u32) -> u32) {
     let mut choices = Choices::default();
-    loop {
-        let pair = first_pair + choices.below(actions(first_pair), rng);
-        visit(pair, step);
+    while !track.is_over() {
+        let mut pair = first_pair + choices.below(actions(first_pair), rng);
+        track.visit(pair);
         // Where the last action leads does not matter.
-        let Some(next) = steps.next() else { return };
-        first_pair = mdp.sample_first_pair(pair, rng);
-        step = next;
+        if track.is_over() {
+            return;
+        }
+        first_pair = match mdp.follow(pair, rng) {
+            Follow::Next(first_pair) => first_pair,
+            Follow::Stay(0) => mdp.leave(pair, rng),
+            Follow::Stay(times) => {
+                let alike = track.visit_alike(first_pair..first_pair + actions(first_pair), times);
+                for _ in 0..if alike { 0 } else { times } {
+                    pair = first_pair + choices.below(actions(first_pair), rng);
+                    track.visit(pair);
+                    if track.is_over() {
+                        return;
+                    }
+                }
+                if alike {
+                    pair = first_pair + choices.below(actions(first_pair), rng);
+                }
+                mdp.leave(pair, rng)
+            }
+        };
     }
 }

@@ -163,14 +163,34 @@ impl Tree {
         let seen = &mut self.edges[edge as usize];
         seen.erm.add(erm, cost);
         seen.sum += cost;
-        seen.min = seen.min.min(cost);
-        seen.max = seen.max.max(cost);
-        let count = seen.erm.count();
-        let rarity = self.rarities.get(count as usize).copied().unwrap_or_else(|| 1.0 / (count as f64).sqrt());
-        self.scores[edge as usize] = Score { risk: seen.erm.value(erm), rarity };
+        if cost < seen.min {
+            seen.min = cost;
+        }
+        if cost > seen.max {
+            seen.max = cost;
+        }
         let node = &mut self.nodes[node as usize];
         node.visits = node.visits.saturating_add(1);
-        node.tried += u32::from(count == 1);
+        if node.tried == node.actions {
+            self.score(edge, erm);
+        } else if seen.erm.count() == 1 {
+            node.tried += 1;
+            // Nobody looks at scores before the last action is tried.
+            if node.tried == node.actions {
+                for edge in node.first_edge..node.first_edge + node.actions {
+                    self.score(edge, erm);
+                }
+            }
+        }
+    }
+
+    /// Brings what selection looks at up to date.
+    #[inline]
+    fn score(&mut self, edge: EdgeId, erm: Erm) {
+        let seen = &self.edges[edge as usize].erm;
+        let count = seen.count();
+        let rarity = self.rarities.get(count as usize).copied().unwrap_or_else(|| 1.0 / (count as f64).sqrt());
+        self.scores[edge as usize] = Score { risk: seen.value(erm), rarity };
     }
 
     /// Keeps only what is below `root`, which becomes the root. `spare` and `origins` are memory to work in.
