@@ -8,10 +8,10 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use gumdp::oracle::{self, Limits};
-use gumdp::planner::roofline;
+use gumdp::planner::{Race, race, roofline};
 use gumdp::rng::{self, Purpose};
 use gumdp::{
-    Budget, Erm, ErmAccumulator, Exploration, Objective, Planner, PlannerSettings, PlannerVariant, Task, run, tasks,
+    Budget, Erm, ErmAccumulator, Exploration, Objective, Planner, PlannerSettings, PlannerVariant, Task, tasks,
 };
 
 type Benchmark = (&'static str, fn());
@@ -189,32 +189,11 @@ fn decision(name: &str) {
 
 /// A whole episode, beside as many random paths from the same occupancy states.
 fn episode(name: &str) {
-    let task = tasks::get(name).unwrap();
-    let (problem, simulations) = (&task.problem, task.defaults.simulations);
-    let mut planner = planner(&task);
-    let (mut planned, mut roof) = (f64::INFINITY, f64::INFINITY);
-    let mut number = 0;
-    fastest(|| {
-        number += 1;
-        let before = Instant::now();
-        let played = run(problem, &mut planner, 0, number % 4).unwrap().episode;
-        planned = planned.min(before.elapsed().as_secs_f64());
-        let mut rng = rng::stream(1, number % 4, Purpose::Policy);
-        let mut at = problem.start(problem.mdp().state(played.path[0]));
-        let mut seconds = 0.0;
-        for (time, &pair) in played.path.iter().enumerate() {
-            let before = Instant::now();
-            black_box(roofline(problem, &at, simulations, &mut rng));
-            seconds += before.elapsed().as_secs_f64();
-            let next = played.path.get(time + 1).map_or(played.last, |&pair| problem.mdp().state(pair));
-            problem.advance(&mut at, pair, next);
-        }
-        roof = roof.min(seconds);
-    });
+    let Race { planned, roofline, .. } = race(&planner(&tasks::get(name).unwrap()), 2 * PATIENCE);
     println!(
-        "{:<24} {planned:>10.4} s per run; roofline {roof:.4} s, ratio {:.2}",
+        "{:<24} {planned:>10.4} s per run; roofline {roofline:.4} s, ratio {:.2}",
         format!("episode {name}"),
-        planned / roof
+        planned / roofline
     );
 }
 

@@ -44,6 +44,7 @@ pub const RESULTS_VERSION: u32 = 1;
 pub mod episode;
 pub mod experiment;
 pub mod file;
+mod logarithm;
 pub mod model;
 pub mod objective;
 pub mod oracle;

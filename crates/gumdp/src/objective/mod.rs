@@ -29,7 +29,6 @@ pub(crate) use path::{PathEvaluator, Track, Walk};
 mod cells;
 mod display;
 mod error;
-mod logarithm;
 mod partition;
 mod path;
 mod totals;

@@ -5,7 +5,7 @@ use std::slice;
 use std::sync::Arc;
 
 use super::cells::Cells;
-use super::logarithm::Logarithm;
+use crate::logarithm::Logarithm;
 use super::{Objective, Term};
 
 /// Evaluates f after paths that continue from one fixed root, again and again, without allocating.

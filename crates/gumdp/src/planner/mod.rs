@@ -18,7 +18,7 @@ mod settings;
 mod tree;
 mod worker;
 
-pub use roofline::roofline;
+pub use roofline::{Race, race, roofline};
 pub use settings::{
     Budget, Expansion, Exploration, FinalChoice, MAX_SIMULATIONS, PlannerError, PlannerSettings, UntriedOrder,
 };
@@ -30,10 +30,10 @@ use rayon::prelude::*;
 use crate::model::{Action, Pair};
 use crate::policy::Policy;
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::{Erm, ErmAccumulator};
+use crate::risk::{Erm, Seen, Weigher};
 use crate::rng::{self, Purpose, Rng};
 
-use worker::{RootAction, Worker};
+use worker::Worker;
 
 /// A decision and its reasons.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,12 +103,12 @@ pub enum StopReason {
 #[derive(Clone, Debug)]
 pub struct Planner {
     problem: Problem,
-    erm: Erm,
+    weigher: Weigher,
     settings: PlannerSettings,
     /// Each with its own tree; their roots are merged before an action is chosen.
     workers: Vec<Worker>,
     /// What all workers know of the root's actions.
-    root: Vec<RootAction>,
+    root: Vec<Seen>,
     /// The action that was played last, by its place among the state's, if the trees below it are to be kept.
     played: Option<u32>,
     /// What the next occupancy state must be for that tree to be of use, but for its state.
@@ -123,9 +123,10 @@ impl Planner {
     /// If a setting is out of range.
     pub fn new(problem: &Problem, erm: Erm, settings: PlannerSettings) -> Result<Self, PlannerError> {
         settings.check(problem.horizon())?;
+        let bounds = problem.objective().bounds();
         Ok(Self {
             problem: problem.clone(),
-            erm,
+            weigher: Weigher::new(erm, bounds.low, bounds.high),
             workers: vec![Worker::new(problem); settings.workers],
             settings,
             root: Vec::new(),
@@ -148,19 +149,18 @@ impl Planner {
     pub fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Decision {
         self.search(at, rng);
         let mdp = self.problem.mdp();
-        let mut all = ErmAccumulator::EMPTY;
+        let mut all = Seen::NOTHING;
         let reasons = mdp
             .pairs(at.state)
             .zip(&self.root)
             .map(|(pair, seen)| {
-                let visits = seen.erm.count();
-                all.merge(self.erm, &seen.erm);
-                let known = |x: f64| if visits == 0 { f64::NAN } else { x };
+                all.merge(seen);
+                let known = |x: f64| if seen.count == 0 { f64::NAN } else { x };
                 ActionReason {
                     action: mdp.action(Pair(pair)),
-                    visits,
-                    erm: seen.erm.value(self.erm),
-                    mean: known(seen.sum / visits as f64),
+                    visits: seen.count,
+                    erm: self.risk(seen),
+                    mean: known(seen.total / seen.count as f64),
                     min: known(seen.min),
                     max: known(seen.max),
                 }
@@ -170,7 +170,7 @@ impl Planner {
         let out_of_time = self.workers.iter().any(|worker| worker.stopped == StopReason::TimeLimit);
         Decision {
             reasons,
-            root_estimate: all.value(self.erm),
+            root_estimate: self.risk(&all),
             tree_nodes: self.workers.iter().map(Worker::nodes).sum(),
             simulations,
             simulated_steps: simulations * (self.problem.horizon() - at.time) as u64,
@@ -183,13 +183,13 @@ impl Planner {
     fn search(&mut self, at: &OccupancyState, rng: &mut Rng) {
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
         let steps = steps.expect("there is no decision at the horizon");
-        let Self { problem, erm, settings, workers, root, played, expected, .. } = self;
+        let Self { problem, weigher, settings, workers, root, played, expected, .. } = self;
         let deadline = settings.budget.time_limit.map(|limit| (Instant::now(), limit));
         let follows = expected.time == at.time && expected.features == at.features;
         let played = played.take().filter(|_| follows);
         if let [worker] = workers.as_mut_slice() {
             worker.set_root(problem.mdp(), at, played);
-            worker.search(settings, *erm, settings.budget.simulations, deadline, rng);
+            worker.search(settings, weigher, settings.budget.simulations, deadline, rng);
         } else {
             // The workers are logical: their number and streams are fixed, whatever the number of threads.
             let seed = rng::word(rng);
@@ -199,24 +199,27 @@ impl Planner {
                 let share = |all: u64| all / count + u64::from(number < all % count);
                 let mut own = rng::stream(seed, number, Purpose::Policy);
                 worker.set_root(problem.mdp(), at, played);
-                worker.search(settings, *erm, settings.budget.simulations.map(share), deadline, &mut own);
+                worker.search(settings, weigher, settings.budget.simulations.map(share), deadline, &mut own);
             });
         }
         root.clear();
-        root.resize(problem.mdp().pairs(at.state).len(), RootAction::UNTRIED);
+        root.resize(problem.mdp().pairs(at.state).len(), Seen::NOTHING);
         for worker in workers.iter() {
-            worker.add_root(*erm, root);
+            worker.add_root(root);
         }
         self.simulated_steps += self.workers.iter().map(|worker| worker.simulations * steps as u64).sum::<u64>();
     }
 
+    /// The empirical ERM of what was seen; NaN if that is nothing.
+    fn risk(&self, seen: &Seen) -> f64 {
+        if seen.count == 0 { f64::NAN } else { self.weigher.risk(seen, 1.0 / seen.count as f64) }
+    }
+
     /// The action to play, by its place among the state's; ties go to the first.
     fn chosen(&self) -> u32 {
-        let better = |a: &RootAction, b: &RootAction| match self.settings.play {
-            FinalChoice::LowestRisk => {
-                a.erm.count() > 0 && (b.erm.count() == 0 || a.erm.value(self.erm) < b.erm.value(self.erm))
-            }
-            FinalChoice::MostVisited => a.erm.count() > b.erm.count(),
+        let better = |a: &Seen, b: &Seen| match self.settings.play {
+            FinalChoice::LowestRisk => a.count > 0 && (b.count == 0 || self.risk(a) < self.risk(b)),
+            FinalChoice::MostVisited => a.count > b.count,
         };
         let all = 0..self.root.len();
         all.reduce(|best, k| if better(&self.root[k], &self.root[best]) { k } else { best }).unwrap_or(0) as u32

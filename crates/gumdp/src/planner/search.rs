@@ -3,7 +3,7 @@
 use crate::model::{Follow, Mdp, Pair};
 use crate::objective::{PathEvaluator, Track, Walk};
 use crate::problem::Problem;
-use crate::risk::Erm;
+use crate::risk::Weigher;
 use crate::rng::{self, Choices, Rng};
 
 use super::settings::{Expansion, PlannerSettings, UntriedOrder};
@@ -50,7 +50,7 @@ impl Simulator {
 
     /// Simulates one path from the root to the horizon and puts its cost into the tree.
     #[inline]
-    pub(super) fn simulate(&mut self, tree: &mut Tree, settings: &PlannerSettings, erm: Erm, rng: &mut Rng) {
+    pub(super) fn simulate(&mut self, tree: &mut Tree, settings: &PlannerSettings, weigher: &Weigher, rng: &mut Rng) {
         let mdp = self.problem.mdp();
         let steps = self.steps();
         self.trail.clear();
@@ -80,9 +80,7 @@ impl Simulator {
         let known = self.trail.len();
         let path = &mut self.path[..steps];
         let cost = self.evaluator.value(path, known, self.start, Rollout { mdp, first_pair: left_at, rng });
-        for &(node, edge) in &self.trail {
-            tree.record(node, edge, erm, cost);
-        }
+        tree.record(&self.trail, weigher, cost);
     }
 
     /// An untried action if there is one, else argmin_a ρ̂(s, a) − θ_t √(√N(s) / N(s, a)).
@@ -99,7 +97,7 @@ impl Simulator {
             UntriedOrder::ByIndex => at.first_edge + at.tried,
             UntriedOrder::Random => {
                 let chosen = rng::below(rng, edges - at.tried) as usize;
-                let untried = |edge: &EdgeId| tree.edge(*edge).erm.count() == 0;
+                let untried = |edge: &EdgeId| tree.edge(*edge).seen.count == 0;
                 (at.first_edge..at.first_edge + edges).filter(untried).nth(chosen).unwrap_or(at.first_edge)
             }
         }

@@ -5,7 +5,7 @@
 //! most nodes never have one. The nodes that an edge led to form a linked list through `next_sibling`.
 
 use crate::model::{Mdp, State};
-use crate::risk::{Erm, ErmAccumulator};
+use crate::risk::{Seen, Weigher};
 
 /// Index of a node.
 pub(super) type NodeId = u32;
@@ -49,20 +49,17 @@ impl Score {
     const UNTRIED: Self = Self { risk: f64::INFINITY, rarity: 0.0 };
 }
 
-/// What an edge knows of the costs of its simulations, in one cache line.
+/// An action of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
-    pub(super) erm: ErmAccumulator,
-    pub(super) sum: f64,
-    pub(super) min: f64,
-    pub(super) max: f64,
+    /// The costs of the simulations that took it.
+    pub(super) seen: Seen,
     /// The first of the nodes it led to.
     first_child: NodeId,
 }
 
 impl Edge {
-    const UNTRIED: Self =
-        Self { erm: ErmAccumulator::EMPTY, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY, first_child: NO_NODE };
+    const UNTRIED: Self = Self { seen: Seen::NOTHING, first_child: NO_NODE };
 }
 
 /// Vectors over nodes and over edges.
@@ -157,28 +154,24 @@ impl Tree {
         child
     }
 
-    /// A simulation that took `edge` in `node` ended with this cost.
+    /// A simulation that took these edges in these nodes ended with this cost.
     #[inline]
-    pub(super) fn record(&mut self, node: NodeId, edge: EdgeId, erm: Erm, cost: f64) {
-        let seen = &mut self.edges[edge as usize];
-        seen.erm.add(erm, cost);
-        seen.sum += cost;
-        if cost < seen.min {
-            seen.min = cost;
-        }
-        if cost > seen.max {
-            seen.max = cost;
-        }
-        let node = &mut self.nodes[node as usize];
-        node.visits = node.visits.saturating_add(1);
-        if node.tried == node.actions {
-            self.score(edge, erm);
-        } else if seen.erm.count() == 1 {
-            node.tried += 1;
-            // Nobody looks at scores before the last action is tried.
+    pub(super) fn record(&mut self, trail: &[(NodeId, EdgeId)], weigher: &Weigher, cost: f64) {
+        let weight = weigher.weigh(cost);
+        for &(node, edge) in trail {
+            let seen = &mut self.edges[edge as usize].seen;
+            seen.add(cost, weight);
+            let node = &mut self.nodes[node as usize];
+            node.visits = node.visits.saturating_add(1);
             if node.tried == node.actions {
-                for edge in node.first_edge..node.first_edge + node.actions {
-                    self.score(edge, erm);
+                self.score(edge, weigher);
+            } else if seen.count == 1 {
+                node.tried += 1;
+                // Nobody looks at scores before the last action is tried.
+                if node.tried == node.actions {
+                    for edge in node.first_edge..node.first_edge + node.actions {
+                        self.score(edge, weigher);
+                    }
                 }
             }
         }
@@ -186,11 +179,11 @@ impl Tree {
 
     /// Brings what selection looks at up to date.
     #[inline]
-    fn score(&mut self, edge: EdgeId, erm: Erm) {
-        let seen = &self.edges[edge as usize].erm;
-        let count = seen.count();
-        let rarity = self.rarities.get(count as usize).copied().unwrap_or_else(|| 1.0 / (count as f64).sqrt());
-        self.scores[edge as usize] = Score { risk: seen.value(erm), rarity };
+    fn score(&mut self, edge: EdgeId, weigher: &Weigher) {
+        let seen = &self.edges[edge as usize].seen;
+        let rarity =
+            self.rarities.get(seen.count as usize).copied().unwrap_or_else(|| 1.0 / (seen.count as f64).sqrt());
+        self.scores[edge as usize] = Score { risk: weigher.risk(seen, rarity * rarity), rarity };
     }
 
     /// Keeps only what is below `root`, which becomes the root. `spare` and `origins` are memory to work in.
@@ -243,6 +236,11 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::risk::Erm;
+
+    fn mean() -> Weigher {
+        Weigher::new(Erm::MEAN, 0.0, 9.0)
+    }
 
     fn coin() -> Mdp {
         let half = [(0, 0.5), (1, 0.5)];
@@ -259,7 +257,7 @@ mod tests {
         tree.reset(&mdp, State(0));
         for (edge, cost, times) in [(0, 3.0, 1), (1, 1.0, 100), (2, 2.0, 100)] {
             for _ in 0..times {
-                tree.record(ROOT, edge, Erm::MEAN, cost);
+                tree.record(&[(ROOT, edge)], &mean(), cost);
             }
         }
         assert_eq!(tree.lowest(tree.node(ROOT), 0.0), 1);
@@ -276,20 +274,20 @@ mod tests {
         let other = tree.add_child(&mdp, 0, State(0));
         let kept = tree.add_child(&mdp, 1, State(1));
         let edge = tree.visit(other).first_edge;
-        tree.record(other, edge, Erm::MEAN, 9.0);
+        tree.record(&[(other, edge)], &mean(), 9.0);
         let edge = tree.visit(kept).first_edge + 1;
-        tree.record(kept, edge, Erm::MEAN, 5.0);
+        tree.record(&[(kept, edge)], &mean(), 5.0);
         let grandchild = tree.add_child(&mdp, edge, State(0));
         let edge = tree.visit(grandchild).first_edge + 2;
-        tree.record(grandchild, edge, Erm::MEAN, 7.0);
+        tree.record(&[(grandchild, edge)], &mean(), 7.0);
 
         tree.reroot(&mdp, kept, &mut Tree::default(), &mut Vec::new());
         assert_eq!(tree.len(), 2);
         assert_eq!(tree.node(ROOT).state, State(1));
         assert_eq!(tree.node(ROOT).actions, 2);
-        assert_eq!(tree.edge(1).sum, 5.0);
+        assert_eq!(tree.edge(1).seen.total, 5.0);
         let child = tree.child(1, State(0)).unwrap();
-        assert_eq!(tree.edge(tree.node(child).first_edge + 2).max, 7.0);
+        assert_eq!(tree.edge(tree.node(child).first_edge + 2).seen.max, 7.0);
         assert_eq!(tree.child(0, State(0)), None);
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::model::Mdp;
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::{Erm, ErmAccumulator};
+use crate::risk::{Seen, Weigher};
 use crate::rng::Rng;
 
 use super::search::Simulator;
@@ -27,27 +27,6 @@ pub(super) struct Worker {
     pub(super) simulations: u64,
     /// Why the last search ended.
     pub(super) stopped: StopReason,
-}
-
-/// What is known of one action at the root.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RootAction {
-    pub(super) erm: ErmAccumulator,
-    pub(super) sum: f64,
-    pub(super) min: f64,
-    pub(super) max: f64,
-}
-
-impl RootAction {
-    pub(super) const UNTRIED: Self =
-        Self { erm: ErmAccumulator::EMPTY, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
-
-    fn merge(&mut self, erm: Erm, other: &Self) {
-        self.erm.merge(erm, &other.erm);
-        self.sum += other.sum;
-        self.min = self.min.min(other.min);
-        self.max = self.max.max(other.max);
-    }
 }
 
 impl Worker {
@@ -75,7 +54,7 @@ impl Worker {
     pub(super) fn search(
         &mut self,
         settings: &PlannerSettings,
-        erm: Erm,
+        weigher: &Weigher,
         most: Option<u64>,
         deadline: Option<(Instant, Duration)>,
         rng: &mut Rng,
@@ -94,16 +73,15 @@ impl Worker {
                 self.simulations = done;
                 return;
             }
-            self.simulator.simulate(&mut self.tree, settings, erm, rng);
+            self.simulator.simulate(&mut self.tree, settings, weigher, rng);
         }
     }
 
     /// Adds what this tree knows of the root's actions.
-    pub(super) fn add_root(&self, erm: Erm, actions: &mut [RootAction]) {
+    pub(super) fn add_root(&self, actions: &mut [Seen]) {
         let first = self.tree.node(ROOT).first_edge;
         for (action, edge) in actions.iter_mut().zip(first..) {
-            let seen = self.tree.edge(edge);
-            action.merge(erm, &RootAction { erm: seen.erm, sum: seen.sum, min: seen.min, max: seen.max });
+            action.merge(&self.tree.edge(edge).seen);
         }
     }
 

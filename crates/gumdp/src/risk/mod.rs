@@ -19,6 +19,7 @@ mod erm;
 mod sum;
 mod tail;
 mod tilt;
+mod weight;
 
 pub use accumulator::ErmAccumulator;
 pub use erm::Erm;
@@ -26,6 +27,7 @@ pub(crate) use sum::Sum;
 pub(crate) use tail::{Tail, valid_level};
 pub use tail::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
 pub(crate) use tilt::ErmTable;
+pub(crate) use weight::{Seen, Weigher};
 
 use thiserror::Error;
 

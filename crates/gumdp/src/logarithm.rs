@@ -1,4 +1,4 @@
-//! A natural logarithm that inlines, for the touched cells of simulated paths.
+//! A natural logarithm that inlines, for what is computed in every simulation.
 //!
 //! x = 2^e·m with m in [1, 2), and c the middle of the 256th part of [1, 2) that holds m: ln x = e·ln 2 + ln c + ln(1 + r) with
 //! r = m/c − 1, |r| ≤ 2⁻⁹, by a polynomial of degree 5 (Tang, *Table-driven implementation of the logarithm function*, 1990).
@@ -10,12 +10,12 @@ const PARTS: usize = 256;
 
 /// The reciprocal and the logarithm of the middle of each part of [1, 2).
 #[derive(Clone, Debug)]
-pub(super) struct Logarithm {
+pub(crate) struct Logarithm {
     parts: Box<[[f64; 2]; PARTS]>,
 }
 
 impl Logarithm {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let part = |i: usize| {
             let middle = 1.0 + (i as f64 + 0.5) / PARTS as f64;
             [1.0 / middle, middle.ln()]
@@ -25,7 +25,7 @@ impl Logarithm {
 
     /// ln x for a normal positive x.
     #[inline]
-    pub(super) fn ln(&self, x: f64) -> f64 {
+    pub(crate) fn ln(&self, x: f64) -> f64 {
         let bits = x.to_bits();
         let exponent = (bits >> 52) as i32 - 1023;
         let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000);

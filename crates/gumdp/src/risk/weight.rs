@@ -1,0 +1,176 @@
+//! Entropic risk where one sample enters many sums, as a simulated cost enters every action it passed: one exponential per
+//! sample, none per sum.
+//!
+//! ```text
+//! W = Σ exp(β(xᵢ − c)),      ERM = c + ln(W/n)/β
+//! ```
+//!
+//! with one constant c for all sums. W is kept as m·2^k with an integer k, so that nothing overflows and nothing vanishes
+//! next to larger sums elsewhere. Where |β(x − c)| ≤ 1 for all costs, W − n = Σ expm1(β(xᵢ − c)) is kept instead, which has
+//! all digits as β → 0. Relative to the range of costs the error is about the number of samples times the rounding
+//! error, at worst; [`ErmAccumulator`](super::ErmAccumulator) is exact to rounding and costs two exponentials per sum.
+
+use std::f64::consts::{LN_2, LOG2_E};
+
+use super::Erm;
+use crate::logarithm::Logarithm;
+
+/// ln 2 to 33 binary digits, so that small multiples are exact, and the rest.
+const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
+const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+
+/// |β(x − c)| beyond which the worst case stands for the measure: it is ln(n)/β away at most, lost in rounding.
+const EXTREME: f64 = 1e15;
+
+/// Weighs costs for one β.
+#[derive(Clone, Debug)]
+pub(crate) struct Weigher {
+    regime: Regime,
+    beta: f64,
+    /// 1/β.
+    scale: f64,
+    /// c.
+    centre: f64,
+    logarithm: Logarithm,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Regime {
+    /// β = 0.
+    Mean,
+    /// |β(x − c)| ≤ 1 for all costs.
+    Mild,
+    Strong,
+    /// β = ∞, or as good as that.
+    Worst,
+    /// β = −∞, or as good as that.
+    Best,
+}
+
+/// What one cost adds to a sum: `factor`·2^`exponent`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Weight {
+    factor: f64,
+    exponent: i64,
+}
+
+impl Weight {
+    /// The empty sum.
+    pub(crate) const ZERO: Self = Self { factor: 0.0, exponent: i64::MIN / 2 };
+
+    #[inline]
+    pub(crate) fn add(&mut self, other: Self) {
+        let gap = other.exponent - self.exponent;
+        if gap <= 0 {
+            self.factor += other.factor * power_of_two(gap);
+        } else {
+            self.factor = self.factor * power_of_two(-gap) + other.factor;
+            self.exponent = other.exponent;
+        }
+    }
+}
+
+/// 2^k for k ≤ 0; 0 where that would be too small to count.
+#[inline]
+fn power_of_two(k: i64) -> f64 {
+    if k < -1000 { 0.0 } else { f64::from_bits(((1023 + k) as u64) << 52) }
+}
+
+/// What was seen of some costs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub(crate) count: u64,
+    weight: Weight,
+    pub(crate) total: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+}
+
+impl Seen {
+    pub(crate) const NOTHING: Self =
+        Self { count: 0, weight: Weight::ZERO, total: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
+
+    /// Adds a cost that was weighed before.
+    #[inline]
+    pub(crate) fn add(&mut self, cost: f64, weight: Weight) {
+        self.count += 1;
+        self.weight.add(weight);
+        self.total += cost;
+        if cost < self.min {
+            self.min = cost;
+        }
+        if cost > self.max {
+            self.max = cost;
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.weight.add(other.weight);
+        self.total += other.total;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+}
+
+impl Weigher {
+    /// For costs in [low, high].
+    pub(crate) fn new(erm: Erm, low: f64, high: f64) -> Self {
+        let beta = erm.beta();
+        let middle = 0.5 * low + 0.5 * high;
+        let centre = if middle.is_finite() { middle } else { 0.0 };
+        let largest = beta.abs() * (high - centre).max(centre - low);
+        let regime = if beta == 0.0 {
+            Regime::Mean
+        } else if largest <= 1.0 {
+            Regime::Mild
+        } else if largest <= EXTREME {
+            Regime::Strong
+        } else if beta > 0.0 {
+            Regime::Worst
+        } else {
+            Regime::Best
+        };
+        Self { regime, beta, scale: 1.0 / beta, centre, logarithm: Logarithm::new() }
+    }
+
+    #[inline]
+    pub(crate) fn weigh(&self, cost: f64) -> Weight {
+        let z = self.beta * (cost - self.centre);
+        match self.regime {
+            Regime::Mild => Weight { factor: z.exp_m1(), exponent: 0 },
+            Regime::Strong => {
+                let exponent = (z * LOG2_E) as i64;
+                let k = exponent as f64;
+                Weight { factor: (z - k * LN_2_HIGH - k * LN_2_LOW).exp(), exponent }
+            }
+            Regime::Mean | Regime::Worst | Regime::Best => Weight { factor: 0.0, exponent: 0 },
+        }
+    }
+
+    /// The risk of what was seen; NaN if that is nothing. `share` is 1/count.
+    #[inline]
+    pub(crate) fn risk(&self, seen: &Seen, share: f64) -> f64 {
+        match self.regime {
+            Regime::Mild => self.centre + self.ln_1p(seen.weight.factor * share) * self.scale,
+            Regime::Strong => {
+                let ln = self.logarithm.ln(seen.weight.factor * share) + seen.weight.exponent as f64 * LN_2;
+                self.centre + ln * self.scale
+            }
+            Regime::Mean => seen.total * share,
+            Regime::Worst => seen.max,
+            Regime::Best => seen.min,
+        }
+    }
+
+    /// ln(1 + x) for |x| ≤ e.
+    #[inline]
+    fn ln_1p(&self, x: f64) -> f64 {
+        if x.abs() > 1.0 / 64.0 {
+            return self.logarithm.ln(1.0 + x);
+        }
+        let series = [1.0 / 3.0, 1.0 / 4.0, 1.0 / 5.0, 1.0 / 6.0, 1.0 / 7.0, 1.0 / 8.0, 1.0 / 9.0];
+        let tail = series.iter().rev().fold(0.0, |sum, coefficient| coefficient - x * sum);
+        x - x * x * (0.5 - x * tail)
+    }
+}
