@@ -39,7 +39,7 @@
 //! [`tasks`] (the built-in ones). `docs/mathematics.md` in the repository says which formula is which item.
 
 /// Grows whenever the same seed gives other results than before: what was computed by another version cannot be continued.
-pub const RESULTS_VERSION: u32 = 1;
+pub const RESULTS_VERSION: u32 = 2;
 
 pub mod episode;
 pub mod experiment;

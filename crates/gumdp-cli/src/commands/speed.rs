@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use gumdp::planner::roofline;
+use gumdp::planner::{Race, race, roofline};
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::Summary;
 use gumdp::{Budget, Erm, Planner, PlannerSettings, Problem, Task, experiment, tasks};
@@ -71,35 +71,13 @@ fn tasks_table(patience: Duration, out: &mut impl Write) -> Result<()> {
     let mut table = Table::new(&["task", "s per run", "ns per step", "roofline s", "ratio"], &[0]);
     for name in tasks::NAMES {
         let task = load(name)?;
-        let mut planner = planner(&task, task.defaults.betas[1])?;
-        let problem = &task.problem;
-        let mut played = Vec::new();
-        for number in 0..4 {
-            played.push(gumdp::run(problem, &mut planner, 0, number)?);
-        }
-        let steps = played[0].simulated_steps as f64;
-        let (planned, roof) = in_turns(
-            patience,
-            |number| {
-                let _ = gumdp::run(problem, &mut planner, 0, number % 4);
-            },
-            |number| {
-                let run = &played[number as usize % 4];
-                let mut rng = rng::stream(1, number % 4, Purpose::Policy);
-                let mut at = problem.start(problem.mdp().state(run.episode.path[0]));
-                for (time, &pair) in run.episode.path.iter().enumerate() {
-                    let _ = roofline(problem, &at, task.defaults.simulations, &mut rng);
-                    let next = run.episode.path.get(time + 1);
-                    problem.advance(&mut at, pair, next.map_or(run.episode.last, |&pair| problem.mdp().state(pair)));
-                }
-            },
-        );
+        let Race { planned, roofline, steps } = race(&planner(&task, task.defaults.betas[1])?, patience);
         table.row(vec![
             name.to_owned(),
             format!("{planned:.4}"),
             format!("{:.1}", planned / steps * 1e9),
-            format!("{roof:.4}"),
-            format!("{:.2}", planned / roof),
+            format!("{roofline:.4}"),
+            format!("{:.2}", planned / roofline),
         ]);
     }
     writeln!(

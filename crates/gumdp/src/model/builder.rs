@@ -201,9 +201,12 @@ impl MdpBuilder {
         for pairs in first_pair.windows(2) {
             let actions = &mut heads[pairs[0] as usize..pairs[1] as usize];
             let stay = actions[0].probability;
-            let sticky = |head: &Head| head.first_pair == pairs[0] && head.probability == stay && head.others != CERTAIN;
+            let sticky =
+                |head: &Head| head.first_pair == pairs[0] && head.probability == stay && head.others != CERTAIN;
             if stay >= STICKY && actions.iter().all(sticky) {
-                actions.iter_mut().for_each(|head| head.probability = 1.0 / stay.ln());
+                for head in actions {
+                    head.probability = 1.0 / stay.ln();
+                }
             }
         }
         let mut actions = first_pair.windows(2).map(|pairs| pairs[1] - pairs[0]);

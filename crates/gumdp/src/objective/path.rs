@@ -5,8 +5,8 @@ use std::slice;
 use std::sync::Arc;
 
 use super::cells::Cells;
-use crate::logarithm::Logarithm;
 use super::{Objective, Term};
+use crate::logarithm::Logarithm;
 
 /// Evaluates f after paths that continue from one fixed root, again and again, without allocating.
 #[derive(Clone, Debug)]

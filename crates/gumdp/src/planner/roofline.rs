@@ -49,6 +49,8 @@ pub struct Race {
 
 /// Episodes that are raced; the mean of them is reported.
 const EPISODES: u64 = 4;
+/// How often each is played at least.
+const ROUNDS: u64 = 5;
 
 /// Times episodes of a planner beside their roofline. The same few episodes are played again and again, each decision in
 /// turns with its roofline, until `patience` is over, and the fastest time of each decision counts: what else the machine does
@@ -67,10 +69,12 @@ pub fn race(planner: &Planner, patience: Duration) -> Race {
     let horizon = planner.problem.horizon();
     let mut fastest = vec![(f64::INFINITY, f64::INFINITY); horizon * EPISODES as usize];
     let started = Instant::now();
+    let mut rounds = 0;
     let steps = loop {
+        rounds += 1;
         let play = |(number, decisions)| race_episode(&mut planner.clone(), number, decisions);
         let steps: u64 = (0..EPISODES).zip(fastest.chunks_mut(horizon)).map(play).sum();
-        if started.elapsed() >= patience {
+        if rounds >= ROUNDS && started.elapsed() >= patience {
             break steps;
         }
     };

@@ -147,6 +147,9 @@ fn wander(mdp: &Mdp, mut first_pair: u32, rng: &mut Rng, track: &mut impl Track,
                         return;
                     }
                 }
+                if track.is_over() {
+                    return;
+                }
                 if alike {
                     pair = first_pair + choices.below(actions(first_pair), rng);
                 }

@@ -49,8 +49,9 @@ impl Score {
     const UNTRIED: Self = Self { risk: f64::INFINITY, rarity: 0.0 };
 }
 
-/// An action of a node.
+/// An action of a node, in one cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Edge {
     /// The costs of the simulations that took it.
     pub(super) seen: Seen,

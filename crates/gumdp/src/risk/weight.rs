@@ -174,3 +174,51 @@ impl Weigher {
         x - x * x * (0.5 - x * tail)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{self, Purpose};
+
+    /// Samples of many sizes against the exact measure, for β from the mean to the worst case, in two parts that are merged.
+    #[test]
+    fn risks_are_those_of_the_samples() {
+        let mut rng = rng::stream(2, 0, Purpose::Generation);
+        for (low, high) in [(0.0, 1.0), (-3.0, 2.0), (1e6, 1e6 + 1.0), (-1e-9, 1e-9), (-1e12, 1e13)] {
+            let beta = |scale: f64| scale / (high - low);
+            for scale in [1e-160, 1e-12, 1e-3, 0.5, 1.9, 2.1, 30.0, 700.0, 3e4, 1e9, 1e14, 1e17, f64::INFINITY] {
+                for beta in [0.0, beta(scale), beta(-scale)] {
+                    let erm = Erm::new(beta).unwrap();
+                    let weigher = Weigher::new(erm, low, high);
+                    let samples: Vec<f64> = (0..300).map(|_| low + (high - low) * rng::unit(&mut rng)).collect();
+                    let mut parts = [Seen::NOTHING; 2];
+                    for (i, &x) in samples.iter().enumerate() {
+                        parts[usize::from(i >= 100)].add(x, weigher.weigh(x));
+                    }
+                    let [mut seen, rest] = parts;
+                    seen.merge(&rest);
+                    let error = (weigher.risk(&seen, 1.0 / 300.0) - erm.of_samples(&samples)).abs();
+                    let rounding = 300.0 * f64::EPSILON * high.abs().max(low.abs());
+                    assert!(
+                        error <= 1e-13 * (high - low) + rounding,
+                        "beta {beta} in [{low}, {high}]: off by {error:e}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// A cheap action next to a dear one, β so large that one exponential is nothing next to the other.
+    #[test]
+    fn low_costs_do_not_vanish_next_to_high_ones() {
+        let weigher = Weigher::new(Erm::new(1e5).unwrap(), 0.0, 1.0);
+        let (mut cheap, mut dear) = (Seen::NOTHING, Seen::NOTHING);
+        for _ in 0..3 {
+            cheap.add(0.25, weigher.weigh(0.25));
+            dear.add(1.0, weigher.weigh(1.0));
+        }
+        assert!((weigher.risk(&cheap, 1.0 / 3.0) - 0.25).abs() < 1e-15);
+        dear.merge(&cheap);
+        assert!((weigher.risk(&dear, 1.0 / 6.0) - (1.0 - 2.0_f64.ln() / 1e5)).abs() < 1e-15);
+    }
+}
