@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use gumdp::oracle::{self, Limits};
-use gumdp::planner::{Race, race, roofline};
+use gumdp::planner::{Race, Roofline, race};
 use gumdp::rng::{self, Purpose};
 use gumdp::{
     Budget, Erm, ErmAccumulator, Exploration, Objective, Planner, PlannerSettings, PlannerVariant, Task, tasks,
@@ -165,6 +165,7 @@ fn decision(name: &str) {
     let start = problem.start(problem.mdp().initial()[0].0);
     let steps = simulations as f64 * problem.horizon() as f64;
     let mut planner = planner(&task);
+    let mut roofline = Roofline::new(problem);
     let (mut planned, mut roof) = (f64::INFINITY, f64::INFINITY);
     let mut number = 0;
     fastest(|| {
@@ -174,7 +175,7 @@ fn decision(name: &str) {
         black_box(planner.decide(&start, &mut rng));
         planned = planned.min(before.elapsed().as_secs_f64());
         let before = Instant::now();
-        black_box(roofline(problem, &start, simulations, &mut rng));
+        black_box(roofline.simulate(&start, simulations, &mut rng));
         roof = roof.min(before.elapsed().as_secs_f64());
     });
     println!(

@@ -156,7 +156,8 @@ fn random_paths_have_the_law_of_the_uniform_policy() {
         let variance: f64 = law.outcomes().map(|(cost, weight)| weight * (cost - mean).powi(2)).sum();
         let start = problem.start(State::from(0));
         let paths = 200_000;
-        let sum = planner::roofline(&problem, &start, paths, &mut rng::stream(5, 0, Purpose::Policy));
+        let mut random = rng::stream(5, 0, Purpose::Policy);
+        let sum = planner::Roofline::new(&problem).simulate(&start, paths, &mut random);
         let z = (sum / paths as f64 - mean) / (variance / paths as f64).sqrt();
         assert!(z.abs() < 5.0, "{z}");
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use gumdp::planner::{Race, race, roofline};
+use gumdp::planner::{Race, Roofline, race};
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::Summary;
 use gumdp::{Budget, Erm, Planner, PlannerSettings, Problem, Task, experiment, tasks};
@@ -92,6 +92,7 @@ fn tasks_table(patience: Duration, out: &mut impl Write) -> Result<()> {
 fn decision(problem: &Problem, settings: &PlannerSettings, beta: f64, patience: Duration) -> Result<(f64, f64, f64)> {
     let simulations = settings.budget.simulations.unwrap_or(0);
     let mut planner = Planner::new(problem, Erm::new(beta)?, settings.clone())?;
+    let mut roofline = Roofline::new(problem);
     let start = problem.start(problem.mdp().initial()[0].0);
     let (planned, roof) = in_turns(
         patience,
@@ -99,7 +100,8 @@ fn decision(problem: &Problem, settings: &PlannerSettings, beta: f64, patience: 
             let _ = planner.decide(&start, &mut rng::stream(0, number % 4, Purpose::Policy));
         },
         |number| {
-            let _ = roofline(problem, &start, simulations, &mut rng::stream(0, number % 4, Purpose::Policy));
+            let mut rng = rng::stream(0, number % 4, Purpose::Policy);
+            std::hint::black_box(roofline.simulate(&start, simulations, &mut rng));
         },
     );
     Ok((planned, roof, simulations as f64 * problem.horizon() as f64))

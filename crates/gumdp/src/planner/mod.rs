@@ -18,7 +18,7 @@ mod settings;
 mod tree;
 mod worker;
 
-pub use roofline::{Race, race, roofline};
+pub use roofline::{Race, Roofline, race};
 pub use settings::{
     Budget, Expansion, Exploration, FinalChoice, MAX_SIMULATIONS, PlannerError, PlannerSettings, UntriedOrder,
 };

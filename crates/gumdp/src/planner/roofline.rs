@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use crate::objective::PathEvaluator;
 use crate::policy::Policy;
 use crate::problem::{OccupancyState, Problem};
 use crate::rng::{self, Purpose, Rng};
@@ -10,33 +11,47 @@ use crate::rng::{self, Purpose, Rng};
 use super::Planner;
 use super::search::Rollout;
 
-/// Plays `simulations` uniformly random paths from an occupancy state to the horizon, evaluates each, and returns the sum of
-/// their costs: the work of a planner's decision without its tree. Benchmarks report the planner's time as a multiple of
-/// this one's.
+/// Plays uniformly random paths from occupancy states to the horizon and evaluates each: the work of a planner's decision
+/// without its tree. Benchmarks report the planner's time as a multiple of this one's.
 ///
 /// ```
-/// use gumdp::planner::roofline;
+/// use gumdp::planner::Roofline;
 /// use gumdp::rng::{self, Purpose};
 /// let problem = gumdp::tasks::get("rooms").unwrap().problem;
 /// let start = problem.start(problem.mdp().initial()[0].0);
-/// let sum = roofline(&problem, &start, 100, &mut rng::stream(0, 0, Purpose::Policy));
+/// let sum = Roofline::new(&problem).simulate(&start, 100, &mut rng::stream(0, 0, Purpose::Policy));
 /// assert!(sum > 0.0 && sum <= 100.0);
 /// ```
-#[must_use]
-pub fn roofline(problem: &Problem, at: &OccupancyState, simulations: u64, rng: &mut Rng) -> f64 {
-    let mdp = problem.mdp();
-    let mut evaluator = problem.path_evaluator();
-    evaluator.set_root(&at.features);
-    let mut path = vec![0; problem.horizon() - at.time];
-    let mut sum = 0.0;
-    for _ in 0..simulations {
-        let rollout = Rollout { mdp, first_pair: Some(mdp.pairs(at.state).start), rng };
-        sum += evaluator.value(&mut path, 0, at.time, rollout);
-    }
-    sum
+#[derive(Clone, Debug)]
+pub struct Roofline {
+    problem: Problem,
+    evaluator: PathEvaluator,
+    /// Memory for a path.
+    path: Vec<u32>,
 }
 
-/// How long episodes take, and how long their [`roofline`] does; see the [example](race).
+impl Roofline {
+    /// For paths of this problem. See the [example](Roofline).
+    #[must_use]
+    pub fn new(problem: &Problem) -> Self {
+        Self { evaluator: problem.path_evaluator(), path: vec![0; problem.horizon()], problem: problem.clone() }
+    }
+
+    /// The sum of the costs of so many paths. See the [example](Roofline).
+    pub fn simulate(&mut self, at: &OccupancyState, paths: u64, rng: &mut Rng) -> f64 {
+        let mdp = self.problem.mdp();
+        self.evaluator.set_root(&at.features);
+        let path = &mut self.path[at.time..];
+        let mut sum = 0.0;
+        for _ in 0..paths {
+            let rollout = Rollout { mdp, first_pair: Some(mdp.pairs(at.state).start), rng };
+            sum += self.evaluator.value(path, 0, at.time, rollout);
+        }
+        sum
+    }
+}
+
+/// How long episodes take, and how long their [`Roofline`] does; see the [example](race).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Race {
     /// Seconds of an episode with the planner.
@@ -85,6 +100,7 @@ pub fn race(planner: &Planner, patience: Duration) -> Race {
 /// Plays one episode, keeps the fastest times of each decision and its roofline, and returns the simulated steps.
 fn race_episode(planner: &mut Planner, number: u64, fastest: &mut [(f64, f64)]) -> u64 {
     let problem = planner.problem.clone();
+    let mut roofline = Roofline::new(&problem);
     let mut environment = rng::stream(0, number, Purpose::Environment);
     let mut own = rng::stream(0, number, Purpose::Policy);
     let mut other = rng::stream(1, number, Purpose::Policy);
@@ -95,7 +111,7 @@ fn race_episode(planner: &mut Planner, number: u64, fastest: &mut [(f64, f64)]) 
         *planned = planned.min(before.elapsed().as_secs_f64());
         let paths = (planner.simulated_steps - steps_before) / (problem.horizon() - at.time) as u64;
         let before = Instant::now();
-        black_box(roofline(&problem, &at, paths, &mut other));
+        black_box(roofline.simulate(&at, paths, &mut other));
         *roof = roof.min(before.elapsed().as_secs_f64());
         let pair = problem.mdp().pair(at.state, action).expect("planners play actions of the state");
         problem.advance(&mut at, pair, problem.mdp().sample(pair, &mut environment));
