@@ -54,13 +54,22 @@ impl Auto {
     /// # Errors
     /// If the planner is needed and a setting is out of range.
     pub fn new(problem: &Problem, erm: Erm, limits: &Limits, settings: PlannerSettings) -> Result<Self, PlannerError> {
-        match oracle::optimum(problem, erm, limits) {
-            Ok(solution) => Ok(Self::Solved(solution)),
-            Err(because) => {
-                let planner = Box::new(Planner::new(problem, erm, settings)?);
-                Ok(Self::Planning { planner, because })
-            }
-        }
+        Self::of(oracle::optimum(problem, erm, limits), || Planner::new(problem, erm, settings))
+    }
+
+    /// The same when it is already known whether the problem fits: `solved` is what [`oracle::optimum()`] said, and
+    /// `planner` is only called if it refused.
+    ///
+    /// # Errors
+    /// Those of `planner`.
+    pub fn of(
+        solved: Result<Solution, OracleError>,
+        planner: impl FnOnce() -> Result<Planner, PlannerError>,
+    ) -> Result<Self, PlannerError> {
+        Ok(match solved {
+            Ok(solution) => Self::Solved(solution),
+            Err(because) => Self::Planning { planner: Box::new(planner()?), because },
+        })
     }
 }
 
@@ -72,15 +81,7 @@ impl fmt::Display for Auto {
                 write!(f, "solved exactly by backward induction, {states} states")
             }
             Self::Solved(Solution { states, .. }) => write!(f, "solved exactly, {states} occupancy states"),
-            Self::Planning { because, .. } => match *because {
-                OracleError::TooLarge { limit, .. } => {
-                    write!(f, "too large to solve (more than {limit} occupancy states), planning")
-                }
-                OracleError::Memory { limit, .. } => {
-                    write!(f, "too large to solve (more than {} MiB of memory), planning", limit >> 20)
-                }
-                ref other => write!(f, "not solved ({other}), planning"),
-            },
+            Self::Planning { because, .. } => write!(f, "{}, planning", because.in_short()),
         }
     }
 }

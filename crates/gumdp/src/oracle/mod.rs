@@ -114,6 +114,25 @@ pub enum OracleError {
     },
 }
 
+impl OracleError {
+    /// Why the optimum is not known, in a few words and without advice.
+    ///
+    /// ```
+    /// use gumdp::oracle::{Limits, solve};
+    /// let problem = gumdp::tasks::get("grid-msee").unwrap().problem;
+    /// let error = solve(&problem, gumdp::Erm::MEAN, &Limits::QUICK).unwrap_err();
+    /// assert_eq!(error.in_short(), "too large to solve (more than 20000000 occupancy states)");
+    /// ```
+    #[must_use]
+    pub fn in_short(&self) -> String {
+        match self {
+            Self::TooLarge { limit, .. } => format!("too large to solve (more than {limit} occupancy states)"),
+            Self::Memory { limit, .. } => format!("too large to solve (more than {} MiB of memory)", limit >> 20),
+            other => format!("not solved ({other})"),
+        }
+    }
+}
+
 fn projection(projected: Option<f64>) -> String {
     projected.map_or_else(String::new, |states| format!(", about {states:.1e} expected"))
 }
