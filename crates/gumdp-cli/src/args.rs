@@ -24,8 +24,9 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  gumdp run rooms                       plan, print a table, draw the figures
+  gumdp run rooms                       play, print a table, draw the figures
   gumdp run mdp --beta 0.1,5,10 --json  the same as data
+  gumdp compare msee --beta 50          both planners, the optimum and chance, side by side
   gumdp solve msee --beta 50            the exact optimum
   gumdp show rooms --toml > mine.toml   start a problem of your own
   gumdp reproduce                       every experiment of the paper
@@ -58,6 +59,8 @@ pub enum Command {
     },
     /// Play episodes for each β, print one row per β, write results and figures.
     Run(RunArgs),
+    /// Play the paper's planner, the default one, the optimum and chance side by side.
+    Compare(CompareArgs),
     /// Compute the exact optimum.
     #[command(
         after_help = "Examples:\n  gumdp solve msee --beta 50\n  gumdp solve grid-mo --beta 8 --json\n  gumdp solve mine.toml --beta inf --max-states 200000000"
@@ -78,35 +81,11 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Plan one decision and show its reasons.
+    /// Make one decision and show its reasons.
+    Plan(PlanArgs),
+    /// Regenerate the paper's experiments with its settings and ours; can be resumed.
     #[command(
-        after_help = "Examples:\n  gumdp plan rooms --beta 10\n  gumdp plan grid-mo --beta 8 --time-limit 50ms\n  gumdp plan msee --beta 50 --state s2 --simulations 5000"
-    )]
-    Plan {
-        /// Name of a built-in task, or a problem file.
-        task: String,
-        /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk.
-        #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
-        beta: f64,
-        /// The state to decide in, at time 0 (default: the task's first initial state).
-        #[arg(long, value_name = "S")]
-        state: Option<String>,
-        /// Simulations (default: the task's).
-        #[arg(long, value_name = "n", value_parser = whole(1, MAX_SIMULATIONS), conflicts_with = "time_limit")]
-        simulations: Option<u64>,
-        /// Plan for this long instead, such as 50ms or 2s.
-        #[arg(long, value_name = "TIME", value_parser = duration)]
-        time_limit: Option<Duration>,
-        /// Seed of all random numbers.
-        #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole(0, u64::MAX))]
-        seed: u64,
-        /// A JSON object instead of a table.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Regenerate the paper's experiments with its settings; can be interrupted and resumed.
-    #[command(
-        after_help = "Examples:\n  gumdp reproduce\n  gumdp reproduce grid-mo mdp --runs 32\n  gumdp reproduce --out paper"
+        after_help = "Examples:\n  gumdp reproduce\n  gumdp reproduce grid-mo mdp --runs 32\n  gumdp reproduce --paper-only --out paper"
     )]
     Reproduce {
         /// Which experiments (default: all): the names of the built-in tasks.
@@ -115,6 +94,9 @@ pub enum Command {
         /// Runs per β (default: the paper's 100 and 128).
         #[arg(long, value_name = "N", value_parser = whole(1, MAX_RUNS))]
         runs: Option<u64>,
+        /// Leave out the runs of the default planner, which take as long again, and the section on them.
+        #[arg(long)]
+        paper_only: bool,
         /// Seed of all random numbers.
         #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole(0, u64::MAX))]
         seed: u64,
@@ -128,7 +110,7 @@ pub enum Command {
     /// Draw figures and report again from saved results.
     #[command(after_help = "Example:\n  gumdp report gumdp-out/rooms")]
     Report {
-        /// A folder written by `run` or `reproduce`.
+        /// A folder written by `run`, `compare` or `reproduce`.
         dir: PathBuf,
     },
     /// Show one saved episode step by step.
@@ -136,7 +118,7 @@ pub enum Command {
         after_help = "Examples:\n  gumdp replay gumdp-out/grid-mo --run 3\n  gumdp replay gumdp-out/reproduce --run 0 --task grid-msee --beta 1000"
     )]
     Replay {
-        /// A folder written by `run` or `reproduce`.
+        /// A folder written by `run`, `compare` or `reproduce`.
         dir: PathBuf,
         /// Number of the run, from 0.
         #[arg(long, value_name = "K", value_parser = whole(0, u64::MAX))]
@@ -178,6 +160,31 @@ pub enum Command {
     after_help = "Examples:\n  gumdp run rooms\n  gumdp run mdp --beta 0.1,5,10 --runs 1000 --json\n  gumdp run mine.toml --beta -1,0,inf --policy exact\n  gumdp run grid-mo --preset paper --out paper-grid-mo"
 )]
 pub struct RunArgs {
+    /// What is played.
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
+    /// Who plays.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+}
+
+/// Arguments of `gumdp compare`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp compare msee\n  gumdp compare grid-mo --beta 1,8 --runs 1000 --out mo\n  gumdp compare mine.toml --beta 0,10 --simulations 2000 --json"
+)]
+pub struct CompareArgs {
+    /// What is played.
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
+    /// Solve the problem exactly if it has at most this many occupancy states (default: 20000000, within 256 MiB).
+    #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
+    pub max_states: Option<u64>,
+}
+
+/// What is played, and what becomes of it.
+#[derive(Debug, Args)]
+pub struct ExperimentArgs {
     /// Name of a built-in task, or a problem file.
     pub task: String,
     /// Attitudes to risk, separated by commas: 0 is the mean, inf the worst case, negative seeks risk (default: the task's).
@@ -186,7 +193,7 @@ pub struct RunArgs {
     /// Episodes per β (default: the task's).
     #[arg(long, value_name = "N", value_parser = whole(1, MAX_RUNS))]
     pub runs: Option<u64>,
-    /// Simulations per decision (default: the task's).
+    /// Simulations per decision of a planner (default: the task's).
     #[arg(long, value_name = "n", value_parser = whole(1, MAX_SIMULATIONS))]
     pub simulations: Option<u64>,
     /// Seed of all random numbers.
@@ -195,16 +202,56 @@ pub struct RunArgs {
     /// Use this many threads (default: all cores). Results do not depend on it.
     #[arg(long, value_name = "T", value_parser = threads)]
     pub threads: Option<usize>,
-    /// Settings of the planner; `paper` implies `--policy planner`.
-    #[arg(long, value_enum)]
-    pub preset: Option<Preset>,
-    /// Who chooses the actions (default: planner).
-    #[arg(long, value_enum)]
-    pub policy: Option<PolicyName>,
-    /// Folder for results and figures (default: gumdp-out/TASK; with --json nothing is written unless this is given).
+    /// Folder for results and figures (default: one below gumdp-out; with --json nothing is written unless this is given).
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// A JSON array instead of a table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Who chooses the actions.
+#[derive(Debug, Args)]
+pub struct PolicyArgs {
+    /// Settings of the planner; `paper` implies `--policy planner`.
+    #[arg(long, value_enum)]
+    pub preset: Option<Preset>,
+    /// Who chooses the actions (default: auto).
+    #[arg(long, value_enum)]
+    pub policy: Option<PolicyName>,
+    /// Refuse to solve problems with more occupancy states than this (default: 20000000, within 256 MiB, for auto; 50000000
+    /// for exact).
+    #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
+    pub max_states: Option<u64>,
+}
+
+/// Arguments of `gumdp plan`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp plan rooms --beta 10\n  gumdp plan grid-mo --beta 8 --time-limit 50ms\n  gumdp plan msee --beta 50 --state s2 --policy planner --simulations 5000"
+)]
+pub struct PlanArgs {
+    /// Name of a built-in task, or a problem file.
+    pub task: String,
+    /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk.
+    #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
+    pub beta: f64,
+    /// The state to decide in, at time 0 (default: the task's first initial state).
+    #[arg(long, value_name = "S")]
+    pub state: Option<String>,
+    /// Simulations of the planner (default: the task's).
+    #[arg(long, value_name = "n", value_parser = whole(1, MAX_SIMULATIONS), conflicts_with = "time_limit")]
+    pub simulations: Option<u64>,
+    /// Plan for this long instead, such as 50ms or 2s; implies `--policy planner`.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub time_limit: Option<Duration>,
+    /// Who decides.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// Seed of all random numbers.
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole(0, u64::MAX))]
+    pub seed: u64,
+    /// A JSON object instead of a table.
     #[arg(long)]
     pub json: bool,
 }
@@ -221,6 +268,8 @@ pub enum Preset {
 /// Who chooses the actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PolicyName {
+    /// The exact optimum if it can be computed soon, else the planner.
+    Auto,
     /// ERM-MCTS.
     Planner,
     /// Every action equally likely.

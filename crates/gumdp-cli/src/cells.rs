@@ -2,19 +2,15 @@
 
 use anyhow::Result;
 use cpu_time::ThreadTime;
-use gumdp::oracle::{self, Limits};
-use gumdp::{
-    Action, Budget, Erm, Exploration, Markov, OccupancyState, Planner, PlannerSettings, PlannerVariant, Policy, Task,
-    Uniform, rng::Rng,
-};
+use gumdp::{Auto, Budget, Erm, Exploration, Planner, PlannerSettings, PlannerVariant, Task};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::args::{PolicyName, Preset};
-use crate::exact::unsolved;
+use crate::exact::Solver;
 use crate::failure::BadInput;
 use crate::interrupt::{self, Interrupted};
 use crate::number;
+use crate::player::{Player, Who};
 use crate::progress::Progress;
 use crate::store::{Record, Store};
 
@@ -26,8 +22,8 @@ pub struct Cell {
     /// Attitude to risk.
     #[serde(with = "crate::number")]
     pub beta: f64,
-    /// `paper` or `default` for the planner, else the policy's name.
-    pub preset: String,
+    /// Who plays.
+    pub preset: Who,
     /// Number of runs.
     pub runs: u64,
     /// Simulations per decision.
@@ -36,33 +32,48 @@ pub struct Cell {
     pub exploration: f64,
     /// Seed of all random numbers.
     pub seed: u64,
+    /// What `--policy auto` found out, if it chose who plays.
+    #[serde(default)]
+    pub auto: Option<String>,
 }
 
 impl Cell {
     /// The cell of a task with the task's own settings.
-    pub fn new(task: &Task, beta: f64, preset: Option<Preset>, policy: PolicyName, seed: u64) -> Self {
-        let preset = match policy {
-            PolicyName::Planner if preset == Some(Preset::Paper) => "paper",
-            PolicyName::Planner => "default",
-            PolicyName::Uniform => "uniform",
-            PolicyName::Exact => "exact",
-            PolicyName::BackwardInduction => "backward-induction",
-        };
-        let (defaults, plans) = (&task.defaults, policy == PolicyName::Planner);
+    pub fn new(task: &Task, beta: f64, who: Who, seed: u64) -> Self {
+        let defaults = &task.defaults;
         Self {
             task: task.name.clone(),
             beta,
-            preset: preset.to_owned(),
+            preset: who,
             runs: defaults.runs,
-            simulations: if plans { defaults.simulations } else { 0 },
-            exploration: if plans { defaults.exploration } else { 0.0 },
+            simulations: if who.plans() { defaults.simulations } else { 0 },
+            exploration: if who.plans() { defaults.exploration } else { 0.0 },
             seed,
+            auto: None,
         }
     }
 
-    /// Whether actions are chosen by simulations.
-    pub fn is_planner(&self) -> bool {
-        matches!(self.preset.as_str(), "paper" | "default")
+    /// The cell of `--policy auto`: the exact optimum if the solver finds it, else the default planner.
+    pub fn auto(task: &Task, beta: f64, seed: u64, solver: &mut Solver) -> Result<Self> {
+        let planned = Self::new(task, beta, Who::Default, seed);
+        let erm = planned.erm()?;
+        let planner = || Planner::new(&task.problem, erm, planned.planner_settings(task));
+        let auto = Auto::of(solver.solve(erm), planner).map_err(BadInput::new)?;
+        let said = Some(auto.to_string());
+        Ok(match auto {
+            Auto::Solved(_) => Self { auto: said, ..Self::new(task, beta, Who::Exact, seed) },
+            Auto::Planning { .. } => Self { auto: said, ..planned },
+        })
+    }
+
+    /// The cell with other runs and simulations than the task's, where they are given.
+    #[must_use]
+    pub fn with(self, runs: Option<u64>, simulations: Option<u64>) -> Self {
+        Self {
+            runs: runs.unwrap_or(self.runs),
+            simulations: simulations.filter(|_| self.preset.plans()).unwrap_or(self.simulations),
+            ..self
+        }
     }
 
     /// The risk measure.
@@ -70,8 +81,9 @@ impl Cell {
         Ok(Erm::new(self.beta)?)
     }
 
-    /// The settings of its planner.
+    /// The settings of its planner: the one place that knows what the presets are.
     pub fn planner_settings(&self, task: &Task) -> PlannerSettings {
+        // For now both presets are the published algorithm.
         let variant = match task.defaults.variant {
             PlannerVariant::Illustrative => PlannerSettings::paper_illustrative(),
             PlannerVariant::Grid => PlannerSettings::paper_grid(),
@@ -94,7 +106,13 @@ impl Cell {
     }
 
     /// Plays the runs that a journal does not hold yet and returns all of them, in order.
-    pub fn play(&self, task: &Task, store: Option<&Store>, progress: &Progress) -> Result<Vec<Record>> {
+    pub fn play(
+        &self,
+        task: &Task,
+        store: Option<&Store>,
+        progress: &Progress,
+        solver: &mut Solver,
+    ) -> Result<Vec<Record>> {
         let journal = store.map(|store| store.journal(&self.journal(task))).transpose()?;
         let mut records: Vec<Record> = match &journal {
             Some(journal) => journal.finished.range(..self.runs).map(|(_, record)| record.clone()).collect(),
@@ -107,7 +125,7 @@ impl Cell {
         progress.message(format!("{} β = {} {}", self.task, number::beta(self.beta), self.preset));
         progress.advance(records.len() as u64);
         if !missing.is_empty() {
-            let player = Player::new(self, task)?;
+            let player = Player::new(self, task, solver)?;
             let played: Result<Vec<Record>> = missing
                 .into_par_iter()
                 .map_init(
@@ -138,58 +156,6 @@ impl Cell {
             records.sort_by_key(|record| record.run);
         }
         Ok(records)
-    }
-}
-
-/// Any of the policies that can be named on the command line.
-#[derive(Clone)]
-enum Player {
-    Planner(Box<Planner>),
-    Uniform(Uniform),
-    Markov(Box<Markov>),
-    Exact(Box<oracle::OptimalPolicy>),
-}
-
-impl Player {
-    fn new(cell: &Cell, task: &Task) -> Result<Self> {
-        let (problem, erm) = (&task.problem, cell.erm()?);
-        Ok(match cell.preset.as_str() {
-            "uniform" => Self::Uniform(Uniform::new(problem)),
-            "exact" if problem.objective().as_linear().is_none() => {
-                let solution = oracle::solve(problem, erm, &Limits::default())
-                    .map_err(|error| unsolved(&task.name, &error, None))?;
-                Self::Exact(Box::new(solution.policy()))
-            }
-            "exact" | "backward-induction" => {
-                let solution =
-                    oracle::backward_induction(problem, erm).map_err(|error| unsolved(&task.name, &error, None))?;
-                Self::Markov(Box::new(solution.policy))
-            }
-            _ => {
-                Self::Planner(Box::new(Planner::new(problem, erm, cell.planner_settings(task)).map_err(BadInput::new)?))
-            }
-        })
-    }
-}
-
-impl Policy for Player {
-    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
-        match self {
-            Self::Planner(policy) => policy.act(at, rng),
-            Self::Uniform(policy) => policy.act(at, rng),
-            Self::Markov(policy) => policy.act(at, rng),
-            Self::Exact(policy) => policy.act(at, rng),
-        }
-    }
-
-    fn begin_episode(&mut self) {
-        if let Self::Planner(planner) = self {
-            planner.begin_episode();
-        }
-    }
-
-    fn simulated_steps(&self) -> u64 {
-        if let Self::Planner(planner) = self { planner.simulated_steps() } else { 0 }
     }
 }
 

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::number::short;
 use crate::outcome;
+use crate::player::Who;
 use crate::results::{Experiment, Finished};
 
 /// Normal quantile of a two-sided 99 % interval.
@@ -154,16 +155,12 @@ impl Published {
 pub fn compare(published: &Published, experiments: &[Experiment]) -> Result<Vec<Comparison>> {
     let mut comparisons = Vec::new();
     for experiment in experiments {
-        for finished in experiment.finished.iter().filter(|finished| finished.cell.is_planner()) {
+        for finished in experiment.finished.iter().filter(|finished| finished.cell.preset == Who::Paper) {
             let of_cell = |n: &&Number| n.task == finished.cell.task && n.beta == finished.cell.beta;
             for number in published.number.iter().filter(of_cell) {
                 comparisons.extend(with_paper(number, experiment, finished)?);
             }
-            let oracle = experiment
-                .finished
-                .iter()
-                .find(|other| other.cell.preset == "backward-induction" && other.cell.beta == finished.cell.beta);
-            if let Some(oracle) = oracle {
+            if let Some(oracle) = experiment.find(finished.cell.beta, Who::BackwardInduction) {
                 comparisons.extend(with_oracle(finished, oracle)?);
             }
         }

@@ -1,57 +1,60 @@
 //! Exact optima, and what to say where there is none to be had.
 
-use std::time::Instant;
-
-use anyhow::Result;
-use gumdp::oracle::{self, Limits, OracleError};
+use gumdp::oracle::{self, Limits, OracleError, Solution};
 use gumdp::{Erm, Problem};
-use serde::Serialize;
 
 use crate::failure::BadInput;
 
-/// The exact optimum of a problem for one β.
-#[derive(Debug, Serialize)]
-pub struct Optimum {
-    /// The task.
-    pub task: String,
-    /// Attitude to risk.
-    #[serde(with = "crate::number")]
-    pub beta: f64,
-    /// The lowest ERM that any policy has.
-    pub erm: f64,
-    /// The mean cost of the optimal policy.
-    pub mean: f64,
-    /// How it was computed.
-    pub method: String,
-    /// Number of states that were looked at.
-    pub states: u64,
-    /// Wall-clock time it took.
-    pub seconds: f64,
+/// Exact solutions of one problem. Each β is solved once, whoever asks; the last solution is kept with its policy, of the
+/// others the optimum, since policies may be large.
+#[derive(Debug)]
+pub struct Solver {
+    problem: Problem,
+    limits: Limits,
+    optima: Vec<(f64, f64)>,
+    last: Option<(f64, Solution)>,
+    /// What is too large for one β is too large for all.
+    refused: Option<OracleError>,
 }
 
-/// Solves a problem: by backward induction if the objective is linear, else over its occupancy states.
-pub fn optimum(name: &str, problem: &Problem, beta: f64, limits: &Limits) -> Result<Optimum> {
-    let erm = Erm::new(beta)?;
-    let started = Instant::now();
-    let (value, mean, method, states) = if problem.objective().as_linear().is_some() {
-        let solution = oracle::backward_induction(problem, erm).map_err(|error| unsolved(name, &error, None))?;
-        let states = problem.horizon() as u64 * problem.mdp().state_count() as u64;
-        (solution.value, solution.mean, "backward induction".to_owned(), states)
-    } else {
-        let solution =
-            oracle::solve(problem, erm, limits).map_err(|error| unsolved(name, &error, Some("--max-states")))?;
-        (solution.value, solution.mean, solution.method.to_string(), solution.states)
-    };
-    let seconds = started.elapsed().as_secs_f64();
-    Ok(Optimum { task: name.to_owned(), beta, erm: value, mean, method, states, seconds })
+impl Solver {
+    /// Has solved nothing yet.
+    pub fn new(problem: &Problem, limits: Limits) -> Self {
+        Self { problem: problem.clone(), limits, optima: Vec::new(), last: None, refused: None }
+    }
+
+    /// The solution for this attitude to risk.
+    pub fn solve(&mut self, erm: Erm) -> Result<Solution, OracleError> {
+        if let Some(refused) = &self.refused {
+            return Err(refused.clone());
+        }
+        if let Some((_, solution)) = self.last.as_ref().filter(|(beta, _)| *beta == erm.beta()) {
+            return Ok(solution.clone());
+        }
+        self.last = None;
+        match oracle::optimum(&self.problem, erm, &self.limits) {
+            Ok(solution) => {
+                self.optima.push((erm.beta(), solution.value));
+                self.last = Some((erm.beta(), solution.clone()));
+                Ok(solution)
+            }
+            Err(error) => {
+                self.refused = Some(error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    /// The lowest possible risk, if it can be computed.
+    pub fn optimum(&mut self, erm: Erm) -> Option<f64> {
+        let known = self.optima.iter().find(|(beta, _)| *beta == erm.beta()).map(|&(_, value)| value);
+        known.or_else(|| self.solve(erm).ok().map(|solution| solution.value))
+    }
 }
 
-/// Why a task cannot be solved exactly, with a way out: `limit` is how a person raises the limit, if it can be raised.
-pub fn unsolved(task: &str, error: &OracleError, limit: Option<&str>) -> BadInput {
-    let ways = match limit {
-        Some(option) => format!("raise {option}, shorten the horizon, or plan instead: gumdp run {task}"),
-        None => "shorten the horizon, or plan instead: --policy planner".to_owned(),
-    };
+/// Why a task cannot be solved exactly, with a way out.
+pub fn unsolved(task: &str, error: &OracleError) -> BadInput {
+    let ways = format!("raise --max-states, shorten the horizon, or plan instead: gumdp run {task} --policy planner");
     let all = |reached: u64, projected: Option<f64>| match projected {
         Some(states) => format!("about {states:.1e} occupancy states"),
         None => format!("more than {reached} occupancy states"),

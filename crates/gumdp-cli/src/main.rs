@@ -13,10 +13,12 @@ mod number;
 mod outcome;
 mod page;
 mod paper_report;
+mod player;
 #[cfg(feature = "png")]
 mod png;
 mod progress;
 mod results;
+mod side_by_side;
 mod store;
 mod table;
 
@@ -27,6 +29,7 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
+use commands::reproduce::Chosen;
 use failure::BadInput;
 use interrupt::Interrupted;
 
@@ -45,15 +48,14 @@ fn dispatch(cli: Cli) -> Result<()> {
         Command::List { json } => commands::list::list(json),
         Command::Show { task, toml, svg } => commands::show::show(&task, toml, svg.as_deref()),
         Command::Run(args) => commands::run::run(&args, quiet),
+        Command::Compare(args) => commands::compare::compare(&args, quiet),
         Command::Solve { task, beta, max_states, threads, json } => {
             commands::solve::solve(&task, beta, max_states, threads, json, quiet)
         }
-        Command::Plan { task, beta, state, simulations, time_limit, seed, json } => {
-            let budget = commands::plan::budget(simulations, time_limit);
-            commands::plan::plan(&task, beta, state.as_deref(), budget, seed, json)
-        }
-        Command::Reproduce { figures, runs, seed, threads, out } => {
-            commands::reproduce::reproduce(&figures, runs, seed, threads, &out, quiet)
+        Command::Plan(args) => commands::plan::plan(&args),
+        Command::Reproduce { figures, runs, paper_only, seed, threads, out } => {
+            let chosen = Chosen { figures: &figures, runs, paper_only, seed };
+            commands::reproduce::reproduce(&chosen, threads, &out, quiet)
         }
         Command::Report { dir } => commands::report::report(&dir, quiet),
         Command::Replay { dir, run, task, beta, preset } => {

@@ -43,3 +43,8 @@ pub fn short(value: f64) -> String {
         format!("{value:.4}")
     }
 }
+
+/// A cost that may not be known.
+pub fn known(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), short)
+}

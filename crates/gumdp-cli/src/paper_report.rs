@@ -3,11 +3,12 @@
 use anyhow::Result;
 
 use crate::comparison::{Comparison, Published, Verdict};
-use crate::draw;
 use crate::number::{beta, short};
 use crate::page::{Cell, Column, Figure, Page, Table, Tone};
+use crate::player::Who;
 use crate::results::{Experiment, Finished, Manifest};
 use crate::store::Store;
+use crate::{draw, side_by_side};
 
 /// Draws every figure and writes `report.html`.
 pub fn write(
@@ -29,8 +30,11 @@ pub fn write(
     } else {
         compare(&mut page, comparisons);
     }
+    side_by_side::section(&mut page, store, experiments)?;
     for experiment in experiments {
         let task = &experiment.task;
+        // The paper's figures show the paper's planner.
+        let experiment = &experiment.played_by(|who| who != Who::Default);
         page.section(&task.name, &task.title);
         page.paragraph(&task.description);
         if !experiment.finished.is_empty() {
@@ -132,7 +136,7 @@ fn run_times(published: &Published, experiments: &[Experiment]) -> Table {
     ];
     let row = |experiment: &Experiment| {
         let time = published.time.iter().find(|time| time.task == experiment.task.name)?;
-        let planned: Vec<&Finished> = experiment.finished.iter().filter(|f| f.cell.is_planner()).collect();
+        let planned: Vec<&Finished> = experiment.finished.iter().filter(|f| f.cell.preset == Who::Paper).collect();
         let cpu: f64 = planned.iter().map(|finished| finished.cpu_seconds()).sum();
         let runs: usize = planned.iter().map(|finished| finished.records.len()).sum();
         if runs == 0 {

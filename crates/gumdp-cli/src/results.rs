@@ -12,19 +12,15 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use gumdp::Task;
-use gumdp::oracle::{Limits, Strategy};
 use gumdp::stats::Summary;
 use serde::{Deserialize, Serialize};
 
 use crate::cells::Cell;
-use crate::exact;
+use crate::exact::Solver;
 use crate::number;
+use crate::player::Who;
 use crate::progress::Progress;
 use crate::store::{Record, Store};
-
-/// Exact optima are computed for figures only where that takes a moment and little memory.
-const LIMITS_FOR_MARK: Limits =
-    Limits { max_states: 20_000_000, max_bytes: 64 << 20, policy_bytes: 0, strategy: Strategy::Auto };
 
 /// A task with all that was played of it.
 #[derive(Debug)]
@@ -38,19 +34,41 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Computes the exact optimum for each β, if that is quick.
-    pub fn find_optima(&mut self) {
-        for finished in &self.finished {
-            let beta = finished.cell.beta;
-            if self.optimum(beta).is_some() {
-                continue;
-            }
-            match exact::optimum(&self.task.name, &self.task.problem, beta, &LIMITS_FOR_MARK) {
-                Ok(found) => self.optima.push((beta, found.erm)),
-                // Too large for one β is too large for all.
-                Err(_) => break,
+    /// What was played of a task, with the exact optimum for each β where the solver finds it.
+    pub fn new(task: Task, finished: Vec<Finished>, solver: &mut Solver) -> Result<Self> {
+        let mut experiment = Self { task, finished, optima: Vec::new() };
+        for finished in &experiment.finished {
+            let erm = finished.cell.erm()?;
+            if experiment.optimum(erm.beta()).is_none()
+                && let Some(optimum) = solver.optimum(erm)
+            {
+                experiment.optima.push((erm.beta(), optimum));
             }
         }
+        Ok(experiment)
+    }
+
+    /// The part of it that some have played.
+    #[must_use]
+    pub fn played_by(&self, who: impl Fn(Who) -> bool) -> Self {
+        let finished = self.finished.iter().filter(|finished| who(finished.cell.preset)).cloned().collect();
+        Self { task: self.task.clone(), finished, optima: self.optima.clone() }
+    }
+
+    /// Every β that was played.
+    pub fn betas(&self) -> Vec<f64> {
+        distinct(self.finished.iter().map(|finished| finished.cell.beta))
+    }
+
+    /// The cell with this β and policy.
+    pub fn find(&self, beta: f64, who: Who) -> Option<&Finished> {
+        self.finished.iter().find(|finished| finished.cell.beta == beta && finished.cell.preset == who)
+    }
+
+    /// The cells β by β, those of one β in the order in which they were played.
+    pub fn by_beta(&self) -> Vec<&Finished> {
+        let of_beta = |beta: f64| self.finished.iter().filter(move |finished| finished.cell.beta == beta);
+        self.betas().into_iter().flat_map(of_beta).collect()
     }
 
     /// The exact optimum for this β, if it is known.
@@ -59,8 +77,19 @@ impl Experiment {
     }
 }
 
+/// The items without those that were there before.
+pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut kept = Vec::new();
+    for item in items {
+        if !kept.contains(&item) {
+            kept.push(item);
+        }
+    }
+    kept
+}
+
 /// A cell with its runs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Finished {
     /// What was played.
     pub cell: Cell,
@@ -72,8 +101,14 @@ pub struct Finished {
 
 impl Finished {
     /// Plays a cell, or what is missing of it.
-    pub fn play(cell: Cell, task: &Task, store: Option<&Store>, progress: &Progress) -> Result<Self> {
-        let records = cell.play(task, store, progress)?;
+    pub fn play(
+        cell: Cell,
+        task: &Task,
+        store: Option<&Store>,
+        progress: &Progress,
+        solver: &mut Solver,
+    ) -> Result<Self> {
+        let records = cell.play(task, store, progress, solver)?;
         Self::new(cell, records)
     }
 
@@ -88,9 +123,19 @@ impl Finished {
         self.records.iter().map(|record| record.cost).collect()
     }
 
+    /// The 95 % interval of its risk, as text.
+    pub fn erm_interval(&self) -> String {
+        format!("{} – {}", number::short(self.summary.erm_low), number::short(self.summary.erm_high))
+    }
+
     /// CPU time over all threads.
     pub fn cpu_seconds(&self) -> f64 {
         self.records.iter().map(|record| record.cpu_seconds).sum()
+    }
+
+    /// CPU time of one run, in milliseconds.
+    pub fn cpu_milliseconds_per_run(&self) -> f64 {
+        self.cpu_seconds() / self.records.len() as f64 * 1e3
     }
 
     /// Model steps simulated over all runs.
@@ -99,7 +144,7 @@ impl Finished {
     }
 }
 
-/// One row of `gumdp run --json`; the names of its fields are a contract.
+/// What all rows of `gumdp run --json` and `gumdp compare --json` have; the names of the fields are a contract.
 #[derive(Debug, Serialize)]
 pub struct Row {
     task: String,
@@ -108,7 +153,7 @@ pub struct Row {
     runs: u64,
     simulations: u64,
     seed: u64,
-    preset: String,
+    preset: Who,
     mean: f64,
     median: f64,
     q25: f64,
@@ -136,7 +181,7 @@ impl Row {
             runs: cell.runs,
             simulations: cell.simulations,
             seed: cell.seed,
-            preset: cell.preset.clone(),
+            preset: cell.preset,
             mean: summary.mean,
             median: summary.median,
             q25: summary.q25,
@@ -280,10 +325,10 @@ fn samples(experiments: &[Experiment]) -> Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["task", "beta", "preset", "run", "seed", "cost"])?;
     for Finished { cell, records, .. } in experiments.iter().flat_map(|experiment| &experiment.finished) {
-        let (beta, seed) = (number::beta(cell.beta), cell.seed.to_string());
+        let (beta, preset, seed) = (number::beta(cell.beta), cell.preset.to_string(), cell.seed.to_string());
         for record in records {
             let (run, cost) = (record.run.to_string(), record.cost.to_string());
-            writer.write_record([&cell.task, &beta, &cell.preset, &run, &seed, &cost])?;
+            writer.write_record([&cell.task, &beta, &preset, &run, &seed, &cost])?;
         }
     }
     Ok(writer.into_inner()?)
@@ -295,14 +340,14 @@ fn trajectories(experiments: &[Experiment]) -> Result<Vec<u8>> {
     for experiment in experiments {
         let mdp = experiment.task.problem.mdp();
         for Finished { cell, records, .. } in &experiment.finished {
-            let beta = number::beta(cell.beta);
+            let (beta, preset) = (number::beta(cell.beta), cell.preset.to_string());
             for record in records {
                 let run = record.run.to_string();
                 for (time, &pair) in record.path.iter().enumerate() {
                     let state = mdp.state_name(mdp.state(pair.into()));
                     let action = mdp.action_name(mdp.action(pair.into()));
                     let time = time.to_string();
-                    writer.write_record([&cell.task, &beta, &cell.preset, &run, &time, state, action])?;
+                    writer.write_record([&cell.task, &beta, &preset, &run, &time, state, action])?;
                 }
             }
         }

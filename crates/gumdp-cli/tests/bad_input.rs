@@ -25,7 +25,7 @@ fn refused_value(arguments: &str, message: &str) {
 
 #[test]
 fn an_unknown_task_gets_the_nearest_name() {
-    for command in ["run", "show", "solve --beta 1", "plan --beta 1"] {
+    for command in ["run", "compare", "show", "solve --beta 1", "plan --beta 1"] {
         refused(
             &format!("{command} mpd"),
             "error: unknown task \"mpd\"\nhint: did you mean \"mdp\"? `gumdp list` shows all tasks",
@@ -77,9 +77,12 @@ fn mistakes_in_a_file_have_their_place() {
 
 #[test]
 fn beta_may_be_any_number_but_nan() {
-    for (command, value) in
-        [("run mdp --beta NaN", "<B,…>"), ("solve mdp -b nan", "<B>"), ("plan mdp --beta=-nan", "<B>")]
-    {
+    for (command, value) in [
+        ("run mdp --beta NaN", "<B,…>"),
+        ("compare mdp -b nan", "<B,…>"),
+        ("solve mdp -b nan", "<B>"),
+        ("plan mdp --beta=-nan", "<B>"),
+    ] {
         let given = command.rsplit([' ', '=']).next().unwrap();
         refused_value(command, &format!("'{given}' for '--beta {value}': it must be a number in [-inf, inf]"));
     }
@@ -95,13 +98,13 @@ fn beta_may_be_any_number_but_nan() {
 #[test]
 fn numbers_out_of_range() {
     let whole = "it must be a whole number in";
-    for command in ["run mdp", "reproduce"] {
+    for command in ["run mdp", "compare mdp", "reproduce"] {
         refused_value(&format!("{command} --runs 0"), &format!("'0' for '--runs <N>': {whole} [1, 1000000000]"));
         refused_value(&format!("{command} --threads 0"), &format!("'0' for '--threads <T>': {whole} [1, 1024]"));
         refused_value(&format!("{command} --seed=-1"), &format!("'-1' for '--seed <S>': {whole} [0, {}]", u64::MAX));
     }
     refused_value("run mdp --runs 1e3", &format!("'1e3' for '--runs <N>': {whole} [1, 1000000000]"));
-    for command in ["run mdp", "plan mdp --beta 1"] {
+    for command in ["run mdp", "compare mdp", "plan mdp --beta 1"] {
         let most = gumdp::planner::MAX_SIMULATIONS;
         for value in ["0".to_owned(), (most + 1).to_string()] {
             refused_value(
@@ -110,10 +113,12 @@ fn numbers_out_of_range() {
             );
         }
     }
-    refused_value(
-        "solve mdp --beta 1 --max-states 0",
-        &format!("'0' for '--max-states <N>': {whole} [1, {}]", u64::MAX),
-    );
+    for command in ["solve mdp --beta 1", "run mdp", "compare mdp", "plan mdp --beta 1"] {
+        refused_value(
+            &format!("{command} --max-states 0"),
+            &format!("'0' for '--max-states <N>': {whole} [1, {}]", u64::MAX),
+        );
+    }
     for time in ["50", "0s", "-1s", "2d", "NaNs"] {
         refused_value(
             &format!("plan mdp --beta 1 --time-limit={time}"),
@@ -141,7 +146,7 @@ fn an_unknown_state_gets_the_known_ones() {
 fn an_output_folder_that_cannot_be_written() {
     let sandbox = Sandbox::new();
     sandbox.write("file", "");
-    for command in ["run mdp --runs 1", "reproduce mdp --runs 1"] {
+    for command in ["run mdp --runs 1", "compare mdp --runs 1", "reproduce mdp --runs 1"] {
         refused_in(
             &sandbox,
             &format!("{command} --out file/out"),
@@ -167,19 +172,34 @@ fn an_unknown_figure_gets_the_known_ones() {
 
 #[test]
 fn policies_that_do_not_fit() {
+    for (command, policy) in [("run mdp", "uniform"), ("run mdp", "auto"), ("plan mdp --beta 1", "exact")] {
+        refused(
+            &format!("{command} --preset paper --policy {policy}"),
+            &format!(
+                "error: --preset paper means --policy planner and does not go with --policy {policy}\n\
+                 hint: leave out --preset or --policy"
+            ),
+        );
+    }
     refused(
-        "run mdp --preset paper --policy uniform",
-        "error: --preset paper means --policy planner and does not go with --policy uniform\n\
-         hint: leave out --preset or --policy",
+        "plan mdp --beta 1 --time-limit 1s --policy auto",
+        "error: --time-limit means --policy planner and does not go with --policy auto\n\
+         hint: leave out --time-limit or --policy",
     );
     refused(
-        "run msee --policy backward-induction",
-        "error: backward induction needs a linear objective; that of msee is not\n\
-         hint: --policy exact solves any objective whose problem is small enough",
+        "plan mdp --beta 1 --policy uniform",
+        "error: --policy uniform has no reasons to show\nhint: leave out --policy",
     );
+    for command in ["run msee", "plan msee --beta 1"] {
+        refused(
+            &format!("{command} --policy backward-induction"),
+            "error: backward induction needs a linear objective; that of msee is not\n\
+             hint: --policy exact solves any objective whose problem is small enough",
+        );
+    }
     refused(
         "run mdp --policy greedy",
-        "error: invalid value 'greedy' for '--policy <POLICY>'\n  [possible values: planner, uniform, exact, backward-induction]\n\n\
+        "error: invalid value 'greedy' for '--policy <POLICY>'\n  [possible values: auto, planner, uniform, exact, backward-induction]\n\n\
          For more information, try '--help'.",
     );
 }
@@ -187,16 +207,21 @@ fn policies_that_do_not_fit() {
 #[test]
 fn a_problem_too_large_to_solve_is_refused_soon() {
     let started = std::time::Instant::now();
-    refused(
-        "solve grid-msee --beta 1",
-        "error: grid-msee is too large to be solved exactly: about 4.9e23 occupancy states, at most 50000000 are allowed; \
-         raise --max-states, shorten the horizon, or plan instead: gumdp run grid-msee",
-    );
-    refused(
-        "run grid-msee --policy exact --beta 1",
-        "error: grid-msee is too large to be solved exactly: about 4.9e23 occupancy states, at most 50000000 are allowed; \
-         shorten the horizon, or plan instead: --policy planner",
-    );
+    let refused_states = |arguments: &str, states: &str, limit: u64| {
+        refused(
+            arguments,
+            &format!(
+                "error: grid-msee is too large to be solved exactly: about {states} occupancy states, at most {limit} are \
+                 allowed; raise --max-states, shorten the horizon, or plan instead: gumdp run grid-msee --policy planner"
+            ),
+        );
+    };
+    // A single decision is solved from its actions' outcomes on.
+    for (command, states) in [("solve", "4.9e23"), ("run --policy exact", "4.9e23"), ("plan --policy exact", "4.5e23")]
+    {
+        refused_states(&format!("{command} grid-msee --beta 1"), states, 50_000_000);
+    }
+    refused_states("run grid-msee --beta 1 --policy exact --max-states 1000000", "5.0e21", 1_000_000);
     // Five seconds each, on a machine that does nothing else.
     assert!(started.elapsed().as_secs() < 30);
 }

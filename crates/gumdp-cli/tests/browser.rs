@@ -80,21 +80,32 @@ fn the_report_of_reproduce_is_complete() {
     sandbox.data("reproduce rooms mdp msee grid-mo grid-il --runs 2 --out paper -q");
     let Some(page) = chromium(&sandbox, &["--dump-dom"], "paper/report.html") else { return };
     let drawings = sandbox.files("paper/figures").len();
-    assert_eq!(drawings, 3 + 2 + 2 + 4 + 4);
+    // One of each but the rooms compares the planners.
+    assert_eq!(drawings, 3 + 2 + 2 + 4 + 4 + 4);
     let titles = ["rooms", "mdp", "msee", "grid-mo", "grid-il"].map(|name| gumdp::tasks::get(name).unwrap().title);
     let mut headings: Vec<&str> = titles.iter().map(String::as_str).collect();
-    headings.extend(["The paper's numbers and ours", "Run time", "Settings"]);
+    headings.extend(["The paper's numbers and ours", "The paper's settings and ours", "Run time", "Settings"]);
     assert_complete(&page, &headings, drawings);
     assert_pictured(&sandbox, "paper/report.html");
 }
 
+/// The command writes a complete report with these sections into `out`.
+fn assert_report(arguments: &str, headings: &[&str]) {
+    let sandbox = Sandbox::new();
+    sandbox.data(&format!("{arguments} --out out -q"));
+    let Some(page) = chromium(&sandbox, &["--dump-dom"], "out/report.html") else { return };
+    assert_complete(&page, headings, sandbox.files("out/figures").len());
+    assert_pictured(&sandbox, "out/report.html");
+}
+
 #[test]
 fn the_report_of_run_is_complete() {
-    let sandbox = Sandbox::new();
-    sandbox.data("run grid-msee --runs 2 --simulations 20 --beta -inf,0,inf --out out -q");
-    let Some(page) = chromium(&sandbox, &["--dump-dom"], "out/report.html") else { return };
-    assert_complete(&page, &["Results", "Settings"], sandbox.files("out/figures").len());
-    assert_pictured(&sandbox, "out/report.html");
+    assert_report("run grid-msee --runs 2 --simulations 20 --beta -inf,0,inf", &["Results", "Settings"]);
+}
+
+#[test]
+fn the_report_of_compare_is_complete() {
+    assert_report("compare grid-mo --runs 2 --simulations 20", &["Side by side", "Settings"]);
 }
 
 /// Screenshots in light and dark are more than blank paper, and differ.

@@ -17,7 +17,7 @@ fn snapshot(name: &str, arguments: &str, ended: &Ended) {
         filters => vec![
             (r"(?m) in \d+\.\d+ s$", " in [time] s"),
             (r#""(cpu_seconds|seconds)": [0-9.e-]+"#, r#""$1": "[time]""#),
-            (r"(?m)^( *\S+ .* – .*?) +\d+\.\d\d$", "$1  [time]"),
+            (r"(?m)^( *\S+ .* – .*?)(?: +\d+\.\d\d)+$", "$1  [time]"),
             (r"(\.\d{6})\d+", "$1"),
         ],
     }, { insta::assert_snapshot!(name, text) });
@@ -27,8 +27,8 @@ fn check(name: &str, arguments: &str) {
     snapshot(name, arguments, &Sandbox::new().gumdp(arguments));
 }
 
-const COMMANDS: [&str; 10] =
-    ["list", "show", "run", "solve", "plan", "reproduce", "report", "replay", "speed", "completions"];
+const COMMANDS: [&str; 11] =
+    ["list", "show", "run", "compare", "solve", "plan", "reproduce", "report", "replay", "speed", "completions"];
 
 #[test]
 fn help_of_every_command_has_examples() {
@@ -148,9 +148,49 @@ fn without_times(json: &str) -> String {
 
 #[test]
 fn run_with_every_policy() {
+    check("run_auto", "run msee --beta 50 --runs 5 --quiet");
+    check("run_auto_linear", "run mdp --beta 5 --runs 5 --quiet --max-states 80");
+    check("run_auto_planning", "run il --beta 40 --runs 3 --simulations 20 --quiet");
+    check("run_planner", "run mdp --policy planner --beta 5 --runs 3 --simulations 20 --quiet --max-states 79");
     check("run_uniform", "run rooms --policy uniform --beta 0,1 --runs 5 --quiet");
     check("run_exact", "run rooms --policy exact --beta 1,50 --runs 5 --quiet");
     check("run_backward_induction", "run mdp --policy backward-induction --beta 0,5 --runs 5 --quiet");
+}
+
+#[test]
+fn compare() {
+    let sandbox = Sandbox::new();
+    let arguments = "compare msee --beta 0.1,50 --runs 4 --simulations 30";
+    snapshot("compare", arguments, &sandbox.gumdp(arguments));
+    let files = sandbox.files("gumdp-out/msee-compare");
+    let expected = [
+        "figures/msee-boxes.svg",
+        "figures/msee-task.svg",
+        "manifest.json",
+        "report.html",
+        "samples.csv",
+        "tasks/msee.toml",
+        "trajectories.csv",
+    ];
+    assert_eq!(files.iter().filter(|name| !name.starts_with("runs/")).collect::<Vec<_>>(), expected);
+    assert_eq!(files.iter().filter(|name| name.starts_with("runs/")).count(), 4 * 2);
+    assert_eq!(sandbox.read("gumdp-out/msee-compare/samples.csv").lines().count(), 1 + 4 * 2 * 4);
+    let drawing = sandbox.read("gumdp-out/msee-compare/figures/msee-boxes.svg");
+    assert_well_formed(&drawing);
+    assert!(drawing.contains("exact optimum (ERM)"));
+    let first = sandbox.read("gumdp-out/msee-compare/report.html");
+    std::fs::remove_file(sandbox.path("gumdp-out/msee-compare/report.html")).unwrap();
+    sandbox.data("report gumdp-out/msee-compare -q");
+    assert!(sandbox.read("gumdp-out/msee-compare/report.html") == first, "the report is another one");
+    assert!(
+        sandbox.data("replay gumdp-out/msee-compare --run 1 --preset exact").starts_with("msee, beta = 0.1, exact")
+    );
+    // Too large to be solved: three policies, no optimum; and nothing is written unless asked.
+    let sandbox = Sandbox::new();
+    check("compare_too_large", "compare il --beta 40 --runs 2 --simulations 10 --max-states 1000 --quiet");
+    let arguments = "compare rooms --beta 10 --runs 2 --simulations 10 --seed 4 --json";
+    snapshot("compare_json", arguments, &sandbox.gumdp(arguments));
+    assert_eq!(sandbox.files("."), [""; 0]);
 }
 
 #[test]
@@ -173,7 +213,9 @@ fn a_beta_given_twice_is_played_once() {
 fn results_do_not_depend_on_the_number_of_threads() {
     let sandbox = Sandbox::new();
     for threads in [1, 2, 5] {
-        sandbox.data(&format!("run msee --runs 9 --simulations 40 --threads {threads} --out t{threads} --quiet"));
+        sandbox.data(&format!(
+            "run msee --runs 9 --policy planner --simulations 40 --threads {threads} --out t{threads} --quiet"
+        ));
     }
     for file in ["samples.csv", "trajectories.csv"] {
         let [one, two, five] = [1, 2, 5].map(|threads| sandbox.read(&format!("t{threads}/{file}")));
@@ -192,10 +234,13 @@ fn solve() {
 
 #[test]
 fn plan() {
-    check("plan", "plan mdp --beta 5 --simulations 200");
-    check("plan_json", "plan mdp --beta -1 --simulations 50 --seed 2 --json");
-    check("plan_untried", "plan grid-mo --beta 8 --simulations 2");
-    check("plan_state", "plan msee --beta 50 --state s2 --simulations 200");
+    check("plan", "plan mdp --beta 5 --policy planner --simulations 200");
+    check("plan_json", "plan mdp --beta -1 --preset paper --simulations 50 --seed 2 --json");
+    check("plan_untried", "plan grid-mo --beta 8 --policy planner --simulations 2");
+    check("plan_state", "plan msee --beta 50 --state s2 --policy planner --simulations 200");
+    check("plan_auto", "plan msee --beta 50 --state s2");
+    check("plan_auto_json", "plan mdp --beta -1 --json");
+    check("plan_auto_planning", "plan il --beta 40 --simulations 30");
 }
 
 #[test]
@@ -210,7 +255,7 @@ fn reproduce_report_and_replay() {
     let arguments = "reproduce mdp rooms --runs 2 --out paper";
     snapshot("reproduce", arguments, &sandbox.gumdp(arguments));
     let first = sandbox.read("paper/report.html");
-    for figure in ["mdp-task", "mdp-boxes", "rooms-task", "rooms-laws", "rooms-curve"] {
+    for figure in ["mdp-task", "mdp-boxes", "mdp-planners", "rooms-task", "rooms-laws", "rooms-curve"] {
         assert_well_formed(&sandbox.read(&format!("paper/figures/{figure}.svg")));
         assert!(first.contains(&format!("data-name=\"{figure}.svg\"")), "{figure}");
     }
@@ -218,11 +263,26 @@ fn reproduce_report_and_replay() {
     std::fs::remove_dir_all(sandbox.path("paper/figures")).unwrap();
     snapshot("report", "report paper", &sandbox.gumdp("report paper"));
     assert!(sandbox.read("paper/report.html") == first, "the report is another one");
-    assert_eq!(sandbox.files("paper/figures").len(), 5);
+    assert_eq!(sandbox.files("paper/figures").len(), 6);
 
     snapshot("replay", "replay paper --run 1", &sandbox.gumdp("replay paper --run 1"));
     let arguments = "replay paper --run 0 --task mdp --beta 5 --preset backward-induction";
     snapshot("replay_chosen", arguments, &sandbox.gumdp(arguments));
+}
+
+#[test]
+fn reproduce_can_leave_out_the_default_planner() {
+    let sandbox = Sandbox::new();
+    let table = sandbox.data("reproduce mdp mo-max --runs 2 --out both -q");
+    assert!(table.contains("\nThe paper's settings and ours,"));
+    assert!(sandbox.read("both/report.html").contains("<section id=\"planners\">"));
+    // mdp is linear and has ERM-BI besides.
+    assert_eq!(sandbox.read("both/samples.csv").lines().count(), 1 + (3 + 2) * 3 * 2);
+    let table = sandbox.data("reproduce mdp mo-max --runs 2 --paper-only --out paper -q");
+    assert!(!table.contains("The paper's settings and ours"));
+    assert!(!sandbox.read("paper/report.html").contains("<section id=\"planners\">"));
+    assert_eq!(sandbox.read("paper/samples.csv").lines().count(), 1 + (2 + 1) * 3 * 2);
+    assert!(!sandbox.files("paper/figures").contains(&"mdp-planners.svg".to_owned()));
 }
 
 #[test]

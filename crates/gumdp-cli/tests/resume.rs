@@ -62,6 +62,11 @@ fn reproduce_survives_kills() {
 }
 
 #[test]
+fn compare_survives_kills() {
+    killed_ends_like_whole("compare msee --runs 15", &[1, 20, 30, 6]);
+}
+
+#[test]
 fn kills_at_any_time_are_survived() {
     let whole = Sandbox::new();
     let arguments = "run mo-max --preset paper --runs 30 --threads 2 --out out -q";
@@ -133,6 +138,7 @@ fn a_closed_pipe_is_not_an_error() {
         "show mdp --toml",
         "run mdp --policy uniform --beta 1 --runs 2 --json",
         "run mdp --policy uniform --beta 1 --runs 2 --out piped -q",
+        "compare mdp --beta 1 --runs 2 --simulations 5 --json",
         "solve mdp --beta 1",
         "solve mdp --beta 1 --json",
         "plan mdp --beta 1 --simulations 5",

@@ -21,13 +21,38 @@ fn valid(name: &str, text: &str) -> Value {
     output
 }
 
+/// The fields that the rows of `run` and `compare` share.
+const ROW: [&str; 21] = [
+    "task",
+    "beta",
+    "runs",
+    "simulations",
+    "seed",
+    "preset",
+    "mean",
+    "median",
+    "q25",
+    "q75",
+    "whisker_low",
+    "whisker_high",
+    "min",
+    "max",
+    "erm",
+    "erm_low",
+    "erm_high",
+    "var95",
+    "cvar95",
+    "cpu_seconds",
+    "simulated_steps",
+];
+
 fn fields(object: &Value) -> Vec<&str> {
     object.as_object().expect("an object").keys().map(String::as_str).collect()
 }
 
 #[test]
 fn schemas_are_schemas_and_describe_every_field() {
-    for name in ["list", "run", "solve", "plan", "manifest", "comparison"] {
+    for name in ["list", "run", "compare", "solve", "plan", "manifest", "comparison"] {
         let schema = schema(name);
         assert!(jsonschema::draft202012::meta::is_valid(&schema), "{name}");
         assert_documented(&schema, name);
@@ -64,40 +89,55 @@ fn run() {
     let output = valid("run", &sandbox.data("run mdp --beta -inf,-1,0,inf --runs 3 --simulations 10 --json"));
     let betas: Vec<&Value> = output.as_array().unwrap().iter().map(|row| &row["beta"]).collect();
     assert_eq!(betas, [&Value::from("-inf"), &Value::from(-1.0), &Value::from(0.0), &Value::from("inf")]);
-    let mut contract = vec![
-        "task",
-        "beta",
-        "runs",
-        "simulations",
-        "seed",
-        "preset",
-        "mean",
-        "median",
-        "q25",
-        "q75",
-        "whisker_low",
-        "whisker_high",
-        "min",
-        "max",
-        "erm",
-        "erm_low",
-        "erm_high",
-        "var95",
-        "cvar95",
-        "cpu_seconds",
-        "simulated_steps",
-    ];
+    let mut contract: Vec<&str> = ROW.into_iter().chain(["auto"]).collect();
     contract.sort_unstable();
     for row in output.as_array().unwrap() {
         assert_eq!(fields(row), contract);
     }
     // One β is an array too, and one run is enough for every statistic.
-    for options in ["", "--policy uniform", "--policy exact", "--policy backward-induction", "--preset paper"] {
+    for options in ["", "--policy auto", "--policy planner", "--policy uniform", "--policy exact", "--preset paper"] {
         let one = valid("run", &sandbox.data(&format!("run mdp --beta 5 --runs 1 {options} --json")));
         assert_eq!(one.as_array().unwrap().len(), 1);
     }
+    valid("run", &sandbox.data("run mdp --beta 5 --runs 1 --policy backward-induction --json"));
     sandbox.write("coin.toml", COIN);
     assert_eq!(valid("run", &sandbox.data("run coin.toml --json")).as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn auto_says_what_it_chose() {
+    let sandbox = Sandbox::new();
+    for (task, preset, simulations) in [("mdp", "exact", 0), ("il", "default", 10)] {
+        let arguments = format!("run {task} --beta 5 --runs 1 --simulations 10 --json --out {task}");
+        let row = &valid("run", &sandbox.gumdp(&arguments).stdout)[0];
+        assert_eq!((&row["preset"], &row["simulations"]), (&Value::from(preset), &Value::from(simulations)));
+        let manifest = valid("manifest", &sandbox.read(&format!("{task}/manifest.json")));
+        assert_eq!(manifest["experiments"][0]["cells"][0]["auto"], row["auto"]);
+        let found = row["auto"].as_str().expect("what it found");
+        assert!(sandbox.read(&format!("{task}/report.html")).contains(&format!("<p>Policy auto: {found}.</p>")));
+    }
+}
+
+#[test]
+fn compare() {
+    let mut contract: Vec<&str> = ROW.into_iter().chain(["optimum"]).collect();
+    contract.sort_unstable();
+    for (task, policies) in
+        [("rooms", &["paper", "default", "exact", "uniform"][..]), ("il", &["paper", "default", "uniform"])]
+    {
+        let arguments = format!("compare {task} --beta -inf,5 --runs 2 --simulations 10 --json");
+        let output = valid("compare", &Sandbox::new().data(&arguments));
+        let rows = output.as_array().unwrap();
+        assert!(rows.iter().all(|row| fields(row) == contract));
+        let expected: Vec<(Value, &str)> = [Value::from("-inf"), Value::from(5.0)]
+            .into_iter()
+            .flat_map(|beta| policies.iter().map(move |&policy| (beta.clone(), policy)))
+            .collect();
+        let played: Vec<(Value, &str)> =
+            rows.iter().map(|row| (row["beta"].clone(), row["preset"].as_str().unwrap())).collect();
+        assert_eq!(played, expected);
+        assert!(rows.iter().all(|row| row["optimum"].is_number() == (task == "rooms")));
+    }
 }
 
 #[test]
@@ -113,8 +153,16 @@ fn solve() {
 
 #[test]
 fn plan() {
-    for options in ["--beta inf --simulations 1", "--beta -1 --simulations 50", "--beta 0 --time-limit 5ms"] {
-        valid("plan", &Sandbox::new().data(&format!("plan grid-mo {options} --json")));
+    for (options, preset, reasons) in [
+        ("--beta inf --simulations 1 --policy planner", "default", "number of simulations"),
+        ("--beta -1 --simulations 50 --preset paper", "paper", "number of simulations"),
+        ("--beta 0 --time-limit 5ms", "default", "time limit"),
+        ("--beta 8", "exact", "solved exactly"),
+        ("--beta -inf --policy exact", "exact", "solved exactly"),
+    ] {
+        let output = valid("plan", &Sandbox::new().data(&format!("plan grid-mo {options} --json")));
+        assert_eq!((&output["preset"], &output["stopped"]), (&Value::from(preset), &Value::from(reasons)));
+        assert_eq!(output["auto"].is_string(), options == "--beta 8");
     }
 }
 
@@ -129,6 +177,8 @@ fn manifest_and_comparison() {
     sandbox.data("run mdp --beta -inf,0,inf --runs 1 --policy uniform --out run -q");
     let manifest = valid("manifest", &sandbox.read("run/manifest.json"));
     assert_eq!(manifest["experiments"][0]["optima"][0][0], "-inf");
+    sandbox.data("compare mdp --beta 0,inf --runs 1 --simulations 5 --out compare -q");
+    assert_eq!(valid("manifest", &sandbox.read("compare/manifest.json"))["command"], "compare");
     // Infinities are read back as well.
     sandbox.data("report run -q");
     assert!(sandbox.data("replay run --run 0 --beta -inf").starts_with("mdp, beta = -inf, uniform, run 0: cost "));

@@ -26,7 +26,7 @@
 //!
 //! // The exact optimum for a careful robot, and what the online planner makes of it.
 //! let careful = Erm::new(50.0)?;
-//! let optimum = oracle::solve(&problem, careful, &Limits::default())?;
+//! let optimum = oracle::optimum(&problem, careful, &Limits::default())?;
 //! let planner = || Planner::new(&problem, careful, PlannerSettings::paper_illustrative()).unwrap();
 //! let costs: Vec<f64> = experiment(&problem, planner, 0, 0..50)?.iter().map(|run| run.episode.cost).collect();
 //! let summary = Summary::of(&costs, careful, 0)?;
@@ -35,12 +35,13 @@
 //! ```
 //!
 //! Where to go from here: [`Mdp`] (models), [`Objective`], [`Problem`], [`Erm`] (risk), [`Planner`] (online planning),
-//! [`oracle`] (exact solutions), [`Policy`], [`experiment()`] (many runs), [`stats`], [`Task`] (problem files) and
+//! [`oracle`] (exact solutions), [`Auto`] (the one where it fits, the other where not), [`Policy`], [`experiment()`] (many runs), [`stats`], [`Task`] (problem files) and
 //! [`tasks`] (the built-in ones). `docs/mathematics.md` in the repository says which formula is which item.
 
 /// Grows whenever the same seed gives other results than before: what was computed by another version cannot be continued.
 pub const RESULTS_VERSION: u32 = 2;
 
+pub mod auto;
 pub mod episode;
 pub mod experiment;
 pub mod file;
@@ -56,6 +57,7 @@ pub mod rng;
 pub mod stats;
 pub mod tasks;
 
+pub use auto::Auto;
 pub use episode::{Episode, EpisodeError, play};
 pub use experiment::{Run, RunError, experiment, run};
 pub use file::{Defaults, FileError, GraphScene, GridScene, PlannerVariant, Scene, Script, Sticky, Task, Terrain};

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod compare;
 pub mod list;
 pub mod plan;
 pub mod replay;
@@ -11,13 +12,19 @@ pub mod solve;
 pub mod speed;
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
+use clap::ValueEnum;
+use gumdp::oracle::Limits;
 use gumdp::{FileError, Task, tasks};
 use serde::Serialize;
 
+use crate::args::{ExperimentArgs, PolicyArgs, PolicyName, Preset};
 use crate::failure::BadInput;
+use crate::results::{self, Experiment, Manifest, distinct};
+use crate::store::Store;
 
 /// The built-in task with this name, or the task of the problem file with this path.
 pub fn load(name: &str) -> Result<Task> {
@@ -77,5 +84,64 @@ pub fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> Resu
             let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build().context("cannot start threads")?;
             pool.install(work)
         }
+    }
+}
+
+/// The attitudes to risk to be played: those given, each once, or the task's.
+pub fn betas(args: &ExperimentArgs, task: &Task) -> Vec<f64> {
+    let given = if args.beta.is_empty() { &task.defaults.betas } else { &args.beta };
+    distinct(given.iter().copied())
+}
+
+/// The folder for results, if they are to be written: the one given, or that of the task with a suffix.
+pub fn open_store(args: &ExperimentArgs, task: &Task, suffix: &str) -> Result<Option<Store>> {
+    let dir = match (&args.out, args.json) {
+        (Some(dir), _) => dir.clone(),
+        (None, true) => return Ok(None),
+        (None, false) => PathBuf::from("gumdp-out").join(format!("{}{suffix}", task.name)),
+    };
+    Ok(Some(Store::create(&dir).map_err(|error| BadInput::new(format!("{error:#}")))?))
+}
+
+/// Writes what was played, draws it, and says where it is.
+pub fn keep(
+    store: &Store,
+    command: &str,
+    experiment: &Experiment,
+    started: Instant,
+    quiet: bool,
+    draw: impl FnOnce(&Store, &Manifest, &Experiment) -> Result<()>,
+) -> Result<()> {
+    let manifest = results::save(store, command, std::slice::from_ref(experiment), started.elapsed())?;
+    draw(store, &manifest, experiment)?;
+    if !quiet {
+        eprintln!("results, figures and report.html are in {}", store.dir().display());
+    }
+    Ok(())
+}
+
+/// Who chooses the actions. `implied` is an option that means the planner, if one is given besides `--preset paper`.
+pub fn policy(args: &PolicyArgs, implied: Option<&str>) -> Result<PolicyName> {
+    let paper = (args.preset == Some(Preset::Paper)).then_some("--preset paper");
+    let Some(implied) = paper.or(implied) else { return Ok(args.policy.unwrap_or(PolicyName::Auto)) };
+    match args.policy {
+        None | Some(PolicyName::Planner) => Ok(PolicyName::Planner),
+        Some(other) => {
+            let name = other.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+            let option = implied.split(' ').next().unwrap_or(implied);
+            Err(BadInput::new(format!("{implied} means --policy planner and does not go with --policy {name}"))
+                .hint(format!("leave out {option} or --policy"))
+                .into())
+        }
+    }
+}
+
+/// How much work an exact solution may take: what is asked for, else much where nothing but the optimum will do, and
+/// little where it is one way of several.
+pub fn limits(policy: PolicyName, max_states: Option<u64>) -> Limits {
+    match (max_states, policy) {
+        (Some(max_states), _) => Limits { max_states, ..Limits::default() },
+        (None, PolicyName::Exact | PolicyName::BackwardInduction) => Limits::default(),
+        (None, _) => Limits::QUICK,
     }
 }

@@ -1,18 +1,20 @@
 //! `gumdp plan`: one decision with its reasons.
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use anyhow::Result;
+use gumdp::oracle::{self, ExactDecision, OracleError};
 use gumdp::rng::{self, Purpose};
-use gumdp::{Budget, Erm, Planner, PlannerSettings, State, StopReason, Task};
+use gumdp::{Budget, Decision, Erm, Mdp, Planner, State, StopReason, Task};
 use serde::Serialize;
 
-use super::{load, print_json};
-use crate::args::PolicyName;
+use super::{limits, load, policy, print_json};
+use crate::args::{PlanArgs, PolicyName, Preset};
 use crate::cells::Cell;
+use crate::exact::unsolved;
 use crate::failure::BadInput;
-use crate::number::{self, short};
+use crate::number::{self, known, short};
+use crate::player::Who;
 use crate::table::Table;
 
 #[derive(Serialize)]
@@ -21,6 +23,8 @@ struct Plan<'a> {
     #[serde(with = "crate::number")]
     beta: f64,
     state: &'a str,
+    preset: Who,
+    auto: Option<String>,
     action: &'a str,
     root_estimate: f64,
     simulations: u64,
@@ -37,88 +41,138 @@ struct Reason<'a> {
     /// `null` for an action that was never tried.
     erm: Option<f64>,
     mean: Option<f64>,
+    /// `null` also if nothing was simulated.
     min: Option<f64>,
     max: Option<f64>,
 }
 
-/// The budget of the command line; `None` means the task's.
-pub fn budget(simulations: Option<u64>, time_limit: Option<Duration>) -> Option<Budget> {
-    simulations.map(Budget::simulations).or(time_limit.map(Budget::time))
+/// Makes one decision at time 0 and prints it.
+pub fn plan(args: &PlanArgs) -> Result<()> {
+    let task = load(&args.task)?;
+    let policy = policy(&args.policy, args.time_limit.map(|_| "--time-limit"))?;
+    let state = find_state(&task, args.state.as_deref())?;
+    let (mdp, erm, at) = (task.problem.mdp(), Erm::new(args.beta)?, task.problem.start(state));
+    let who = if args.policy.preset == Some(Preset::Paper) { Who::Paper } else { Who::Default };
+    let mut plan = Plan {
+        task: &task.name,
+        beta: args.beta,
+        state: mdp.state_name(state),
+        preset: who,
+        auto: None,
+        action: "",
+        root_estimate: 0.0,
+        simulations: 0,
+        simulated_steps: 0,
+        tree_nodes: 0,
+        stopped: "solved exactly",
+        reasons: Vec::new(),
+    };
+    let exact = match policy {
+        PolicyName::Planner => None,
+        PolicyName::BackwardInduction if task.problem.objective().as_linear().is_none() => {
+            Some(Err(OracleError::NotLinear))
+        }
+        PolicyName::Auto | PolicyName::Exact | PolicyName::BackwardInduction => {
+            Some(oracle::decide(&task.problem, erm, &at, &limits(policy, args.policy.max_states)))
+        }
+        PolicyName::Uniform => {
+            return Err(BadInput::new("--policy uniform has no reasons to show").hint("leave out --policy").into());
+        }
+    };
+    match (exact, policy) {
+        (Some(Ok(decision)), policy) => {
+            plan.auto = (policy == PolicyName::Auto).then(|| format!("solved exactly, {} states", decision.states));
+            plan.solved(mdp, &decision);
+        }
+        (Some(Err(because)), PolicyName::Auto) => {
+            plan.auto = Some(format!("{}, planning", because.in_short()));
+        }
+        (Some(Err(error)), _) => return Err(unsolved(&task.name, &error).into()),
+        (None, _) => {}
+    }
+    if plan.reasons.is_empty() {
+        let mut settings = Cell::new(&task, args.beta, who, args.seed).planner_settings(&task);
+        let given = args.simulations.map(Budget::simulations).or(args.time_limit.map(Budget::time));
+        settings.budget = given.unwrap_or(settings.budget);
+        let mut planner = Planner::new(&task.problem, erm, settings).map_err(BadInput::new)?;
+        plan.planned(mdp, &planner.decide(&at, &mut rng::stream(args.seed, 0, Purpose::Policy)));
+    }
+    if args.json { print_json(&plan) } else { plan.print(&mut io::stdout().lock()) }
 }
 
-/// Plans one decision at time 0 and prints it.
-pub fn plan(name: &str, beta: f64, state: Option<&str>, budget: Option<Budget>, seed: u64, json: bool) -> Result<()> {
-    let task = load(name)?;
-    let mdp = task.problem.mdp();
-    let state = find_state(&task, state)?;
-    let cell = Cell::new(&task, beta, None, PolicyName::Planner, seed);
-    let mut settings: PlannerSettings = cell.planner_settings(&task);
-    settings.budget = budget.unwrap_or(settings.budget);
-    let mut planner = Planner::new(&task.problem, Erm::new(beta)?, settings).map_err(BadInput::new)?;
-    let decision = planner.decide(&task.problem.start(state), &mut rng::stream(seed, 0, Purpose::Policy));
-
-    if json {
-        let known = |x: f64| x.is_finite().then_some(x);
-        let plan = Plan {
-            task: &task.name,
-            beta,
-            state: mdp.state_name(state),
-            action: mdp.action_name(decision.action),
-            root_estimate: decision.root_estimate,
-            simulations: decision.simulations,
-            simulated_steps: decision.simulated_steps,
-            tree_nodes: decision.tree_nodes,
-            stopped: stop_reason(decision.stopped),
-            reasons: decision
-                .reasons
-                .iter()
-                .map(|reason| Reason {
-                    action: mdp.action_name(reason.action),
-                    visits: reason.visits,
-                    erm: known(reason.erm),
-                    mean: known(reason.mean),
-                    min: known(reason.min),
-                    max: known(reason.max),
-                })
-                .collect(),
+impl<'a> Plan<'a> {
+    fn solved(&mut self, mdp: &'a Mdp, decision: &ExactDecision) {
+        self.preset = Who::Exact;
+        self.action = mdp.action_name(decision.action);
+        self.root_estimate = decision.reasons.iter().map(|reason| reason.erm).fold(f64::INFINITY, f64::min);
+        let reason = |reason: &oracle::ActionValue| Reason {
+            action: mdp.action_name(reason.action),
+            visits: 0,
+            erm: Some(reason.erm),
+            mean: Some(reason.mean),
+            min: None,
+            max: None,
         };
-        return print_json(&plan);
+        self.reasons = decision.reasons.iter().map(reason).collect();
     }
-    let mut out = io::stdout().lock();
-    let (played, place) = (mdp.action_name(decision.action), mdp.state_name(state));
-    writeln!(out, "{}, beta = {}: play {played} in {place}", task.name, number::beta(beta))?;
-    writeln!(out)?;
-    let mut table = Table::new(&["action", "visits", "ERM", "mean", "worst seen"], &[0]);
-    for reason in &decision.reasons {
-        let number = |x: f64| if x.is_nan() { "–".to_owned() } else { short(x) };
-        let name = mdp.action_name(reason.action);
-        let mark = if reason.action == decision.action { " ←" } else { "" };
-        table.row(vec![
-            format!("{name}{mark}"),
-            reason.visits.to_string(),
-            number(reason.erm),
-            number(reason.mean),
-            number(reason.max),
-        ]);
-    }
-    table.print(&mut out)?;
-    writeln!(out)?;
-    writeln!(
-        out,
-        "estimated ERM {}; {} simulations, {} steps, {} nodes; stopped by {}",
-        short(decision.root_estimate),
-        decision.simulations,
-        decision.simulated_steps,
-        decision.tree_nodes,
-        stop_reason(decision.stopped)
-    )?;
-    Ok(())
-}
 
-fn stop_reason(reason: StopReason) -> &'static str {
-    match reason {
-        StopReason::Simulations => "number of simulations",
-        StopReason::TimeLimit => "time limit",
+    fn planned(&mut self, mdp: &'a Mdp, decision: &Decision) {
+        let known = |x: f64| x.is_finite().then_some(x);
+        self.action = mdp.action_name(decision.action);
+        self.root_estimate = decision.root_estimate;
+        self.simulations = decision.simulations;
+        self.simulated_steps = decision.simulated_steps;
+        self.tree_nodes = decision.tree_nodes;
+        self.stopped = match decision.stopped {
+            StopReason::Simulations => "number of simulations",
+            StopReason::TimeLimit => "time limit",
+        };
+        let reason = |reason: &gumdp::ActionReason| Reason {
+            action: mdp.action_name(reason.action),
+            visits: reason.visits,
+            erm: known(reason.erm),
+            mean: known(reason.mean),
+            min: known(reason.min),
+            max: known(reason.max),
+        };
+        self.reasons = decision.reasons.iter().map(reason).collect();
+    }
+
+    fn print(&self, out: &mut impl Write) -> Result<()> {
+        let Self { task, state, action, root_estimate, simulations, simulated_steps, tree_nodes, stopped, .. } = self;
+        writeln!(out, "{task}, beta = {}: play {action} in {state}", number::beta(self.beta))?;
+        if let Some(found) = &self.auto {
+            writeln!(out, "policy auto: {found}")?;
+        }
+        writeln!(out)?;
+        let header: &[&str] = if self.preset.plans() {
+            &["action", "visits", "ERM", "mean", "worst seen"]
+        } else {
+            &["action", "ERM", "mean"]
+        };
+        let mut table = Table::new(header, &[0]);
+        for reason in &self.reasons {
+            let mark = if reason.action == *action { " ←" } else { "" };
+            let mut row = vec![format!("{}{mark}", reason.action), known(reason.erm), known(reason.mean)];
+            if self.preset.plans() {
+                row.insert(1, reason.visits.to_string());
+                row.push(known(reason.max));
+            }
+            table.row(row);
+        }
+        table.print(out)?;
+        writeln!(out)?;
+        let root = short(*root_estimate);
+        if self.preset.plans() {
+            writeln!(
+                out,
+                "estimated ERM {root}; {simulations} simulations, {simulated_steps} steps, {tree_nodes} nodes; \
+                 stopped by {stopped}"
+            )?;
+        } else {
+            writeln!(out, "optimal ERM {root}; each action is followed by the best there is")?;
+        }
+        Ok(())
     }
 }
 

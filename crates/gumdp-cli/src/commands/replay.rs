@@ -20,7 +20,7 @@ pub fn replay(dir: &Path, run: u64, task: Option<&str>, beta: Option<f64>, prese
     let fits = |finished: &Finished| {
         task.is_none_or(|task| finished.cell.task == task)
             && beta.is_none_or(|beta| finished.cell.beta == beta)
-            && preset.is_none_or(|preset| finished.cell.preset == preset)
+            && preset.is_none_or(|preset| finished.cell.preset.to_string() == preset)
     };
     let Some((experiment, finished)) = cells.clone().find(|(_, finished)| fits(finished)) else {
         let known: Vec<String> = cells

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::reproduce;
 use crate::failure::BadInput;
 use crate::store::Store;
-use crate::{draw, results};
+use crate::{draw, results, side_by_side};
 
 /// Draws again from a results folder.
 pub fn report(dir: &Path, quiet: bool) -> Result<()> {
@@ -15,6 +15,7 @@ pub fn report(dir: &Path, quiet: bool) -> Result<()> {
     let (manifest, experiments) = results::load(&store)?;
     match experiments.as_slice() {
         [experiment] if manifest.command == "run" => draw::draw(&store, &manifest, experiment)?,
+        [experiment] if manifest.command == "compare" => side_by_side::draw(&store, &manifest, experiment)?,
         experiments => reproduce::write_report(&store, &manifest, experiments)?,
     }
     if !quiet {

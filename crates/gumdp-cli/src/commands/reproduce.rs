@@ -7,34 +7,43 @@ use std::time::Instant;
 use anyhow::Result;
 use gumdp::{Task, tasks};
 
-use super::{load, with_threads};
-use crate::args::{PolicyName, Preset};
+use super::{limits, load, with_threads};
+use crate::args::PolicyName;
 use crate::cells::Cell;
 use crate::comparison::{self, Comparison, Published, Verdict};
+use crate::exact::Solver;
 use crate::failure::BadInput;
-use crate::number::short;
+use crate::number::{self, known, short};
 use crate::paper_report;
+use crate::player::Who;
 use crate::progress::Progress;
 use crate::results::{self, Experiment, Finished, Manifest};
+use crate::side_by_side::{Both, both};
 use crate::store::Store;
 use crate::table::Table;
 
+/// What is to be reproduced.
+#[derive(Debug)]
+pub struct Chosen<'a> {
+    /// Names of the experiments; all if empty.
+    pub figures: &'a [String],
+    /// Runs per β, if not the paper's.
+    pub runs: Option<u64>,
+    /// Whether the default planner is left out.
+    pub paper_only: bool,
+    /// Seed of all random numbers.
+    pub seed: u64,
+}
+
 /// Plays what is missing, writes results, figures and report, prints the comparison.
-pub fn reproduce(
-    figures: &[String],
-    runs: Option<u64>,
-    seed: u64,
-    threads: Option<usize>,
-    out: &Path,
-    quiet: bool,
-) -> Result<()> {
+pub fn reproduce(chosen: &Chosen, threads: Option<usize>, out: &Path, quiet: bool) -> Result<()> {
     let started = Instant::now();
-    let chosen = chosen(figures)?;
+    let tasks = tasks_of(chosen.figures)?;
     let store = Store::create(out).map_err(|error| BadInput::new(format!("{error:#}")))?;
-    let plan: Vec<(Task, Vec<Cell>)> = chosen
+    let plan: Vec<(Task, Vec<Cell>)> = tasks
         .into_iter()
         .map(|task| {
-            let cells = cells(&task, runs, seed);
+            let cells = cells(&task, chosen);
             (task, cells)
         })
         .collect();
@@ -59,10 +68,12 @@ pub fn write_report(store: &Store, manifest: &Manifest, experiments: &[Experimen
     json.push(b'\n');
     store.write("comparison.json", &json)?;
     paper_report::write(store, manifest, experiments, &published, &comparisons)?;
-    print_comparisons(&comparisons)
+    let mut out = io::stdout().lock();
+    print_comparisons(&comparisons, &mut out)?;
+    print_planners(&both(experiments), &mut out)
 }
 
-fn chosen(figures: &[String]) -> Result<Vec<Task>> {
+fn tasks_of(figures: &[String]) -> Result<Vec<Task>> {
     if figures.is_empty() {
         return tasks::NAMES.into_iter().map(load).collect();
     }
@@ -80,44 +91,42 @@ fn chosen(figures: &[String]) -> Result<Vec<Task>> {
     Ok(chosen)
 }
 
-/// The paper's planner for each β, and ERM-BI beside it where the objective is linear. The motivating example is exact and
-/// needs no runs.
-fn cells(task: &Task, runs: Option<u64>, seed: u64) -> Vec<Cell> {
+/// The paper's planner for each β, ERM-BI beside it where the objective is linear, and the default planner. The motivating
+/// example is exact and needs no runs.
+fn cells(task: &Task, chosen: &Chosen) -> Vec<Cell> {
     if !task.scripts.is_empty() {
         return Vec::new();
     }
-    let linear = task.problem.objective().as_linear().is_some();
-    let mut policies = vec![PolicyName::Planner];
-    if linear {
-        policies.push(PolicyName::BackwardInduction);
+    let mut policies = vec![Who::Paper];
+    if task.problem.objective().as_linear().is_some() {
+        policies.push(Who::BackwardInduction);
     }
-    let cell = |policy: PolicyName, beta: f64| {
-        let cell = Cell::new(task, beta, Some(Preset::Paper), policy, seed);
-        Cell { runs: runs.unwrap_or(cell.runs), ..cell }
-    };
+    if !chosen.paper_only {
+        policies.push(Who::Default);
+    }
     policies
         .into_iter()
-        .flat_map(|policy| task.defaults.betas.iter().map(move |&beta| (policy, beta)))
-        .map(|(policy, beta)| cell(policy, beta))
+        .flat_map(|who| task.defaults.betas.iter().map(move |&beta| (who, beta)))
+        .map(|(who, beta)| Cell::new(task, beta, who, chosen.seed).with(chosen.runs, None))
         .collect()
 }
 
 fn experiment(task: Task, cells: Vec<Cell>, store: &Store, progress: &Progress) -> Result<Experiment> {
-    let finished: Result<Vec<Finished>> =
-        cells.into_iter().map(|cell| Finished::play(cell, &task, Some(store), progress)).collect();
-    let mut experiment = Experiment { task, finished: finished?, optima: Vec::new() };
-    experiment.find_optima();
-    Ok(experiment)
+    let mut solver = Solver::new(&task.problem, limits(PolicyName::Auto, None));
+    let mut finished = Vec::new();
+    for cell in cells {
+        finished.push(Finished::play(cell, &task, Some(store), progress, &mut solver)?);
+    }
+    Experiment::new(task, finished, &mut solver)
 }
 
-fn print_comparisons(comparisons: &[Comparison]) -> Result<()> {
-    let mut out = io::stdout().lock();
+fn print_comparisons(comparisons: &[Comparison], out: &mut impl Write) -> Result<()> {
     let header = ["task", "beta", "statistic", "reference", "from", "ours", "agrees within", "verdict"];
     let mut table = Table::new(&header, &[0, 2, 3, 4, 7]);
     for c in comparisons {
         table.row(vec![
             c.task.clone(),
-            crate::number::beta(c.beta),
+            number::beta(c.beta),
             c.statistic.clone(),
             c.reference.clone(),
             c.source.to_owned(),
@@ -126,10 +135,45 @@ fn print_comparisons(comparisons: &[Comparison]) -> Result<()> {
             c.verdict.text().to_owned(),
         ]);
     }
-    table.print(&mut out)?;
+    table.print(out)?;
     for c in comparisons.iter().filter(|c| c.verdict == Verdict::Differs || c.why.is_some()) {
         let why = c.why.as_deref().unwrap_or("no reason is known");
-        writeln!(out, "\n{} beta = {} {}: {why}", c.task, crate::number::beta(c.beta), c.statistic)?;
+        writeln!(out, "\n{} beta = {} {}: {why}", c.task, number::beta(c.beta), c.statistic)?;
     }
+    Ok(())
+}
+
+/// The default planner beside the paper's, where both were played.
+fn print_planners(cells: &[Both], out: &mut impl Write) -> Result<()> {
+    if cells.is_empty() {
+        return Ok(());
+    }
+    let header = [
+        "task",
+        "beta",
+        "paper ERM",
+        "95% interval",
+        "default ERM",
+        "95% interval",
+        "optimum",
+        "paper CPU ms/run",
+        "default CPU ms/run",
+    ];
+    let mut table = Table::new(&header, &[0]);
+    for Both { paper, default, optimum } in cells {
+        table.row(vec![
+            paper.cell.task.clone(),
+            number::beta(paper.cell.beta),
+            short(paper.summary.erm),
+            paper.erm_interval(),
+            short(default.summary.erm),
+            default.erm_interval(),
+            known(*optimum),
+            format!("{:.2}", paper.cpu_milliseconds_per_run()),
+            format!("{:.2}", default.cpu_milliseconds_per_run()),
+        ]);
+    }
+    writeln!(out, "\nThe paper's settings and ours, and the exact optimum where it can be computed\n")?;
+    table.print(out)?;
     Ok(())
 }

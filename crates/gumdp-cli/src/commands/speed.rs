@@ -15,11 +15,11 @@ use gumdp::stats::Summary;
 use gumdp::{Budget, Erm, Planner, PlannerSettings, Problem, Task, experiment, tasks};
 
 use super::{load, with_threads};
-use crate::args::{PolicyName, Preset};
 use crate::cells::Cell;
 use crate::failure::BadInput;
 use crate::figure::{LinePlot, LineSeries};
 use crate::number::short;
+use crate::player::Who;
 use crate::store::write_atomically;
 use crate::table::Table;
 
@@ -62,7 +62,7 @@ fn in_turns(patience: Duration, mut first: impl FnMut(u64), mut second: impl FnM
 }
 
 fn planner(task: &Task, beta: f64) -> Result<Planner> {
-    let cell = Cell::new(task, beta, Some(Preset::Paper), PolicyName::Planner, 0);
+    let cell = Cell::new(task, beta, Who::Paper, 0);
     Ok(Planner::new(&task.problem, Erm::new(beta)?, cell.planner_settings(task))?)
 }
 
@@ -192,7 +192,7 @@ fn workers(patience: Duration, runs: u64, text: &mut impl Write) -> Result<()> {
     let mut table = Table::new(&["task", "beta", "workers", "ERM", "95% interval"], &[0]);
     for (name, beta) in [("msee", 25.0), ("grid-mo", 1.0)] {
         let task = load(name)?;
-        let cell = Cell::new(&task, beta, Some(Preset::Paper), PolicyName::Planner, 0);
+        let cell = Cell::new(&task, beta, Who::Paper, 0);
         for workers in WORKERS {
             let settings = PlannerSettings { workers, ..cell.planner_settings(&task) };
             let erm = cell.erm()?;

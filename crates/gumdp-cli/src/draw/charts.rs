@@ -8,7 +8,8 @@ use crate::figure::{
     BarGroup, BarPlot, Bars, BoxGroup, BoxPlot, BoxStats, CategoryMap, HeatMaps, HeatPanel, Law, LinePlot, LineSeries,
     ReferenceLine, StemPlot,
 };
-use crate::results::{Experiment, Finished};
+use crate::player::Who;
+use crate::results::{Experiment, Finished, distinct};
 use crate::{number, outcome};
 
 /// Points of a curve over β.
@@ -17,17 +18,6 @@ const CURVE_POINTS: usize = 121;
 const MAX_LAW_STATES: u64 = 2_000_000;
 /// Maps with more cells than this are drawn without numbers in the cells.
 const MAX_LABELLED_CELLS: usize = 150;
-
-/// What a policy is called in a figure.
-pub fn policy_name(preset: &str) -> &str {
-    match preset {
-        "paper" => "ERM-MCTS",
-        "default" => "planner",
-        "backward-induction" => "ERM-BI",
-        "exact" => "exact policy",
-        other => other,
-    }
-}
 
 /// β as a label.
 pub fn beta_label(beta: f64) -> String {
@@ -43,10 +33,9 @@ pub fn boxes(experiment: &Experiment) -> Option<Drawing> {
     if experiment.finished.is_empty() {
         return None;
     }
-    let presets = distinct(experiment.finished.iter().map(|finished| finished.cell.preset.clone()));
-    let betas = distinct(experiment.finished.iter().map(|finished| finished.cell.beta));
-    let box_of = |beta: f64, preset: &String| {
-        let finished = experiment.finished.iter().find(|f| f.cell.beta == beta && f.cell.preset == *preset)?;
+    let presets = distinct(experiment.finished.iter().map(|finished| finished.cell.preset));
+    let box_of = |beta: f64, preset: Who| {
+        let finished = experiment.find(beta, preset)?;
         let (summary, costs) = (&finished.summary, finished.costs());
         Some(BoxStats {
             q25: summary.q25,
@@ -58,18 +47,19 @@ pub fn boxes(experiment: &Experiment) -> Option<Drawing> {
             outliers: summary.outliers(&costs).collect(),
         })
     };
-    let groups = betas
-        .iter()
-        .map(|&beta| BoxGroup {
+    let groups = experiment
+        .betas()
+        .into_iter()
+        .map(|beta| BoxGroup {
             label: beta_label(beta),
-            boxes: presets.iter().map(|preset| box_of(beta, preset)).collect(),
+            boxes: presets.iter().map(|&preset| box_of(beta, preset)).collect(),
             reference: experiment.optimum(beta),
         })
         .collect();
     let plot = BoxPlot {
         title: experiment.task.title.clone(),
         y_label: "cost f(d)".to_owned(),
-        series: presets.iter().map(|preset| policy_name(preset).to_owned()).collect(),
+        series: presets.iter().map(|preset| preset.title().to_owned()).collect(),
         groups,
         reference_label: "exact optimum (ERM)".to_owned(),
         ..BoxPlot::default()
@@ -250,7 +240,7 @@ pub fn laws(experiment: &Experiment) -> Vec<Drawing> {
 fn panel_title(experiment: &Experiment, finished: &Finished) -> String {
     let label = beta_label(finished.cell.beta);
     let several = experiment.finished.iter().any(|other| other.cell.preset != finished.cell.preset);
-    if several { format!("{label}, {}", policy_name(&finished.cell.preset)) } else { label }
+    if several { format!("{label}, {}", finished.cell.preset.title()) } else { label }
 }
 
 /// Steps per run in each cell of the map.
@@ -269,14 +259,4 @@ fn mean_visits(experiment: &Experiment, grid: &GridScene, finished: &Finished) -
 fn matrix(grid: &GridScene, values: &[f64]) -> Vec<Vec<f64>> {
     let value = |cell: usize| if grid.terrain(cell as u32).wall { f64::NAN } else { values[cell] };
     (0..grid.rows).map(|row| (0..grid.columns).map(|column| value(row * grid.columns + column)).collect()).collect()
-}
-
-fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    let mut kept = Vec::new();
-    for item in items {
-        if !kept.contains(&item) {
-            kept.push(item);
-        }
-    }
-    kept
 }

@@ -4,6 +4,7 @@ mod charts;
 mod report;
 mod task;
 
+pub use charts::boxes;
 pub use report::{draw, results_table, settings, write_figures};
 pub use task::task;
 
@@ -20,13 +21,16 @@ pub struct Drawing {
     pub caption: String,
 }
 
+/// The task itself.
+pub fn task_figure(experiment: &Experiment) -> Option<Drawing> {
+    let svg = task(&experiment.task)?;
+    let name = format!("{}-task", experiment.task.name);
+    Some(Drawing { name, svg, caption: format!("The task. {}", experiment.task.title) })
+}
+
 /// Every figure that makes sense for a task and what was played of it.
 pub fn figures(experiment: &Experiment) -> Vec<Drawing> {
-    let mut drawings = Vec::new();
-    if let Some(svg) = task(&experiment.task) {
-        let name = format!("{}-task", experiment.task.name);
-        drawings.push(Drawing { name, svg, caption: format!("The task. {}", experiment.task.title) });
-    }
+    let mut drawings = Vec::from_iter(task_figure(experiment));
     drawings.extend(charts::laws(experiment));
     drawings.extend(charts::boxes(experiment));
     drawings.extend(charts::heat_maps(experiment));

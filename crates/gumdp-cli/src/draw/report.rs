@@ -2,12 +2,11 @@
 
 use anyhow::Result;
 
-use super::charts::policy_name;
 use super::{Drawing, figures};
 use crate::cells::Cell as ExperimentCell;
-use crate::number::{beta, short};
+use crate::number::{beta, known, short};
 use crate::page::{Cell, Column, Figure, Page, Table};
-use crate::results::{Experiment, Finished, Manifest};
+use crate::results::{Experiment, Finished, Manifest, distinct};
 use crate::store::Store;
 
 /// Draws the figures of `gumdp run` and writes its report.
@@ -18,6 +17,9 @@ pub fn draw(store: &Store, manifest: &Manifest, experiment: &Experiment) -> Resu
     page.lead(&experiment.task.description);
     page.section("results", "Results");
     page.table(&results_table(experiment));
+    for found in distinct(experiment.finished.iter().filter_map(|finished| finished.cell.auto.as_ref())) {
+        page.paragraph(&format!("Policy auto: {found}."));
+    }
     page.figures(&drawings.into_iter().map(Figure::from).collect::<Vec<_>>());
     settings(&mut page, manifest, std::slice::from_ref(experiment));
     store.write("report.html", page.html().as_bytes())
@@ -39,7 +41,7 @@ pub fn write_figures(store: &Store, drawings: &[Drawing]) -> Result<()> {
     Ok(())
 }
 
-/// One row for each cell of an experiment.
+/// One row for each cell of an experiment, β by β.
 pub fn results_table(experiment: &Experiment) -> Table {
     let header = [
         "mean",
@@ -50,33 +52,32 @@ pub fn results_table(experiment: &Experiment) -> Table {
         "exact optimum",
         "CVaR 95\u{a0}%",
         "worst",
-        "CPU\u{a0}s",
+        "CPU\u{a0}ms per run",
     ];
     let columns = [Column::number("β"), Column::text("policy")].into_iter().chain(header.map(Column::number)).collect();
     let row = |finished: &Finished| {
         let Finished { cell, summary, .. } = finished;
-        let range = |low: f64, high: f64| format!("{} – {}", short(low), short(high));
         vec![
             Cell::from(beta(cell.beta)),
-            Cell::from(policy_name(&cell.preset)),
+            Cell::from(cell.preset.title()),
             Cell::from(short(summary.mean)),
             Cell::from(short(summary.median)),
-            Cell::from(range(summary.q25, summary.q75)),
+            Cell::from(format!("{} – {}", short(summary.q25), short(summary.q75))),
             Cell::from(short(summary.erm)),
-            Cell::from(range(summary.erm_low, summary.erm_high)),
-            Cell::from(experiment.optimum(cell.beta).map_or_else(|| "–".to_owned(), short)),
+            Cell::from(finished.erm_interval()),
+            Cell::from(known(experiment.optimum(cell.beta))),
             Cell::from(short(summary.cvar95)),
             Cell::from(short(summary.max)),
-            Cell::from(format!("{:.2}", finished.cpu_seconds())),
+            Cell::from(format!("{:.2}", finished.cpu_milliseconds_per_run())),
         ]
     };
     let caption = match experiment.finished.first() {
         Some(Finished { cell: ExperimentCell { runs, .. }, .. }) => {
-            format!("{}: {runs} runs for each β; lower is better everywhere.", experiment.task.name)
+            format!("{}: {runs} runs for each row; lower is better everywhere.", experiment.task.name)
         }
         None => experiment.task.name.clone(),
     };
-    Table { caption, columns, rows: experiment.finished.iter().map(row).collect() }
+    Table { caption, columns, rows: experiment.by_beta().into_iter().map(row).collect() }
 }
 
 /// Settings, seeds and machine, at the end of a report.
@@ -94,10 +95,10 @@ pub fn settings(page: &mut Page, manifest: &Manifest, experiments: &[Experiment]
     ];
     let row = |finished: &Finished| {
         let cell = &finished.cell;
-        let planned = |setting: String| if cell.is_planner() { setting } else { "–".to_owned() };
+        let planned = |setting: String| if cell.preset.plans() { setting } else { "–".to_owned() };
         vec![
             Cell::from(cell.task.clone()),
-            Cell::from(policy_name(&cell.preset)),
+            Cell::from(cell.preset.title()),
             Cell::from(beta(cell.beta)),
             Cell::from(cell.runs.to_string()),
             Cell::from(planned(cell.simulations.to_string())),

@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use super::{OracleError, check_bounded};
 use crate::model::{Pair, State};
 use crate::policy::Markov;
-use crate::problem::Problem;
+use crate::problem::{OccupancyState, Problem};
 use crate::risk::Erm;
 
 /// The policy's table, 4 bytes for each time and state, may take this many bytes.
@@ -69,18 +69,48 @@ pub struct LinearSolution {
 /// time and state) would be larger than 16 GiB; [`OracleError::Overflow`] for astronomic costs.
 pub fn backward_induction(problem: &Problem, erm: Erm) -> Result<LinearSolution, OracleError> {
     check_bounded(problem)?;
-    let (mdp, horizon) = (problem.mdp(), problem.horizon());
     let (costs, constant) = problem.objective().as_linear().ok_or(OracleError::NotLinear)?;
-    let bytes = 4 * horizon as u64 * mdp.state_count() as u64;
+    let bytes = 4 * stages(problem, 0);
     if bytes > POLICY_BYTES {
         return Err(OracleError::PolicyTable { bytes, limit: POLICY_BYTES });
     }
-    // From each state on: the risk that is minimised, the mean of the minimiser, and the minimiser.
+    let (value, mean, pairs) = induction(problem, erm, &costs, constant);
+    Ok(LinearSolution { value, mean, policy: Markov::of_pairs(problem, pairs) })
+}
+
+/// States of the model times the steps from `time` to the horizon: what backward induction goes through.
+pub(super) fn stages(problem: &Problem, time: usize) -> u64 {
+    problem.horizon().saturating_sub(time) as u64 * problem.mdp().state_count() as u64
+}
+
+/// Risk and mean of the optimum, and the best pair of each state for each time.
+pub(super) fn induction(problem: &Problem, erm: Erm, costs: &[f64], constant: f64) -> (f64, f64, Vec<Vec<u32>>) {
+    let mut pairs = Vec::with_capacity(problem.horizon());
+    let from_start = from(problem, erm, costs, 0, |chosen| pairs.push(chosen));
+    pairs.reverse();
+    let initial = || problem.mdp().initial().iter().copied();
+    (constant + risk(&from_start, initial(), erm), constant + mean(&from_start, initial()), pairs)
+}
+
+/// Risk and mean of taking each pair of a state, and of the optimum from then on, in the order of the pairs.
+pub(super) fn of_pairs(problem: &Problem, erm: Erm, costs: &[f64], at: &OccupancyState) -> Vec<(f64, f64)> {
+    let next = from(problem, erm, costs, at.time + 1, drop);
+    let (mdp, so_far, mass) = (problem.mdp(), problem.cost(at), problem.masses()[at.time]);
+    let of_pair = |pair: Pair| {
+        let cost = so_far + mass * costs[pair.index()];
+        (cost + risk(&next, mdp.successors(pair), erm), cost + mean(&next, mdp.successors(pair)))
+    };
+    mdp.pairs(at.state).map(Pair).map(of_pair).collect()
+}
+
+/// From each state at time `first` on: the risk that is minimised and the mean of the minimiser. `chosen` is given the pairs
+/// of each time, from the last to the first.
+fn from(problem: &Problem, erm: Erm, costs: &[f64], first: usize, mut chosen: impl FnMut(Vec<u32>)) -> Vec<(f64, f64)> {
+    let mdp = problem.mdp();
     let mut next = vec![(0.0, 0.0); mdp.state_count()];
     let mut now = next.clone();
-    let mut pairs = vec![Vec::new(); horizon];
-    for (chosen, &mass) in pairs.iter_mut().zip(problem.masses()).rev() {
-        chosen.resize(mdp.state_count(), 0);
+    for &mass in problem.masses()[first..].iter().rev() {
+        let mut pairs = vec![0; mdp.state_count()];
         let solve = |state: usize, now: &mut (f64, f64), chosen: &mut u32| {
             let mut best = (f64::INFINITY, Pair(0));
             for pair in mdp.pairs(State(state as u32)).map(Pair) {
@@ -93,14 +123,13 @@ pub fn backward_induction(problem: &Problem, erm: Erm) -> Result<LinearSolution,
             *now = (best.0, mean);
             *chosen = best.1.0;
         };
-        now.par_iter_mut().zip(chosen).enumerate().with_min_len(PIECE).for_each(|(state, (now, chosen))| {
+        now.par_iter_mut().zip(&mut pairs).enumerate().with_min_len(PIECE).for_each(|(state, (now, chosen))| {
             solve(state, now, chosen);
         });
+        chosen(pairs);
         std::mem::swap(&mut now, &mut next);
     }
-    let initial = || mdp.initial().iter().copied();
-    let (value, mean) = (constant + risk(&next, initial(), erm), constant + mean(&next, initial()));
-    Ok(LinearSolution { value, mean, policy: Markov::of_pairs(problem, pairs) })
+    next
 }
 
 /// The entropic risk of the risk from the next state on.

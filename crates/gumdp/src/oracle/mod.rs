@@ -4,6 +4,8 @@
 //! |---|---|---|
 //! | optimum and an optimal policy | linear f, any size | [`backward_induction()`] |
 //! | optimum and an optimal policy | any f, while the occupancy MDP fits | [`solve`] |
+//! | the better suited of these two | any f | [`optimum()`] |
+//! | risk of each action, played optimally from then on | any f | [`decide()`] |
 //! | law of f(d) | a policy that knows its probabilities | [`distribution()`] |
 //! | expected occupancy d_π | a Markov policy | [`expected_occupancy`] |
 //!
@@ -11,16 +13,20 @@
 //! that one can be held against the other.
 
 mod backward_induction;
+mod decide;
 mod depth_first;
 mod distribution;
 mod level;
 mod occupancy_dp;
+mod optimal;
 mod reduced;
 mod sweep;
 
 pub use backward_induction::{LinearSolution, backward_induction};
+pub use decide::{ActionValue, ExactDecision, decide};
 pub use distribution::{Law, distribution, expected_occupancy};
-pub use occupancy_dp::{Limits, Method, OptimalPolicy, Solution, Strategy, solve};
+pub use occupancy_dp::{Limits, Method, Strategy, solve};
+pub use optimal::{OptimalPolicy, Solution, optimum};
 
 use crate::problem::Problem;
 use crate::risk::LARGEST_COST;
@@ -106,6 +112,25 @@ pub enum OracleError {
         /// Number of actions of the state.
         expected: usize,
     },
+}
+
+impl OracleError {
+    /// Why the optimum is not known, in a few words and without advice.
+    ///
+    /// ```
+    /// use gumdp::oracle::{Limits, solve};
+    /// let problem = gumdp::tasks::get("grid-msee").unwrap().problem;
+    /// let error = solve(&problem, gumdp::Erm::MEAN, &Limits::QUICK).unwrap_err();
+    /// assert_eq!(error.in_short(), "too large to solve (more than 20000000 occupancy states)");
+    /// ```
+    #[must_use]
+    pub fn in_short(&self) -> String {
+        match self {
+            Self::TooLarge { limit, .. } => format!("too large to solve (more than {limit} occupancy states)"),
+            Self::Memory { limit, .. } => format!("too large to solve (more than {} MiB of memory)", limit >> 20),
+            other => format!("not solved ({other})"),
+        }
+    }
 }
 
 fn projection(projected: Option<f64>) -> String {

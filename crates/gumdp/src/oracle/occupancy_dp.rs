@@ -16,19 +16,13 @@
 //! which takes no memory, in parallel. The size of that search is known beforehand. Problems that do not fit are refused
 //! early, with a projection. Not here: approximations.
 
-use std::sync::Arc;
-
 use super::level::Level;
+use super::optimal::{OptimalPolicy, Solution};
 use super::reduced::Reduced;
-use super::sweep::{Decisions, Sweep};
+use super::sweep::Sweep;
 use super::{OracleError, check_bounded};
-use crate::model::Pair;
-use crate::policy::ExplicitPolicy;
-use crate::problem::{OccupancyState, Problem};
+use crate::problem::Problem;
 use crate::risk::Erm;
-
-/// When a decision is computed again, trees up to this size are not worth merging.
-const WALKED_TREE: f64 = 16_384.0;
 
 /// How much work and memory an exact answer may take.
 ///
@@ -57,6 +51,12 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// What takes about a second, be it to solve a problem or to find out that it does not fit: 20 million states, 256 MiB
+    /// for the levels. All decisions that take long are stored (at most 512 MiB), so that playing them is quick. This is
+    /// what [`Auto`](crate::Auto) is usually given.
+    pub const QUICK: Self =
+        Self { max_states: 20_000_000, max_bytes: 256 << 20, policy_bytes: 512 << 20, strategy: Strategy::Auto };
+
     /// Whether so many states and bytes are allowed.
     pub(super) fn check(&self, reached: u64, bytes: u64) -> Result<(), OracleError> {
         if reached > self.max_states {
@@ -93,6 +93,8 @@ pub enum Strategy {
 /// How a problem was solved. See the [example](solve).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
+    /// Backward induction over the states of the model: the objective is linear.
+    BackwardInduction,
     /// Equal states were merged at all times.
     Merged,
     /// Nothing was merged.
@@ -107,35 +109,13 @@ pub enum Method {
 impl std::fmt::Display for Method {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Self::BackwardInduction => f.write_str("backward induction"),
             Self::Merged => f.write_str("merged occupancy states"),
             Self::DepthFirst => f.write_str("depth-first search"),
             Self::Mixed { depth_first_from } => {
                 write!(f, "merged occupancy states, depth-first from time {depth_first_from}")
             }
         }
-    }
-}
-
-/// The optimum of a problem, and how it was found. See the [example](solve).
-#[derive(Clone, Debug)]
-pub struct Solution {
-    /// The lowest possible ERM of the cost.
-    pub value: f64,
-    /// The expected cost of [`Solution::policy`].
-    pub mean: f64,
-    /// Number of occupancy states expanded.
-    pub states: u64,
-    /// How they were gone through.
-    pub method: Method,
-    policy: OptimalPolicy,
-}
-
-impl Solution {
-    /// A policy that attains the optimum: deterministic, ties to the lowest action. Cloning it is cheap.
-    /// See the [example](solve).
-    #[must_use]
-    pub fn policy(&self) -> OptimalPolicy {
-        self.policy.clone()
     }
 }
 
@@ -173,70 +153,6 @@ pub fn solve(problem: &Problem, erm: Erm, limits: &Limits) -> Result<Solution, O
     let solved = || outcome.roots.iter().zip(initial);
     let value = erm.of_outcomes(solved().map(|(root, &(_, probability))| (root.value, probability)));
     let mean = Erm::MEAN.of_outcomes(solved().map(|(root, &(_, probability))| (root.mean, probability)));
-    let inner =
-        Inner { problem: problem.clone(), reduced, erm, strategy: limits.strategy, decisions: outcome.decisions };
-    let policy = OptimalPolicy(Arc::new(inner));
+    let policy = OptimalPolicy::of_occupancy(problem, reduced, erm, limits.strategy, outcome.decisions);
     Ok(Solution { value, mean, states: outcome.states, method: outcome.method, policy })
-}
-
-/// An optimal policy of a problem: see [`Solution::policy`].
-///
-/// ```
-/// use gumdp::oracle::{Limits, distribution, solve};
-/// use gumdp::{Erm, tasks};
-/// let problem = tasks::get("rooms").unwrap().problem;
-/// let solution = solve(&problem, Erm::new(10.0)?, &Limits::default())?;
-/// let law = distribution(&problem, &solution.policy(), &Limits::default())?;
-/// assert!((law.mean() - solution.mean).abs() < 1e-12);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// Decisions of the early times are stored; others are found by solving the rest of the problem from where it stands, with
-/// the same result. Occupancy states that no policy can reach are decided optimally too, but without a limit to the work.
-#[derive(Clone, Debug)]
-pub struct OptimalPolicy(Arc<Inner>);
-
-#[derive(Debug)]
-struct Inner {
-    problem: Problem,
-    reduced: Reduced,
-    erm: Erm,
-    strategy: Strategy,
-    /// For each time from 0; shorter than the horizon if the later ones are not stored.
-    decisions: Vec<Option<Decisions>>,
-}
-
-impl OptimalPolicy {
-    /// The best pair in this situation; at the horizon, where nothing is left to decide, the state's first.
-    /// See the [example](solve).
-    #[must_use]
-    pub fn best(&self, at: &OccupancyState) -> Pair {
-        let Inner { problem, reduced, erm, strategy, decisions } = &*self.0;
-        let state = at.state.0;
-        let choices = reduced.choices(state);
-        if choices.len() == 1 || at.time >= problem.horizon() {
-            return Pair(choices[0].pair);
-        }
-        let stored = decisions.get(at.time).and_then(Option::as_ref);
-        if let Some(pair) = stored.and_then(|decisions| decisions.find(state, &at.features)) {
-            return Pair(pair);
-        }
-        let small = reduced.size(problem.horizon() - at.time, state) <= WALKED_TREE;
-        let strategy = if small && *strategy == Strategy::Auto { Strategy::DepthFirst } else { *strategy };
-        let limits = Limits { max_states: u64::MAX, max_bytes: u64::MAX, policy_bytes: 0, strategy };
-        let rest = Sweep { problem, reduced, erm: *erm, limits }.run(at.time, &[state], &at.features);
-        Pair(rest.map_or(choices[0].pair, |outcome| outcome.roots[0].pair))
-    }
-}
-
-impl ExplicitPolicy for OptimalPolicy {
-    fn problem(&self) -> &Problem {
-        &self.0.problem
-    }
-
-    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {
-        let best = self.best(at).0;
-        probabilities.clear();
-        probabilities.extend(self.problem().mdp().pairs(at.state).map(|pair| if pair == best { 1.0 } else { 0.0 }));
-    }
 }

@@ -1,0 +1,100 @@
+//! `gumdp compare`: both planners, the exact optimum where there is one, and chance, side by side.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use anyhow::Result;
+use gumdp::Erm;
+use serde::Serialize;
+
+use super::{betas, heading, keep, limits, load, open_store, print_json, with_threads};
+use crate::args::{CompareArgs, PolicyName};
+use crate::cells::Cell;
+use crate::exact::Solver;
+use crate::number::{beta, known, short};
+use crate::player::Who;
+use crate::progress::Progress;
+use crate::results::{Experiment, Finished, Row};
+use crate::side_by_side;
+use crate::table::Table;
+
+/// One row of `gumdp compare --json`.
+#[derive(Serialize)]
+struct ComparedRow {
+    #[serde(flatten)]
+    row: Row,
+    optimum: Option<f64>,
+}
+
+/// Plays all policies on the same luck, prints, writes and draws.
+pub fn compare(args: &CompareArgs, quiet: bool) -> Result<()> {
+    let started = Instant::now();
+    let CompareArgs { experiment: args, max_states } = args;
+    let task = load(&args.task)?;
+    let betas = betas(args, &task);
+    let store = open_store(args, &task, "-compare")?;
+    let solving = Progress::spinner("solving", quiet);
+    let mut solver = Solver::new(&task.problem, limits(PolicyName::Auto, *max_states));
+    let refused = with_threads(args.threads, || Ok(solver.solve(Erm::new(betas[0])?).err()))?;
+    drop(solving);
+    let policies = [Who::Paper, Who::Default, Who::Exact, Who::Uniform];
+    let cells: Vec<Cell> = policies
+        .into_iter()
+        .filter(|&who| who != Who::Exact || refused.is_none())
+        .flat_map(|who| betas.iter().map(move |&beta| (who, beta)))
+        .map(|(who, beta)| Cell::new(&task, beta, who, args.seed).with(args.runs, args.simulations))
+        .collect();
+    let progress = Progress::new(cells.iter().map(|cell| cell.runs).sum(), quiet);
+    let experiment = with_threads(args.threads, || {
+        let mut finished = Vec::new();
+        for cell in cells {
+            finished.push(Finished::play(cell, &task, store.as_ref(), &progress, &mut solver)?);
+        }
+        Experiment::new(task, finished, &mut solver)
+    })?;
+    drop(progress);
+
+    // A reader that has seen enough closes the pipe; the results are written all the same.
+    let printed = if args.json {
+        let row = |f: &Finished| ComparedRow { row: Row::new(f), optimum: experiment.optimum(f.cell.beta) };
+        print_json(&experiment.by_beta().into_iter().map(row).collect::<Vec<_>>())
+    } else {
+        let refused = refused.map(|error| error.in_short());
+        print_table(&experiment, refused.as_deref(), &mut io::stdout().lock())
+    };
+    if let Some(store) = &store {
+        keep(store, "compare", &experiment, started, quiet, side_by_side::draw)?;
+    }
+    printed
+}
+
+fn print_table(experiment: &Experiment, refused: Option<&str>, out: &mut impl Write) -> Result<()> {
+    let Some(Cell { runs, simulations, seed, .. }) = experiment.finished.first().map(|first| &first.cell) else {
+        return Ok(());
+    };
+    writeln!(out, "{}", heading(&experiment.task))?;
+    writeln!(
+        out,
+        "planners with {simulations} simulations per decision, {runs} runs each, seed {seed}; lower is better"
+    )?;
+    if let Some(refused) = refused {
+        writeln!(out, "no exact optimum: {refused}")?;
+    }
+    writeln!(out)?;
+    let header = ["beta", "policy", "mean", "ERM", "95% interval", "optimum", "CPU ms/run"];
+    let mut table = Table::new(&header, &[1]);
+    for finished in experiment.by_beta() {
+        let Finished { cell, summary, .. } = finished;
+        table.row(vec![
+            beta(cell.beta),
+            cell.preset.to_string(),
+            short(summary.mean),
+            short(summary.erm),
+            finished.erm_interval(),
+            known(experiment.optimum(cell.beta)),
+            format!("{:.2}", finished.cpu_milliseconds_per_run()),
+        ]);
+    }
+    table.print(out)?;
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! Who plays: the policies that can be named on the command line.
+
+use std::fmt;
+
+use anyhow::Result;
+use gumdp::oracle::{OptimalPolicy, OracleError};
+use gumdp::{Action, OccupancyState, Planner, Policy, Task, Uniform, rng::Rng};
+use serde::{Deserialize, Serialize};
+
+use crate::cells::Cell;
+use crate::exact::{Solver, unsolved};
+use crate::failure::BadInput;
+
+/// Who plays a cell: a planner by its preset, or another policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Who {
+    /// The planner with the paper's settings.
+    Paper,
+    /// The planner with the default settings.
+    Default,
+    /// Every action equally likely.
+    Uniform,
+    /// The exact optimum.
+    Exact,
+    /// The exact optimum of a linear objective.
+    BackwardInduction,
+}
+
+impl Who {
+    /// Whether actions are chosen by simulations.
+    pub fn plans(self) -> bool {
+        matches!(self, Self::Paper | Self::Default)
+    }
+
+    /// What figures and reports call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Paper => "ERM-MCTS",
+            Self::Default => "default planner",
+            Self::Uniform => "uniform",
+            Self::Exact => "exact policy",
+            Self::BackwardInduction => "ERM-BI",
+        }
+    }
+}
+
+/// The name in tables and files.
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Paper => "paper",
+            Self::Default => "default",
+            Self::Uniform => "uniform",
+            Self::Exact => "exact",
+            Self::BackwardInduction => "backward-induction",
+        })
+    }
+}
+
+/// One that plays.
+#[derive(Clone, Debug)]
+pub enum Player {
+    /// Simulates.
+    Planner(Box<Planner>),
+    /// Does not care.
+    Uniform(Uniform),
+    /// Knows the optimum; clones share it.
+    Exact(OptimalPolicy),
+}
+
+impl Player {
+    /// The player of a cell.
+    pub fn new(cell: &Cell, task: &Task, solver: &mut Solver) -> Result<Self> {
+        let problem = &task.problem;
+        Ok(match cell.preset {
+            Who::Paper | Who::Default => {
+                let settings = cell.planner_settings(task);
+                Self::Planner(Box::new(Planner::new(problem, cell.erm()?, settings).map_err(BadInput::new)?))
+            }
+            Who::Uniform => Self::Uniform(Uniform::new(problem)),
+            Who::BackwardInduction if problem.objective().as_linear().is_none() => {
+                return Err(unsolved(&task.name, &OracleError::NotLinear).into());
+            }
+            Who::Exact | Who::BackwardInduction => {
+                let solution = solver.solve(cell.erm()?).map_err(|error| unsolved(&task.name, &error))?;
+                Self::Exact(solution.policy())
+            }
+        })
+    }
+}
+
+impl Policy for Player {
+    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
+        match self {
+            Self::Planner(policy) => policy.act(at, rng),
+            Self::Uniform(policy) => policy.act(at, rng),
+            Self::Exact(policy) => policy.act(at, rng),
+        }
+    }
+
+    fn begin_episode(&mut self) {
+        if let Self::Planner(planner) = self {
+            planner.begin_episode();
+        }
+    }
+
+    fn simulated_steps(&self) -> u64 {
+        if let Self::Planner(planner) = self { planner.simulated_steps() } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gumdp::oracle::{self, Limits, distribution};
+    use gumdp::tasks;
+
+    /// The very player of `gumdp run`: its exact law has the risk of the optimum, found here by another way.
+    #[test]
+    fn auto_plays_the_optimum_of_every_task_that_can_be_solved() {
+        let mut planned = Vec::new();
+        for name in tasks::NAMES {
+            let task = tasks::get(name).unwrap();
+            let mut solver = Solver::new(&task.problem, Limits::QUICK);
+            for &beta in &task.defaults.betas {
+                let cell = Cell::auto(&task, beta, 0, &mut solver).unwrap();
+                let erm = cell.erm().unwrap();
+                match Player::new(&cell, &task, &mut solver).unwrap() {
+                    Player::Exact(policy) => {
+                        let law = distribution(&task.problem, &policy, &Limits::default()).unwrap();
+                        let merging = Limits { strategy: oracle::Strategy::Merge, ..Limits::default() };
+                        let optimum = match oracle::backward_induction(&task.problem, erm) {
+                            Ok(linear) => linear.value,
+                            Err(_) => oracle::solve(&task.problem, erm, &merging).unwrap().value,
+                        };
+                        assert!((law.erm(erm) - optimum).abs() < 1e-9, "{name}, beta {beta}");
+                        assert!((cell.preset, cell.simulations) == (Who::Exact, 0));
+                    }
+                    _ => planned.push((name, cell.preset, cell.simulations)),
+                }
+            }
+        }
+        let expected = [("il", 2000), ("grid-msee", 1024), ("grid-il", 1024)];
+        assert_eq!(planned, expected.map(|(name, simulations)| [(name, Who::Default, simulations); 3]).concat());
+    }
+}

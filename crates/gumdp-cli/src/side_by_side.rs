@@ -1,0 +1,122 @@
+//! Planners side by side: the report of `gumdp compare`, and the section of `gumdp reproduce` on the default planner.
+
+use anyhow::Result;
+
+use crate::draw::{self, Drawing};
+use crate::number::{beta, known, short};
+use crate::page::{Cell, Column, Figure, Page, Table, Tone};
+use crate::player::Who;
+use crate::results::{Experiment, Finished, Manifest};
+use crate::store::Store;
+
+/// One task and β, played by the paper's planner and by the default one.
+#[derive(Debug)]
+pub struct Both<'a> {
+    /// The paper's planner.
+    pub paper: &'a Finished,
+    /// The default planner.
+    pub default: &'a Finished,
+    /// The exact optimum, if it is known.
+    pub optimum: Option<f64>,
+}
+
+/// Every task and β that both planners have played.
+pub fn both(experiments: &[Experiment]) -> Vec<Both<'_>> {
+    let of_task =
+        |experiment| Experiment::betas(experiment).into_iter().filter_map(move |beta| Both::new(experiment, beta));
+    experiments.iter().flat_map(of_task).collect()
+}
+
+impl<'a> Both<'a> {
+    fn new(experiment: &'a Experiment, beta: f64) -> Option<Self> {
+        let (paper, default) = (experiment.find(beta, Who::Paper)?, experiment.find(beta, Who::Default)?);
+        Some(Self { paper, default, optimum: experiment.optimum(beta) })
+    }
+}
+
+/// Draws the figures of `gumdp compare` and writes its report.
+pub fn draw(store: &Store, manifest: &Manifest, experiment: &Experiment) -> Result<()> {
+    let drawings: Vec<Drawing> = draw::boxes(experiment).into_iter().chain(draw::task_figure(experiment)).collect();
+    draw::write_figures(store, &drawings)?;
+    let mut page = Page::new(&experiment.task.title);
+    page.lead(&experiment.task.description);
+    page.section("comparison", "Side by side");
+    page.paragraph(
+        "All policies meet the same luck: run k of each draws the same random numbers from the environment. An interval knows \
+         only what has happened: a rare outcome that no run met is not in it.",
+    );
+    page.paragraph(if experiment.optima.is_empty() {
+        "The problem is too large to be solved exactly, so that no optimum is known."
+    } else {
+        "The exact policy is solved once for each β, which is not part of its CPU time."
+    });
+    page.table(&draw::results_table(experiment));
+    page.figures(&drawings.into_iter().map(Figure::from).collect::<Vec<_>>());
+    draw::settings(&mut page, manifest, std::slice::from_ref(experiment));
+    store.write("report.html", page.html().as_bytes())
+}
+
+/// The section of `gumdp reproduce` on the default planner, if it was played.
+pub fn section(page: &mut Page, store: &Store, experiments: &[Experiment]) -> Result<()> {
+    let cells = both(experiments);
+    if cells.is_empty() {
+        return Ok(());
+    }
+    page.section("planners", "The paper's settings and ours");
+    page.paragraph(
+        "The same runs with the default planner: as many simulations per decision, the same luck of the environment. A risk is \
+         marked where the two intervals do not overlap. Where the optimum can be computed, `gumdp run` plays it.",
+    );
+    page.table(&planners_table(&cells));
+    let mut drawings = Vec::new();
+    for experiment in experiments {
+        let planners = experiment.played_by(Who::plans);
+        if let Some(drawing) = draw::boxes(&planners) {
+            drawings.push(Drawing { name: format!("{}-planners", experiment.task.name), ..drawing });
+        }
+    }
+    draw::write_figures(store, &drawings)?;
+    page.figures(&drawings.into_iter().map(Figure::from).collect::<Vec<_>>());
+    Ok(())
+}
+
+/// One row for each task and β.
+fn planners_table(cells: &[Both]) -> Table {
+    let columns = vec![
+        Column::text("task"),
+        Column::number("β"),
+        Column::number("paper's ERM"),
+        Column::number("95\u{a0}% interval"),
+        Column::number("our ERM"),
+        Column::number("95\u{a0}% interval"),
+        Column::number("exact optimum"),
+        Column::number("paper's mean"),
+        Column::number("our mean"),
+        Column::number("paper's CPU\u{a0}ms per run"),
+        Column::number("our CPU\u{a0}ms per run"),
+    ];
+    let row = |Both { paper, default, optimum }: &Both| {
+        let tone = if default.summary.erm_high < paper.summary.erm_low {
+            Tone::Good
+        } else if default.summary.erm_low > paper.summary.erm_high {
+            Tone::Bad
+        } else {
+            Tone::Plain
+        };
+        vec![
+            Cell::from(paper.cell.task.clone()),
+            Cell::from(beta(paper.cell.beta)),
+            Cell::from(short(paper.summary.erm)),
+            Cell::from(paper.erm_interval()),
+            Cell::from(short(default.summary.erm)).tone(tone),
+            Cell::from(default.erm_interval()),
+            Cell::from(known(*optimum)),
+            Cell::from(short(paper.summary.mean)),
+            Cell::from(short(default.summary.mean)),
+            Cell::from(format!("{:.2}", paper.cpu_milliseconds_per_run())),
+            Cell::from(format!("{:.2}", default.cpu_milliseconds_per_run())),
+        ]
+    };
+    let caption = "The paper's planner and the default one; lower is better.".to_owned();
+    Table { caption, columns, rows: cells.iter().map(row).collect() }
+}

@@ -1,0 +1,106 @@
+//! The optimum where it can be computed, the planner where it cannot.
+//!
+//! The only module that knows both [`crate::oracle`] and [`crate::planner`]. Whether a problem fits depends on its model,
+//! objective and horizon, and not on the attitude to risk: what is too large for one β is too large for all.
+
+use std::fmt;
+
+use crate::model::Action;
+use crate::oracle::{self, Limits, Method, OracleError, Solution};
+use crate::planner::{Planner, PlannerError, PlannerSettings};
+use crate::policy::Policy;
+use crate::problem::{OccupancyState, Problem};
+use crate::risk::Erm;
+use crate::rng::Rng;
+
+/// A policy that is optimal if the problem can be solved within limits, and plans otherwise.
+///
+/// ```
+/// use gumdp::oracle::{Limits, distribution};
+/// use gumdp::{Auto, Erm, PlannerSettings, experiment, tasks};
+/// let problem = tasks::get("rooms").unwrap().problem;
+/// let careful = Erm::new(50.0)?;
+/// let auto = Auto::new(&problem, careful, &Limits::QUICK, PlannerSettings::paper_illustrative())?;
+/// // It was solved once; all runs share the solution.
+/// let runs = experiment(&problem, || auto.clone(), 0, 0..20)?;
+/// assert_eq!(runs.len(), 20);
+/// // The law of what is played has the lowest possible risk.
+/// let Auto::Solved(solution) = &auto else { panic!("{auto}") };
+/// let law = distribution(&problem, &solution.policy(), &Limits::QUICK)?;
+/// assert!((law.erm(careful) - solution.value).abs() < 1e-12);
+///
+/// let vast = tasks::get("grid-msee").unwrap().problem;
+/// let auto = Auto::new(&vast, careful, &Limits::QUICK, PlannerSettings::paper_grid())?;
+/// assert!(auto.to_string().starts_with("too large to solve ("));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub enum Auto {
+    /// The optimal policy is played. Clones share the decisions that are stored.
+    Solved(Solution),
+    /// The problem is too large to be solved, and the planner plays.
+    Planning {
+        /// Who plays.
+        planner: Box<Planner>,
+        /// Why there is no exact answer.
+        because: OracleError,
+    },
+}
+
+impl Auto {
+    /// Solves the problem, in parallel in rayon's current thread pool, or finds out that it does not fit the limits;
+    /// [`Limits::QUICK`] are meant for this. `settings` are those of the planner, should it be needed.
+    ///
+    /// # Errors
+    /// If the planner is needed and a setting is out of range.
+    pub fn new(problem: &Problem, erm: Erm, limits: &Limits, settings: PlannerSettings) -> Result<Self, PlannerError> {
+        Self::of(oracle::optimum(problem, erm, limits), || Planner::new(problem, erm, settings))
+    }
+
+    /// The same when it is already known whether the problem fits: `solved` is what [`oracle::optimum()`] said, and
+    /// `planner` is only called if it refused.
+    ///
+    /// # Errors
+    /// Those of `planner`.
+    pub fn of(
+        solved: Result<Solution, OracleError>,
+        planner: impl FnOnce() -> Result<Planner, PlannerError>,
+    ) -> Result<Self, PlannerError> {
+        Ok(match solved {
+            Ok(solution) => Self::Solved(solution),
+            Err(because) => Self::Planning { planner: Box::new(planner()?), because },
+        })
+    }
+}
+
+/// What was chosen, and why.
+impl fmt::Display for Auto {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Solved(Solution { states, method: Method::BackwardInduction, .. }) => {
+                write!(f, "solved exactly by backward induction, {states} states")
+            }
+            Self::Solved(Solution { states, .. }) => write!(f, "solved exactly, {states} occupancy states"),
+            Self::Planning { because, .. } => write!(f, "{}, planning", because.in_short()),
+        }
+    }
+}
+
+impl Policy for Auto {
+    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
+        match self {
+            Self::Solved(solution) => solution.policy().act(at, rng),
+            Self::Planning { planner, .. } => planner.act(at, rng),
+        }
+    }
+
+    fn begin_episode(&mut self) {
+        if let Self::Planning { planner, .. } = self {
+            planner.begin_episode();
+        }
+    }
+
+    fn simulated_steps(&self) -> u64 {
+        if let Self::Planning { planner, .. } = self { planner.simulated_steps() } else { 0 }
+    }
+}

@@ -1,0 +1,99 @@
+//! One exact decision with its reasons: what each action costs if everything after it is optimal.
+
+use super::backward_induction::{of_pairs, stages};
+use super::occupancy_dp::Limits;
+use super::optimal::check_stages;
+use super::reduced::Reduced;
+use super::sweep::Sweep;
+use super::{OracleError, check_bounded};
+use crate::model::{Action, Pair};
+use crate::problem::{OccupancyState, Problem};
+use crate::risk::Erm;
+
+/// A decision that cannot be improved, and what each action would cost. See the [example](decide()).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExactDecision {
+    /// The best action; the lowest of several.
+    pub action: Action,
+    /// What each action of the state would cost, in the order of the state's pairs.
+    pub reasons: Vec<ActionValue>,
+    /// Number of occupancy states expanded; for a linear objective, states of the model times the remaining steps.
+    pub states: u64,
+}
+
+/// The final cost if an action is taken now and everything after it is optimal. See the [example](decide()).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ActionValue {
+    /// The action.
+    pub action: Action,
+    /// The lowest possible ERM of the cost.
+    pub erm: f64,
+    /// The expected cost of a policy that attains it.
+    pub mean: f64,
+}
+
+/// Solves the rest of an episode from any occupancy state on, one action after the other.
+///
+/// ```
+/// use gumdp::oracle::{Limits, decide};
+/// use gumdp::{Erm, tasks};
+/// let problem = tasks::get("rooms").unwrap().problem;
+/// let start = problem.start(problem.mdp().find_state("s1").unwrap());
+/// let decision = decide(&problem, Erm::new(50.0)?, &start, &Limits::QUICK)?;
+/// let [left, right] = decision.reasons[..] else { panic!("two actions") };
+/// assert_eq!(problem.mdp().action_name(decision.action), "left");
+/// assert!(left.erm < right.erm);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`OracleError::TooLarge`] or [`OracleError::Memory`] if the rest does not fit the limits, which each action may use up;
+/// [`OracleError::Overflow`] for astronomic costs.
+///
+/// # Panics
+/// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
+pub fn decide(problem: &Problem, erm: Erm, at: &OccupancyState, limits: &Limits) -> Result<ExactDecision, OracleError> {
+    assert!(at.time < problem.horizon(), "there is no decision at the horizon");
+    check_bounded(problem)?;
+    let (values, states) = if let Some((costs, _)) = problem.objective().as_linear() {
+        check_stages(problem, at.time, limits)?;
+        (of_pairs(problem, erm, &costs, at), stages(problem, at.time))
+    } else {
+        over_occupancy_states(problem, erm, at, limits)?
+    };
+    let mdp = problem.mdp();
+    let reason = |(pair, (erm, mean))| ActionValue { action: mdp.action(Pair(pair)), erm, mean };
+    let reasons: Vec<ActionValue> = mdp.pairs(at.state).zip(values).map(reason).collect();
+    let best = reasons[1..].iter().fold(reasons[0], |best, &other| if other.erm < best.erm { other } else { best });
+    Ok(ExactDecision { action: best.action, reasons, states })
+}
+
+/// Risk and mean of each pair, and the number of occupancy states expanded, this one included.
+fn over_occupancy_states(
+    problem: &Problem,
+    erm: Erm,
+    at: &OccupancyState,
+    limits: &Limits,
+) -> Result<(Vec<(f64, f64)>, u64), OracleError> {
+    let (mdp, objective) = (problem.mdp(), problem.objective());
+    let reduced = Reduced::new(problem);
+    let (mut values, mut states) = (Vec::new(), 1);
+    for pair in mdp.pairs(at.state).map(Pair) {
+        let mut features = at.features.clone();
+        objective.add(&mut features, pair.index(), problem.masses()[at.time]);
+        if at.time + 1 == problem.horizon() {
+            let cost = objective.value_of_features(&features);
+            values.push((cost, cost));
+            continue;
+        }
+        let successors: Vec<u32> = mdp.successors(pair).map(|(state, _)| state.0).collect();
+        let limits = Limits { policy_bytes: 0, ..*limits };
+        let rest = Sweep { problem, reduced: &reduced, erm, limits }.run(at.time + 1, &successors, &features)?;
+        let outcomes = || rest.roots.iter().zip(mdp.successors(pair));
+        let risk = erm.of_outcomes(outcomes().map(|(solved, (_, p))| (solved.value, p)));
+        let mean = Erm::MEAN.of_outcomes(outcomes().map(|(solved, (_, p))| (solved.mean, p)));
+        values.push((risk, mean));
+        states += rest.states;
+    }
+    Ok((values, states))
+}
