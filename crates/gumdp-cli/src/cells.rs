@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use cpu_time::ThreadTime;
-use gumdp::{Auto, Budget, Erm, Exploration, Planner, PlannerSettings, PlannerVariant, Task};
+use gumdp::{Auto, Budget, Erm, Exploration, GuidedPlanner, GuidedSettings, PlannerSettings, PlannerVariant, Task};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub struct Cell {
     pub runs: u64,
     /// Simulations per decision.
     pub simulations: u64,
-    /// Exploration constant θ.
+    /// Exploration constant θ of the published planner; 0 for others.
     pub exploration: f64,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -47,7 +47,7 @@ impl Cell {
             preset: who,
             runs: defaults.runs,
             simulations: if who.plans() { defaults.simulations } else { 0 },
-            exploration: if who.plans() { defaults.exploration } else { 0.0 },
+            exploration: if who == Who::Paper { defaults.exploration } else { 0.0 },
             seed,
             auto: None,
         }
@@ -57,7 +57,7 @@ impl Cell {
     pub fn auto(task: &Task, beta: f64, seed: u64, solver: &mut Solver) -> Result<Self> {
         let planned = Self::new(task, beta, Who::Default, seed);
         let erm = planned.erm()?;
-        let planner = || Planner::new(&task.problem, erm, planned.planner_settings(task));
+        let planner = || GuidedPlanner::new(&task.problem, erm, planned.guided_settings());
         let auto = Auto::of(solver.solve(erm), planner).map_err(BadInput::new)?;
         let said = Some(auto.to_string());
         Ok(match auto {
@@ -81,9 +81,8 @@ impl Cell {
         Ok(Erm::new(self.beta)?)
     }
 
-    /// The settings of its planner: the one place that knows what the presets are.
+    /// The settings of the published planner.
     pub fn planner_settings(&self, task: &Task) -> PlannerSettings {
-        // For now both presets are the published algorithm.
         let variant = match task.defaults.variant {
             PlannerVariant::Illustrative => PlannerSettings::paper_illustrative(),
             PlannerVariant::Grid => PlannerSettings::paper_grid(),
@@ -93,6 +92,11 @@ impl Cell {
             exploration: Exploration::Constant(self.exploration),
             ..variant
         }
+    }
+
+    /// The settings of the default planner.
+    pub fn guided_settings(&self) -> GuidedSettings {
+        GuidedSettings { budget: Budget::simulations(self.simulations), ..GuidedSettings::default() }
     }
 
     /// The file name of its journal. Whatever changes a run changes the name, so a journal never holds runs of two kinds.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use anyhow::Result;
 use gumdp::oracle::{OptimalPolicy, OracleError};
-use gumdp::{Action, OccupancyState, Planner, Policy, Task, Uniform, rng::Rng};
+use gumdp::{Action, GuidedPlanner, OccupancyState, Planner, Policy, Task, Uniform, rng::Rng};
 use serde::{Deserialize, Serialize};
 
 use crate::cells::Cell;
@@ -15,9 +15,9 @@ use crate::failure::BadInput;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Who {
-    /// The planner with the paper's settings.
+    /// The published planner with the paper's settings.
     Paper,
-    /// The planner with the default settings.
+    /// The guided planner with the default settings.
     Default,
     /// Every action equally likely.
     Uniform,
@@ -61,8 +61,10 @@ impl fmt::Display for Who {
 /// One that plays.
 #[derive(Clone, Debug)]
 pub enum Player {
-    /// Simulates.
+    /// The published algorithm.
     Planner(Box<Planner>),
+    /// The default planner.
+    Guided(Box<GuidedPlanner>),
     /// Does not care.
     Uniform(Uniform),
     /// Knows the optimum; clones share it.
@@ -74,9 +76,13 @@ impl Player {
     pub fn new(cell: &Cell, task: &Task, solver: &mut Solver) -> Result<Self> {
         let problem = &task.problem;
         Ok(match cell.preset {
-            Who::Paper | Who::Default => {
+            Who::Paper => {
                 let settings = cell.planner_settings(task);
                 Self::Planner(Box::new(Planner::new(problem, cell.erm()?, settings).map_err(BadInput::new)?))
+            }
+            Who::Default => {
+                let settings = cell.guided_settings();
+                Self::Guided(Box::new(GuidedPlanner::new(problem, cell.erm()?, settings).map_err(BadInput::new)?))
             }
             Who::Uniform => Self::Uniform(Uniform::new(problem)),
             Who::BackwardInduction if problem.objective().as_linear().is_none() => {
@@ -94,19 +100,26 @@ impl Policy for Player {
     fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
         match self {
             Self::Planner(policy) => policy.act(at, rng),
+            Self::Guided(policy) => policy.act(at, rng),
             Self::Uniform(policy) => policy.act(at, rng),
             Self::Exact(policy) => policy.act(at, rng),
         }
     }
 
     fn begin_episode(&mut self) {
-        if let Self::Planner(planner) = self {
-            planner.begin_episode();
+        match self {
+            Self::Planner(planner) => planner.begin_episode(),
+            Self::Guided(planner) => planner.begin_episode(),
+            Self::Uniform(_) | Self::Exact(_) => {}
         }
     }
 
     fn simulated_steps(&self) -> u64 {
-        if let Self::Planner(planner) = self { planner.simulated_steps() } else { 0 }
+        match self {
+            Self::Planner(planner) => planner.simulated_steps(),
+            Self::Guided(planner) => planner.simulated_steps(),
+            Self::Uniform(_) | Self::Exact(_) => 0,
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! The optimum where it can be computed, the planner where it cannot.
 //!
-//! The only module that knows both [`crate::oracle`] and [`crate::planner`]. Whether a problem fits depends on its model,
+//! The only module that knows both [`crate::oracle`] and [`crate::guided`]. Whether a problem fits depends on its model,
 //! objective and horizon, and not on the attitude to risk: what is too large for one β is too large for all.
 
 use std::fmt;
 
+use crate::guided::{GuidedPlanner, GuidedSettings};
 use crate::model::Action;
 use crate::oracle::{self, Limits, Method, OracleError, Solution};
-use crate::planner::{Planner, PlannerError, PlannerSettings};
+use crate::planner::PlannerError;
 use crate::policy::Policy;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Erm;
@@ -17,10 +18,10 @@ use crate::rng::Rng;
 ///
 /// ```
 /// use gumdp::oracle::{Limits, distribution};
-/// use gumdp::{Auto, Erm, PlannerSettings, experiment, tasks};
+/// use gumdp::{Auto, Erm, GuidedSettings, experiment, tasks};
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let careful = Erm::new(50.0)?;
-/// let auto = Auto::new(&problem, careful, &Limits::QUICK, PlannerSettings::paper_illustrative())?;
+/// let auto = Auto::new(&problem, careful, &Limits::QUICK, GuidedSettings::default())?;
 /// // It was solved once; all runs share the solution.
 /// let runs = experiment(&problem, || auto.clone(), 0, 0..20)?;
 /// assert_eq!(runs.len(), 20);
@@ -30,7 +31,7 @@ use crate::rng::Rng;
 /// assert!((law.erm(careful) - solution.value).abs() < 1e-12);
 ///
 /// let vast = tasks::get("grid-msee").unwrap().problem;
-/// let auto = Auto::new(&vast, careful, &Limits::QUICK, PlannerSettings::paper_grid())?;
+/// let auto = Auto::new(&vast, careful, &Limits::QUICK, GuidedSettings::default())?;
 /// assert!(auto.to_string().starts_with("too large to solve ("));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -41,7 +42,7 @@ pub enum Auto {
     /// The problem is too large to be solved, and the planner plays.
     Planning {
         /// Who plays.
-        planner: Box<Planner>,
+        planner: Box<GuidedPlanner>,
         /// Why there is no exact answer.
         because: OracleError,
     },
@@ -53,8 +54,8 @@ impl Auto {
     ///
     /// # Errors
     /// If the planner is needed and a setting is out of range.
-    pub fn new(problem: &Problem, erm: Erm, limits: &Limits, settings: PlannerSettings) -> Result<Self, PlannerError> {
-        Self::of(oracle::optimum(problem, erm, limits), || Planner::new(problem, erm, settings))
+    pub fn new(problem: &Problem, erm: Erm, limits: &Limits, settings: GuidedSettings) -> Result<Self, PlannerError> {
+        Self::of(oracle::optimum(problem, erm, limits), || GuidedPlanner::new(problem, erm, settings))
     }
 
     /// The same when it is already known whether the problem fits: `solved` is what [`oracle::optimum()`] said, and
@@ -64,7 +65,7 @@ impl Auto {
     /// Those of `planner`.
     pub fn of(
         solved: Result<Solution, OracleError>,
-        planner: impl FnOnce() -> Result<Planner, PlannerError>,
+        planner: impl FnOnce() -> Result<GuidedPlanner, PlannerError>,
     ) -> Result<Self, PlannerError> {
         Ok(match solved {
             Ok(solution) => Self::Solved(solution),

@@ -45,6 +45,7 @@ pub mod auto;
 pub mod episode;
 pub mod experiment;
 pub mod file;
+pub mod guided;
 mod logarithm;
 pub mod model;
 pub mod objective;
@@ -61,6 +62,7 @@ pub use auto::Auto;
 pub use episode::{Episode, EpisodeError, play};
 pub use experiment::{Run, RunError, experiment, run};
 pub use file::{Defaults, FileError, GraphScene, GridScene, PlannerVariant, Scene, Script, Sticky, Task, Terrain};
+pub use guided::{GuidedPlanner, GuidedSettings};
 pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, State};
 pub use objective::{Bounds, Objective, ObjectiveError, Partition};
 pub use planner::{

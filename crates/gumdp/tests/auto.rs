@@ -12,7 +12,7 @@ use gumdp::{
 const VAST: [&str; 3] = ["il", "grid-msee", "grid-il"];
 
 fn auto(problem: &Problem, erm: Erm) -> Auto {
-    Auto::new(problem, erm, &Limits::QUICK, PlannerSettings::paper_illustrative()).unwrap()
+    Auto::new(problem, erm, &Limits::QUICK, GuidedSettings::default()).unwrap()
 }
 
 /// The optimum by other means than those of `auto`.
@@ -52,7 +52,7 @@ fn every_task_that_can_be_solved_is_played_optimally() {
 #[test]
 fn it_says_what_it_does() {
     let text = |name: &str, limits: &Limits| {
-        Auto::new(&task(name), Erm::MEAN, limits, PlannerSettings::paper_grid()).unwrap().to_string()
+        Auto::new(&task(name), Erm::MEAN, limits, GuidedSettings::default()).unwrap().to_string()
     };
     assert_eq!(text("mdp", &Limits::QUICK), "solved exactly by backward induction, 80 states");
     assert_eq!(text("grid-mo", &Limits::QUICK), "solved exactly, 5358 occupancy states");
@@ -64,7 +64,7 @@ fn it_says_what_it_does() {
     assert_eq!(text("mdp", &tight), "too large to solve (more than 79 occupancy states), planning");
     let narrow = Limits { max_bytes: 1 << 20, ..Limits::QUICK };
     assert_eq!(text("msee", &narrow), "too large to solve (more than 1 MiB of memory), planning");
-    let wrong = PlannerSettings { workers: 0, ..PlannerSettings::paper_grid() };
+    let wrong = PlannerSettings { workers: 0, ..GuidedSettings::default() };
     assert!(matches!(Auto::new(&task("il"), Erm::MEAN, &tight, wrong.clone()), Err(PlannerError::Workers(0))));
     assert!(Auto::new(&task("mdp"), Erm::MEAN, &Limits::QUICK, wrong).is_ok(), "no planner, no settings");
 }
@@ -72,7 +72,7 @@ fn it_says_what_it_does() {
 #[test]
 fn planning_is_what_the_planner_does() {
     let problem = task("il").with_horizon(12).unwrap();
-    let (erm, settings) = (Erm::new(40.0).unwrap(), PlannerSettings::paper_illustrative());
+    let (erm, settings) = (Erm::new(40.0).unwrap(), GuidedSettings::default());
     let tight = Limits { max_states: 100, ..Limits::QUICK };
     let auto = Auto::new(&problem, erm, &tight, settings.clone()).unwrap();
     let Auto::Planning { planner, because } = &auto else { panic!("{auto}") };

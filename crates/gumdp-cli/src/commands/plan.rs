@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use anyhow::Result;
 use gumdp::oracle::{self, ExactDecision, OracleError};
 use gumdp::rng::{self, Purpose};
-use gumdp::{Budget, Decision, Erm, Mdp, Planner, State, StopReason, Task};
+use gumdp::{
+    Budget, Decision, Erm, GuidedPlanner, GuidedSettings, Mdp, Planner, PlannerSettings, State, StopReason, Task,
+};
 use serde::Serialize;
 
 use super::{limits, load, policy, print_json};
@@ -91,11 +93,18 @@ pub fn plan(args: &PlanArgs) -> Result<()> {
         (None, _) => {}
     }
     if plan.reasons.is_empty() {
-        let mut settings = Cell::new(&task, args.beta, who, args.seed).planner_settings(&task);
+        let cell = Cell::new(&task, args.beta, who, args.seed);
         let given = args.simulations.map(Budget::simulations).or(args.time_limit.map(Budget::time));
-        settings.budget = given.unwrap_or(settings.budget);
-        let mut planner = Planner::new(&task.problem, erm, settings).map_err(BadInput::new)?;
-        plan.planned(mdp, &planner.decide(&at, &mut rng::stream(args.seed, 0, Purpose::Policy)));
+        let budget = given.unwrap_or(Budget::simulations(cell.simulations));
+        let mut rng = rng::stream(args.seed, 0, Purpose::Policy);
+        let decision = if who == Who::Paper {
+            let settings = PlannerSettings { budget, ..cell.planner_settings(&task) };
+            Planner::new(&task.problem, erm, settings).map_err(BadInput::new)?.decide(&at, &mut rng)
+        } else {
+            let settings = GuidedSettings { budget, ..cell.guided_settings() };
+            GuidedPlanner::new(&task.problem, erm, settings).map_err(BadInput::new)?.decide(&at, &mut rng)
+        };
+        plan.planned(mdp, &decision);
     }
     if args.json { print_json(&plan) } else { plan.print(&mut io::stdout().lock()) }
 }
@@ -126,6 +135,8 @@ impl<'a> Plan<'a> {
         self.stopped = match decision.stopped {
             StopReason::Simulations => "number of simulations",
             StopReason::TimeLimit => "time limit",
+            StopReason::Solved => "an exact answer",
+            StopReason::Marginal => "marginal backward induction, which needs none",
         };
         let reason = |reason: &gumdp::ActionReason| Reason {
             action: mdp.action_name(reason.action),

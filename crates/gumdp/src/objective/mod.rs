@@ -36,6 +36,8 @@ mod totals;
 use cells::{Cells, Kernel};
 use totals::{Totals, Utility};
 
+use crate::rng::mix;
+
 /// A closed interval that contains every value of an objective.
 ///
 /// ```
@@ -316,6 +318,47 @@ impl Objective {
             }
             first += term.features();
         }
+    }
+
+    /// Gives the features that a visit of `pair` changes the values that they have in `from`.
+    #[inline]
+    pub(crate) fn restore(&self, features: &mut [f64], from: &[f64], pair: usize) {
+        let mut first = 0;
+        for (_, term) in &self.terms {
+            let changed = match term {
+                Term::Totals(_) => first..first + term.features(),
+                Term::Cells(cells) => {
+                    let cell = first + cells.partition.cell(pair);
+                    cell..cell + 1
+                }
+            };
+            features[changed.clone()].copy_from_slice(&from[changed]);
+            first += term.features();
+        }
+    }
+
+    /// How much f grows if `pair` is visited with this much occupancy.
+    #[inline]
+    pub(crate) fn increase(&self, features: &[f64], pair: usize, mass: f64) -> f64 {
+        self.parts(features).fold(0.0, |sum, (weight, term, x)| {
+            sum + weight
+                * match term {
+                    Term::Totals(totals) => totals.increase(x, pair, mass),
+                    Term::Cells(cells) => {
+                        let j = cells.partition.cell(pair);
+                        cells.cell_value(j, x[j] + mass) - cells.cell_value(j, x[j])
+                    }
+                }
+        })
+    }
+
+    /// A word that is the same as long as the features that visits of `pair` are evaluated with are.
+    pub(crate) fn glimpse(&self, features: &[f64], pair: usize) -> u64 {
+        self.parts(features).fold(0, |word, (_, term, x)| match term {
+            Term::Totals(totals) if totals.costs(pair).iter().all(|&cost| cost == 0.0) => word,
+            Term::Totals(_) => x.iter().fold(word, |word, x| mix(word ^ x.to_bits())),
+            Term::Cells(cells) => mix(word ^ x[cells.partition.cell(pair)].to_bits()),
+        })
     }
 
     /// f as a function of the features.

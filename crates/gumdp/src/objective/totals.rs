@@ -91,14 +91,30 @@ impl Totals {
         }
     }
 
+    /// How much the utility grows if `pair` is visited with this much occupancy.
+    #[inline]
+    pub(super) fn increase(&self, totals: &[f64], pair: usize, mass: f64) -> f64 {
+        let costs = self.costs(pair);
+        if costs.iter().all(|&cost| cost == 0.0) {
+            return 0.0;
+        }
+        let after = totals.iter().zip(costs).map(|(total, cost)| total + mass * cost);
+        self.utility_of(after) - self.value(totals)
+    }
+
     #[inline]
     pub(super) fn value(&self, totals: &[f64]) -> f64 {
+        self.utility_of(totals.iter().copied())
+    }
+
+    #[inline]
+    fn utility_of(&self, mut totals: impl Iterator<Item = f64>) -> f64 {
         match &self.utility {
-            Utility::Identity => totals[0],
-            Utility::Maximum => totals.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            Utility::Minimum => totals.iter().copied().fold(f64::INFINITY, f64::min),
+            Utility::Identity => totals.next().unwrap_or(0.0),
+            Utility::Maximum => totals.fold(f64::NEG_INFINITY, f64::max),
+            Utility::Minimum => totals.fold(f64::INFINITY, f64::min),
             Utility::SignedPower(parameters) => {
-                totals.iter().zip(parameters).map(|(&z, &(weight, power))| weight * signed_power(z, power)).sum()
+                totals.zip(parameters).map(|(z, &(weight, power))| weight * signed_power(z, power)).sum()
             }
         }
     }

@@ -78,6 +78,10 @@ pub enum StopReason {
     Simulations,
     /// The time of the budget is over.
     TimeLimit,
+    /// Nothing is left to be found out: the estimates are exact.
+    Solved,
+    /// The horizon is out of reach of a search, or nothing needs to be searched: marginal backward induction decided.
+    Marginal,
 }
 
 /// Plans by ERM-MCTS, one decision at a time.

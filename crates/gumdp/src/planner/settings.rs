@@ -66,12 +66,7 @@ impl PlannerSettings {
 
     /// Checks the settings for a problem with this horizon.
     pub(super) fn check(&self, horizon: usize) -> Result<(), PlannerError> {
-        match (self.budget.simulations, self.budget.time_limit) {
-            (None, None) => return Err(PlannerError::NoBudget),
-            (Some(n), _) if !(1..=MAX_SIMULATIONS).contains(&n) => return Err(PlannerError::Simulations(n)),
-            (_, Some(limit)) if limit.is_zero() => return Err(PlannerError::TimeLimit),
-            _ => {}
-        }
+        self.budget.check()?;
         if !(1..=MAX_WORKERS).contains(&self.workers) {
             return Err(PlannerError::Workers(self.workers));
         }
@@ -113,6 +108,15 @@ impl Budget {
     #[must_use]
     pub const fn time(limit: Duration) -> Self {
         Self { simulations: None, time_limit: Some(limit) }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), PlannerError> {
+        match (self.simulations, self.time_limit) {
+            (None, None) => Err(PlannerError::NoBudget),
+            (Some(n), _) if !(1..=MAX_SIMULATIONS).contains(&n) => Err(PlannerError::Simulations(n)),
+            (_, Some(limit)) if limit.is_zero() => Err(PlannerError::TimeLimit),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -181,6 +185,19 @@ pub enum PlannerError {
     /// An exploration constant is out of range.
     #[error("an exploration constant is {0}; it must be finite and not negative")]
     Theta(f64),
+    /// A setting of the guided planner is out of range.
+    #[error("the planner's {name} is {value}; it must lie in [0, {highest}]")]
+    Setting {
+        /// Which.
+        name: &'static str,
+        /// The rejected value.
+        value: f64,
+        /// The largest that is allowed.
+        highest: f64,
+    },
+    /// A leaf needs a rollout to have a value.
+    #[error("the number of rollouts per leaf is 0; it must be at least 1")]
+    Rollouts,
     /// Exploration constants for another horizon.
     #[error("{got} exploration constants are given for a horizon of {expected}")]
     Thetas {

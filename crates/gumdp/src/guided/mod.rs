@@ -1,0 +1,309 @@
+//! The guided planner: a model-based policy that is improved by search where search can see far enough.
+//!
+//! 1. *Marginal backward induction* ([`marginal`](self)) treats the objective as a sum of step costs at the occupancy reached so
+//!    far and solves that by dynamic programming over (time, state), again at every decision. For a linear objective that is
+//!    optimal, and nothing else is done.
+//! 2. Where the horizon is within reach of the simulations, a tree is searched with Bellman backups of the entropic risk: every
+//!    outcome enters with its probability. Leaves are evaluated by rollouts that follow (1) with the step costs of the running
+//!    occupancy.
+//! 3. An action other than that of (1) is played only if the tree has evidence that it is better.
+//!
+//! It needs the model's probabilities; [`crate::Planner`], the published algorithm, needs samples only. With more and more
+//! simulations the whole horizon comes within reach, every outcome is met and every node is solved or visited again and again:
+//! decisions approach the optimum. `docs/planner.md` has the reasons and the measurements.
+
+mod marginal;
+mod moves;
+mod settings;
+mod tree;
+
+pub use settings::GuidedSettings;
+
+use std::time::Instant;
+
+use crate::model::{Action, Pair};
+use crate::objective::{PathEvaluator, Track, Walk};
+use crate::planner::{ActionReason, Decision, PlannerError, StopReason};
+use crate::policy::Policy;
+use crate::problem::{OccupancyState, Problem};
+use crate::risk::Erm;
+use crate::rng::Rng;
+
+use marginal::Marginal;
+use moves::Moves;
+use tree::{EdgeId, NONE, NodeId, ROOT, Tree};
+
+/// Simulations between two looks at the clock.
+const CLOCK_INTERVAL: u64 = 16;
+
+/// Marginal backward induction is repeated at every decision unless the model has more moves than this for each simulation;
+/// then more rarely, so that it does not take longer than the search it guides.
+const MOVES_PER_SIMULATION: u64 = 4;
+
+/// Plans with the model's probabilities, one decision at a time.
+///
+/// ```
+/// use gumdp::{Budget, Erm, GuidedPlanner, GuidedSettings, run, tasks};
+/// let problem = tasks::get("grid-mo").unwrap().problem;
+/// let settings = GuidedSettings { budget: Budget::simulations(1024), ..GuidedSettings::default() };
+/// let mut planner = GuidedPlanner::new(&problem, Erm::new(1.0)?, settings)?;
+/// let run = run(&problem, &mut planner, 0, 0)?;
+/// assert!(run.episode.cost < 0.1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct GuidedPlanner {
+    problem: Problem,
+    erm: Erm,
+    settings: GuidedSettings,
+    moves: Moves,
+    /// Whether the objective is linear: then marginal backward induction is exact.
+    linear: bool,
+    marginal: Marginal,
+    /// The time of the last marginal backward induction of this episode.
+    solved_at: Option<usize>,
+    tree: Tree,
+    evaluator: PathEvaluator,
+    /// Pairs of the simulated path; the first H − (root's time) are used.
+    path: Vec<u32>,
+    /// The part of the path that is in the tree.
+    trail: Vec<(NodeId, EdgeId)>,
+    /// The features of the root, and those along a rollout, which are the same between simulations.
+    root: Vec<f64>,
+    running: Vec<f64>,
+    /// The edge that was played last, and what the next occupancy state must be for the tree below it to be of use.
+    played: Option<EdgeId>,
+    expected: OccupancyState,
+    simulated_steps: u64,
+}
+
+/// How a search went.
+struct Searched {
+    simulations: u64,
+    stopped: StopReason,
+    /// The move to play.
+    chosen: u32,
+}
+
+impl GuidedPlanner {
+    /// A planner for a problem and an attitude to risk.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn new(problem: &Problem, erm: Erm, settings: GuidedSettings) -> Result<Self, PlannerError> {
+        settings.check()?;
+        let moves = Moves::new(problem);
+        let features = vec![0.0; problem.objective().feature_count()];
+        Ok(Self {
+            erm,
+            linear: problem.objective().as_linear().is_some(),
+            marginal: Marginal::new(problem, &moves, settings.share),
+            settings,
+            moves,
+            solved_at: None,
+            tree: Tree::default(),
+            evaluator: problem.path_evaluator(),
+            path: vec![0; problem.horizon()],
+            trail: Vec::with_capacity(problem.horizon()),
+            root: features.clone(),
+            running: features,
+            played: None,
+            expected: problem.start(problem.mdp().initial()[0].0),
+            simulated_steps: 0,
+            problem: problem.clone(),
+        })
+    }
+
+    /// The settings it plans with.
+    #[must_use]
+    pub fn settings(&self) -> &GuidedSettings {
+        &self.settings
+    }
+
+    /// Plans one decision and returns it with its reasons: for each action the number of simulations and the estimated ERM of
+    /// playing it. Actions that do the same share their reasons; means and extremes are not estimated.
+    ///
+    /// # Panics
+    /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
+    pub fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Decision {
+        let Searched { simulations, stopped, chosen } = self.search(at, rng);
+        let mdp = self.problem.mdp();
+        let reason = |pair: Pair| {
+            let number = self.moves.of_pair(&self.problem, at.state, pair);
+            let (visits, erm) = self.estimate(at, number, stopped);
+            ActionReason { action: mdp.action(pair), visits, erm, mean: f64::NAN, min: f64::NAN, max: f64::NAN }
+        };
+        let reasons: Vec<ActionReason> = mdp.pairs(at.state).map(Pair).map(reason).collect();
+        let root_estimate = reasons.iter().map(|reason| reason.erm).fold(f64::INFINITY, f64::min);
+        let tree_nodes = if stopped == StopReason::Marginal { 0 } else { self.tree.len() };
+        Decision {
+            action: mdp.action(self.moves.get(chosen).pair),
+            reasons,
+            root_estimate,
+            tree_nodes,
+            simulations,
+            simulated_steps: simulations * (self.problem.horizon() - at.time) as u64,
+            stopped,
+        }
+    }
+
+    /// Simulations of a move of the root and the estimated ERM of playing it.
+    fn estimate(&self, at: &OccupancyState, number: u32, stopped: StopReason) -> (u64, f64) {
+        if stopped == StopReason::Marginal {
+            let value = self.marginal.of_move(&self.problem, &self.moves, self.erm, at, number);
+            return (0, self.problem.objective().value_of_features(&at.features) + value);
+        }
+        let edge = self.tree.root_edges().iter().find(|edge| edge.number == number);
+        edge.filter(|edge| edge.visits > 0).map_or((0, f64::NAN), |edge| (u64::from(edge.visits), edge.value))
+    }
+
+    /// Whether the tree sees far enough from here.
+    fn within_reach(&self, steps: usize) -> bool {
+        let simulations = self.settings.most() as f64;
+        !self.linear && steps as f64 * self.moves.branching().ln() <= self.settings.reach * simulations.ln()
+    }
+
+    fn search(&mut self, at: &OccupancyState, rng: &mut Rng) -> Searched {
+        let started = Instant::now();
+        let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
+        let steps = steps.expect("there is no decision at the horizon");
+        let searches = self.within_reach(steps);
+        let every = self.moves.len() as u64 / (MOVES_PER_SIMULATION * self.settings.most()) + 1;
+        if searches || self.solved_at.is_none_or(|before| (at.time - before) as u64 >= every) {
+            self.marginal.update(&self.problem, &self.moves, self.erm, at, searches);
+            self.solved_at = Some(at.time);
+        }
+        let base = self.marginal.best(&self.problem, &self.moves, self.erm, at);
+        if !searches {
+            self.played = None;
+            return Searched { simulations: 0, stopped: StopReason::Marginal, chosen: base };
+        }
+        self.set_root(at, base);
+        let (mut simulations, mut stopped) = (0, StopReason::Simulations);
+        while simulations < self.settings.most() {
+            if self.tree.is_solved() {
+                stopped = StopReason::Solved;
+                break;
+            }
+            let out_of_time = |limit| simulations % CLOCK_INTERVAL == 1 && started.elapsed() >= limit;
+            if self.settings.budget.time_limit.is_some_and(out_of_time) {
+                stopped = StopReason::TimeLimit;
+                break;
+            }
+            self.simulate(at.time, steps, rng);
+            simulations += 1;
+        }
+        self.simulated_steps += simulations * steps as u64;
+        let edge = self.tree.best(base, self.settings.caution);
+        let chosen = self.tree.edge(edge).number;
+        self.expected.clone_from(at);
+        self.problem.advance(&mut self.expected, self.moves.get(chosen).pair, at.state);
+        self.played = Some(edge);
+        Searched { simulations, stopped, chosen }
+    }
+
+    /// Moves the root of the tree to `at`, where `base` is the move of marginal backward induction.
+    fn set_root(&mut self, at: &OccupancyState, base: u32) {
+        self.root.clone_from(&at.features);
+        self.running.clone_from(&at.features);
+        self.evaluator.set_root(&at.features);
+        let follows = self.expected.time == at.time && self.expected.features == at.features;
+        match self.played.take().filter(|_| follows).and_then(|edge| self.tree.child(edge, at.state)) {
+            Some(node) => self.tree.reroot(node),
+            None => self.tree.reset(at.state),
+        }
+        if self.tree.root_edges().is_empty() {
+            self.tree.node_mut(ROOT).preferred = base;
+            self.tree.expand(ROOT, &self.moves);
+        }
+    }
+
+    /// One simulation: select, expand, roll out, back up.
+    fn simulate(&mut self, start: usize, steps: usize, rng: &mut Rng) {
+        self.trail.clear();
+        let mut node = ROOT;
+        let mut leaf = None;
+        for step in 0..steps {
+            let edge = self.tree.select(node, &self.moves, self.settings.exploration);
+            self.path[step] = self.moves.get(self.tree.edge(edge).number).pair.0;
+            self.trail.push((node, edge));
+            if step + 1 == steps {
+                break;
+            }
+            node = self.tree.outcome(edge, &self.moves, rng);
+            if self.tree.is_leaf(node, self.settings.rollouts) {
+                leaf = Some(node);
+                break;
+            }
+        }
+        let certain = leaf.is_some_and(|leaf| self.roll_out(leaf, start, steps, rng));
+        let cost = self.evaluator.value(&mut self.path[..steps], steps, start, Known);
+        self.tree.record(&self.trail, leaf, certain, self.erm, cost);
+    }
+
+    /// Completes the path from a leaf, with the moves that are best at the running occupancy; returns whether there was no
+    /// choice and no chance.
+    fn roll_out(&mut self, leaf: NodeId, start: usize, steps: usize, rng: &mut Rng) -> bool {
+        let Self { problem, moves, marginal, running, path, .. } = self;
+        let (objective, masses) = (problem.objective(), &problem.masses()[start..]);
+        let known = self.trail.len();
+        for (&pair, &mass) in path[..known].iter().zip(masses) {
+            objective.add(running, pair as usize, mass);
+        }
+        let mut state = self.tree.node(leaf).state;
+        let mut preferred = NONE;
+        let mut certain = true;
+        for step in known..steps {
+            let time = start + step;
+            let own = moves.range(state);
+            let class = moves.get(own.start).class;
+            let differ = own.clone().any(|number| moves.get(number).class != class);
+            let mut best = (f64::INFINITY, own.start);
+            for number in own.clone() {
+                let class = moves.get(number).class;
+                // What costs the same whatever the move does not matter.
+                let cost = if differ { marginal.cost(problem, moves, running, time, class) } else { 0.0 };
+                let value = cost + marginal.risk(time, number);
+                if value < best.0 {
+                    best = (value, number);
+                }
+            }
+            let number = best.1;
+            preferred = if preferred == NONE { number } else { preferred };
+            let pair = moves.get(number).pair;
+            path[step] = pair.0;
+            objective.add(running, pair.index(), masses[step]);
+            state = problem.mdp().sample(pair, rng);
+            certain &= own.len() == 1 && moves.outcomes(number).len() == 1;
+        }
+        for &pair in &path[..steps] {
+            objective.restore(running, &self.root, pair as usize);
+        }
+        self.tree.node_mut(leaf).preferred = preferred;
+        certain
+    }
+}
+
+/// The whole path is known.
+struct Known;
+
+impl Walk for Known {
+    fn walk(self, _: &mut impl Track) {}
+}
+
+impl Policy for GuidedPlanner {
+    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
+        let chosen = self.search(at, rng).chosen;
+        self.problem.mdp().action(self.moves.get(chosen).pair)
+    }
+
+    fn begin_episode(&mut self) {
+        self.played = None;
+        self.solved_at = None;
+        self.tree.begin_episode();
+    }
+
+    fn simulated_steps(&self) -> u64 {
+        self.simulated_steps
+    }
+}

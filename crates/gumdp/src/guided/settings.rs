@@ -1,0 +1,59 @@
+//! The settings of the guided planner. Nothing here computes.
+
+use crate::planner::{Budget, MAX_SIMULATIONS, PlannerError};
+
+/// What the guided planner does. The defaults are the best known; `docs/planner.md` says what each of them earns.
+///
+/// ```
+/// use gumdp::{Budget, GuidedSettings};
+/// let settings = GuidedSettings { budget: Budget::simulations(2000), ..GuidedSettings::default() };
+/// assert!(settings.exploration > 0.0);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct GuidedSettings {
+    /// When a decision's search ends; it may end earlier if nothing is left to be found out.
+    pub budget: Budget,
+    /// The tree is searched where (steps to go)·ln(moves per state) ≤ reach·ln(simulations). Farther from the horizon it would
+    /// see too little of what is to come, and marginal backward induction plays alone. 0 is never, ∞ always.
+    pub reach: f64,
+    /// A visit to a state that can be met again is taken to bring at least this share of the remaining mass: it grades the
+    /// step costs of objectives with kinks.
+    pub share: f64,
+    /// The exploration constant θ of the tree.
+    pub exploration: f64,
+    /// Rollouts from a leaf before it is expanded.
+    pub rollouts: u32,
+    /// Standard errors by which another action must be better than that of marginal backward induction.
+    pub caution: f64,
+}
+
+impl Default for GuidedSettings {
+    fn default() -> Self {
+        Self { budget: Budget::simulations(1000), reach: 3.0, share: 0.15, exploration: 0.2, rollouts: 4, caution: 1.0 }
+    }
+}
+
+impl GuidedSettings {
+    pub(super) fn check(&self) -> Result<(), PlannerError> {
+        self.budget.check()?;
+        for (name, value, highest) in [
+            ("reach", self.reach, f64::INFINITY),
+            ("share", self.share, 1.0),
+            ("exploration", self.exploration, f64::MAX),
+            ("caution", self.caution, f64::MAX),
+        ] {
+            if !(0.0..=highest).contains(&value) {
+                return Err(PlannerError::Setting { name, value, highest });
+            }
+        }
+        if self.rollouts == 0 {
+            return Err(PlannerError::Rollouts);
+        }
+        Ok(())
+    }
+
+    /// Simulations of a decision if there is no time limit.
+    pub(super) fn most(&self) -> u64 {
+        self.budget.simulations.unwrap_or(MAX_SIMULATIONS)
+    }
+}
