@@ -261,7 +261,7 @@ pub struct PlanArgs {
 pub enum Preset {
     /// The published algorithm with the task's settings.
     Paper,
-    /// The best planner there is; for now the published one.
+    /// The guided planner, the best there is; it needs the model's probabilities.
     Default,
 }
 
@@ -270,7 +270,7 @@ pub enum Preset {
 pub enum PolicyName {
     /// The exact optimum if it can be computed soon, else the planner.
     Auto,
-    /// ERM-MCTS.
+    /// The guided planner, or ERM-MCTS with `--preset paper`.
     Planner,
     /// Every action equally likely.
     Uniform,

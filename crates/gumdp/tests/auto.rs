@@ -4,9 +4,7 @@ mod common;
 
 use common::{OBJECTIVE_KINDS, Shape, generator, random_discount, random_mdp, random_objective, task};
 use gumdp::oracle::{Limits, Method, OracleError, Strategy, backward_induction, decide, distribution, optimum, solve};
-use gumdp::{
-    Auto, Erm, ExplicitPolicy, OccupancyState, PlannerError, PlannerSettings, Problem, experiment, rng, tasks,
-};
+use gumdp::{Auto, Erm, ExplicitPolicy, GuidedSettings, OccupancyState, PlannerError, Problem, experiment, rng, tasks};
 
 /// The built-in tasks that are too large to be solved.
 const VAST: [&str; 3] = ["il", "grid-msee", "grid-il"];
@@ -64,8 +62,8 @@ fn it_says_what_it_does() {
     assert_eq!(text("mdp", &tight), "too large to solve (more than 79 occupancy states), planning");
     let narrow = Limits { max_bytes: 1 << 20, ..Limits::QUICK };
     assert_eq!(text("msee", &narrow), "too large to solve (more than 1 MiB of memory), planning");
-    let wrong = PlannerSettings { workers: 0, ..GuidedSettings::default() };
-    assert!(matches!(Auto::new(&task("il"), Erm::MEAN, &tight, wrong.clone()), Err(PlannerError::Workers(0))));
+    let wrong = GuidedSettings { rollouts: 0, ..GuidedSettings::default() };
+    assert!(matches!(Auto::new(&task("il"), Erm::MEAN, &tight, wrong.clone()), Err(PlannerError::Rollouts)));
     assert!(Auto::new(&task("mdp"), Erm::MEAN, &Limits::QUICK, wrong).is_ok(), "no planner, no settings");
 }
 

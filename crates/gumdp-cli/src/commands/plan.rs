@@ -135,8 +135,8 @@ impl<'a> Plan<'a> {
         self.stopped = match decision.stopped {
             StopReason::Simulations => "number of simulations",
             StopReason::TimeLimit => "time limit",
-            StopReason::Solved => "an exact answer",
-            StopReason::Marginal => "marginal backward induction, which needs none",
+            StopReason::Solved => "exact answer",
+            StopReason::Marginal => "marginal backward induction",
         };
         let reason = |reason: &gumdp::ActionReason| Reason {
             action: mdp.action_name(reason.action),
@@ -156,25 +156,34 @@ impl<'a> Plan<'a> {
             writeln!(out, "policy auto: {found}")?;
         }
         writeln!(out)?;
-        let header: &[&str] = if self.preset.plans() {
-            &["action", "visits", "ERM", "mean", "worst seen"]
-        } else {
-            &["action", "ERM", "mean"]
+        let searched = self.simulations > 0;
+        let header: &[&str] = match self.preset {
+            Who::Paper => &["action", "visits", "ERM", "mean", "worst seen"],
+            Who::Default if searched => &["action", "visits", "ERM"],
+            Who::Default => &["action", "estimate"],
+            _ => &["action", "ERM", "mean"],
         };
         let mut table = Table::new(header, &[0]);
         for reason in &self.reasons {
             let mark = if reason.action == *action { " ←" } else { "" };
-            let mut row = vec![format!("{}{mark}", reason.action), known(reason.erm), known(reason.mean)];
-            if self.preset.plans() {
-                row.insert(1, reason.visits.to_string());
-                row.push(known(reason.max));
-            }
-            table.row(row);
+            let column = |name: &&str| match *name {
+                "action" => format!("{}{mark}", reason.action),
+                "visits" => reason.visits.to_string(),
+                "mean" => known(reason.mean),
+                "worst seen" => known(reason.max),
+                _ => known(reason.erm),
+            };
+            table.row(header.iter().map(column).collect());
         }
         table.print(out)?;
         writeln!(out)?;
         let root = short(*root_estimate);
-        if self.preset.plans() {
+        if self.preset == Who::Default && !searched {
+            writeln!(
+                out,
+                "decided by {stopped}, without search; its estimates rank actions, and are risks if the objective is linear"
+            )?;
+        } else if self.preset.plans() {
             writeln!(
                 out,
                 "estimated ERM {root}; {simulations} simulations, {simulated_steps} steps, {tree_nodes} nodes; \

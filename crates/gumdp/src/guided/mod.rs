@@ -121,7 +121,9 @@ impl GuidedPlanner {
     }
 
     /// Plans one decision and returns it with its reasons: for each action the number of simulations and the estimated ERM of
-    /// playing it. Actions that do the same share their reasons; means and extremes are not estimated.
+    /// playing it. Actions that do the same share their reasons; means and extremes are not estimated. Where nothing was
+    /// searched ([`StopReason::Marginal`]) the estimates are sums of step costs: they rank actions, and are risks only if the
+    /// objective is linear.
     ///
     /// # Panics
     /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 pub(super) struct Moves {
     /// Moves of state s are `first[s]..first[s + 1]`.
     first: Vec<u32>,
-    moves: Vec<Move>,
+    all: Vec<Move>,
     outcomes: Vec<Outcome>,
     /// One for each way a visit changes the objective.
     pub(super) classes: Vec<Class>,
@@ -58,11 +58,11 @@ impl Moves {
         let recurs = recurring(mdp);
         let mut known = HashMap::new();
         let mut moves =
-            Self { first: vec![0], moves: Vec::new(), outcomes: Vec::new(), classes: Vec::new(), holds: Vec::new() };
+            Self { first: vec![0], all: Vec::new(), outcomes: Vec::new(), classes: Vec::new(), holds: Vec::new() };
         for state in mdp.states() {
-            let own = moves.moves.len();
+            let own = moves.all.len();
             for pair in mdp.pairs(state).map(Pair) {
-                if moves.moves[own..].iter().any(|other| is_alike(problem, other.pair, pair)) {
+                if moves.all[own..].iter().any(|other| is_alike(problem, other.pair, pair)) {
                     continue;
                 }
                 let stay = mdp.successors(pair).find(|next| next.0 == state).map_or(0.0, |next| next.1);
@@ -76,9 +76,9 @@ impl Moves {
                 let first_outcome = moves.outcomes.len() as u32;
                 moves.outcomes.extend(mdp.successors(pair).map(|(state, probability)| Outcome { state, probability }));
                 let outcomes = moves.outcomes.len() as u32 - first_outcome;
-                moves.moves.push(Move { pair, class, first_outcome, outcomes });
+                moves.all.push(Move { pair, class, first_outcome, outcomes });
             }
-            moves.first.push(moves.moves.len() as u32);
+            moves.first.push(moves.all.len() as u32);
         }
         moves
     }
@@ -94,12 +94,12 @@ impl Moves {
 
     /// Number of moves.
     pub(super) fn len(&self) -> usize {
-        self.moves.len()
+        self.all.len()
     }
 
     /// Mean number of moves of a state.
     pub(super) fn branching(&self) -> f64 {
-        self.moves.len() as f64 / (self.first.len() - 1) as f64
+        self.all.len() as f64 / (self.first.len() - 1) as f64
     }
 
     /// The moves of a state, by number.
@@ -116,12 +116,12 @@ impl Moves {
 
     #[inline]
     pub(super) fn get(&self, number: u32) -> &Move {
-        &self.moves[number as usize]
+        &self.all[number as usize]
     }
 
     #[inline]
     pub(super) fn outcomes(&self, number: u32) -> &[Outcome] {
-        let Move { first_outcome, outcomes, .. } = self.moves[number as usize];
+        let Move { first_outcome, outcomes, .. } = self.all[number as usize];
         &self.outcomes[first_outcome as usize..(first_outcome + outcomes) as usize]
     }
 }
