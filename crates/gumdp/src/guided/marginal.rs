@@ -24,31 +24,40 @@ const KEPT_COSTS: usize = 1 << 22;
 /// Values differ by rounding at least; a smaller difference is a tie.
 const TIE: f64 = 1e-12;
 
+/// No place among the states within reach of the root.
+const NO_PLACE: u32 = u32::MAX;
+
 /// U of the last root, and what it is made from.
 #[derive(Clone, Debug)]
 pub(super) struct Marginal {
-    /// U_t(s) at t·states + s, for t from the root's time to the horizon.
+    /// The time of the root.
+    since: usize,
+    /// Steps that are looked ahead; U is 0 where they end.
+    depth: usize,
+    /// The states that can be reached in that many steps, the nearest first, and the place of each state among them.
+    states: Vec<State>,
+    places: Vec<u32>,
+    /// `within[d]` of them can be reached in d steps.
+    within: Vec<usize>,
+    /// U after d steps at d·states + place.
     values: Vec<f64>,
-    states: usize,
-    /// ERM of U_{t+1} after a move, at t·moves + number; empty if nobody asked for it.
+    /// ERM of U after a move, at d·moves + number; empty if nobody asked for it.
     risks: Vec<f64>,
     moves: usize,
     /// M at t·holds + hold.
     visits: Vec<f64>,
     holds: usize,
-    /// c at t·classes + class if all are kept, else of one time.
+    /// c at t·classes + class; empty if there are too many.
     costs: Vec<f64>,
-    /// What the costs of each class were computed from.
+    /// What the costs of each class were computed from, and the last root's time: they hold from there on.
     computed_from: Vec<u64>,
-    /// The time of the last root: all that was computed from it holds from there on.
-    since: Option<usize>,
+    last_time: Option<usize>,
 }
 
 impl Marginal {
     /// `share` is the part of the remaining mass that a visit to a state that can be met again brings at least.
     pub(super) fn new(problem: &Problem, moves: &Moves, share: f64) -> Self {
-        let (horizon, states, classes) = (problem.horizon(), problem.mdp().state_count(), moves.classes.len());
-        let holds = moves.holds.len();
+        let (horizon, classes, holds) = (problem.horizon(), moves.classes.len(), moves.holds.len());
         let mut visits = vec![0.0; horizon * holds];
         let (mut stays, mut remaining) = (vec![0.0; holds], 0.0);
         for (t, mass) in problem.masses().iter().enumerate().rev() {
@@ -59,30 +68,38 @@ impl Marginal {
                 visits[t * holds + k] = least.max(stays[k]);
             }
         }
-        let kept = if horizon * classes <= KEPT_COSTS { horizon * classes } else { classes };
         Self {
-            values: vec![0.0; (horizon + 1) * states],
-            states,
+            since: 0,
+            depth: 0,
+            states: Vec::new(),
+            places: vec![NO_PLACE; problem.mdp().state_count()],
+            within: Vec::new(),
+            values: Vec::new(),
             risks: Vec::new(),
             moves: moves.len(),
             visits,
             holds,
-            costs: vec![0.0; kept],
+            costs: vec![0.0; if horizon * classes <= KEPT_COSTS { horizon * classes } else { 0 }],
             computed_from: vec![0; classes],
-            since: None,
+            last_time: None,
         }
     }
 
     /// U_t(s).
     #[inline]
-    pub(super) fn value(&self, time: usize, state: State) -> f64 {
-        self.values[time * self.states + state.index()]
+    fn value(&self, time: usize, state: State) -> f64 {
+        let ahead = time - self.since;
+        if ahead > self.depth {
+            return 0.0;
+        }
+        self.values[ahead * self.states.len() + self.places[state.index()] as usize]
     }
 
     /// ERM of U_{t+1} after a move; only after an [`update`](Self::update) that was to keep it.
     #[inline]
     pub(super) fn risk(&self, time: usize, number: u32) -> f64 {
-        self.risks[time * self.moves + number as usize]
+        let ahead = time - self.since;
+        if ahead >= self.depth { 0.0 } else { self.risks[ahead * self.moves + number as usize] }
     }
 
     /// What a move costs at this time if the occupancy is that of `features`.
@@ -93,9 +110,9 @@ impl Marginal {
         problem.objective().increase(features, class.pair.index(), visit) * (problem.masses()[time] / visit)
     }
 
-    /// The move that is best at the root of the last update, or later.
+    /// The move that is best at the root of the last update.
     pub(super) fn best(&self, problem: &Problem, moves: &Moves, erm: Erm, at: &OccupancyState) -> u32 {
-        let mut best = (f64::INFINITY, 0);
+        let mut best = (f64::INFINITY, moves.range(at.state).start);
         for number in moves.range(at.state) {
             let value = self.of_move(problem, moves, erm, at, number);
             if value < best.0 - TIE {
@@ -112,46 +129,101 @@ impl Marginal {
         cost + backup(erm, after)
     }
 
-    /// Solves the problem from this root.
-    pub(super) fn update(&mut self, problem: &Problem, moves: &Moves, erm: Erm, at: &OccupancyState, keep_risks: bool) {
-        let horizon = problem.horizon();
-        let keep_costs = self.costs.len() >= horizon * moves.classes.len();
-        let anew = self.since.is_none_or(|since| at.time < since) || keep_risks && self.risks.is_empty();
-        if keep_costs && !self.refresh_costs(problem, moves, at, anew) && !anew {
+    /// Solves the problem from this root, as far ahead as `work` evaluations of a move allow.
+    pub(super) fn update(
+        &mut self,
+        problem: &Problem,
+        moves: &Moves,
+        erm: Erm,
+        at: &OccupancyState,
+        work: usize,
+        keep_risks: bool,
+    ) {
+        let steps = problem.horizon() - at.time;
+        let changed = self.refresh_costs(problem, moves, at);
+        // Where all of the way to the horizon is known, steps that change no cost change nothing.
+        let known = self.since <= at.time
+            && self.since + self.depth == problem.horizon()
+            && self.places[at.state.index()] != NO_PLACE
+            && self.within[at.time - self.since] > self.places[at.state.index()] as usize;
+        if known && !changed && (!keep_risks || !self.risks.is_empty()) {
             return;
         }
-        self.since = Some(at.time);
-        self.risks.resize(if keep_risks { horizon * self.moves } else { 0 }, 0.0);
-        let classes = moves.classes.len();
-        for time in (at.time..horizon).rev() {
-            if !keep_costs {
-                for class in 0..classes as u32 {
-                    self.costs[class as usize] = self.cost(problem, moves, &at.features, time, class);
-                }
-            }
-            let costs = &self.costs[if keep_costs { time * classes } else { 0 }..][..classes];
-            let (now, next) = self.values[time * self.states..(time + 2) * self.states].split_at_mut(self.states);
-            for (state, value) in (0..).map(State).zip(now) {
-                *value = f64::INFINITY;
-                for number in moves.range(state) {
+        self.look_around(moves, at.state, steps, work);
+        self.since = at.time;
+        let (depth, width, classes) = (self.depth, self.states.len(), moves.classes.len());
+        self.values.clear();
+        self.values.resize((depth + 1) * width, 0.0);
+        self.risks.resize(if keep_risks { depth * self.moves } else { 0 }, 0.0);
+        for ahead in (0..depth).rev() {
+            let time = at.time + ahead;
+            for place in 0..self.within[ahead] {
+                let mut lowest = f64::INFINITY;
+                for number in moves.range(self.states[place]) {
+                    let next = &self.values[(ahead + 1) * width..];
+                    let value = |state: State| next[self.places[state.index()] as usize];
                     let risk = match moves.outcomes(number) {
-                        [certain] => next[certain.state.index()],
-                        outcomes => backup(erm, outcomes.iter().map(|to| (next[to.state.index()], to.probability))),
+                        [certain] => value(certain.state),
+                        outcomes => backup(erm, outcomes.iter().map(|to| (value(to.state), to.probability))),
+                    };
+                    let class = moves.get(number).class;
+                    let cost = match self.costs.get(time * classes + class as usize) {
+                        Some(cost) => *cost,
+                        None => self.cost(problem, moves, &at.features, time, class),
                     };
                     if keep_risks {
-                        self.risks[time * self.moves + number as usize] = risk;
+                        self.risks[ahead * self.moves + number as usize] = risk;
                     }
-                    *value = value.min(costs[moves.get(number).class as usize] + risk);
+                    lowest = lowest.min(cost + risk);
                 }
+                self.values[ahead * width + place] = lowest;
             }
         }
     }
 
+    /// Finds the states that can be reached from `root` in up to `steps` steps, fewer if the moves of all of them at all of these
+    /// times are more than `work`.
+    fn look_around(&mut self, moves: &Moves, root: State, steps: usize, work: usize) {
+        for state in self.states.drain(..) {
+            self.places[state.index()] = NO_PLACE;
+        }
+        self.within.clear();
+        self.states.push(root);
+        self.places[root.index()] = 0;
+        let (mut seen, mut choices, mut all) = (0, 0, 0);
+        self.depth = 0;
+        while self.depth < steps {
+            let layer = self.states.len();
+            self.within.push(layer);
+            for place in seen..layer {
+                let own = moves.range(self.states[place]);
+                choices += own.len();
+                for to in own.flat_map(|number| moves.outcomes(number)) {
+                    let place = &mut self.places[to.state.index()];
+                    if *place == NO_PLACE {
+                        *place = self.states.len() as u32;
+                        self.states.push(to.state);
+                    }
+                }
+            }
+            seen = layer;
+            self.depth += 1;
+            all += choices;
+            if all > work {
+                break;
+            }
+        }
+        self.within.push(self.states.len());
+    }
+
     /// Computes the costs of the classes for which the occupancy of the root has changed; returns whether there are any.
-    fn refresh_costs(&mut self, problem: &Problem, moves: &Moves, at: &OccupancyState, anew: bool) -> bool {
-        let mut changed = false;
-        for (number, class) in (0..).zip(&moves.classes) {
-            let from = problem.objective().glimpse(&at.features, class.pair.index());
+    fn refresh_costs(&mut self, problem: &Problem, moves: &Moves, at: &OccupancyState) -> bool {
+        let anew = self.last_time.is_none_or(|last| at.time < last);
+        self.last_time = Some(at.time);
+        let mut changed = anew || self.costs.is_empty();
+        for number in 0..if self.costs.is_empty() { 0 } else { moves.classes.len() as u32 } {
+            let pair = moves.classes[number as usize].pair;
+            let from = problem.objective().glimpse(&at.features, pair.index());
             if !anew && self.computed_from[number as usize] == from {
                 continue;
             }
@@ -225,7 +297,7 @@ mod tests {
                 let erm = Erm::new(beta).unwrap();
                 let start = problem.start(problem.mdp().initial()[0].0);
                 let mut marginal = Marginal::new(problem, &moves, 0.2);
-                marginal.update(problem, &moves, erm, &start, true);
+                marginal.update(problem, &moves, erm, &start, usize::MAX, true);
                 let optimum = backward_induction(problem, erm).unwrap().value;
                 let found = problem.cost(&start) + marginal.value(0, start.state);
                 assert!((found - optimum).abs() < 1e-7, "{name}, beta {beta}: {found} instead of {optimum}");

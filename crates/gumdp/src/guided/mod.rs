@@ -36,9 +36,9 @@ use tree::{EdgeId, NONE, NodeId, ROOT, Tree};
 /// Simulations between two looks at the clock.
 const CLOCK_INTERVAL: u64 = 16;
 
-/// Marginal backward induction is repeated at every decision unless the model has more moves than this for each simulation;
-/// then more rarely, so that it does not take longer than the search it guides.
-const MOVES_PER_SIMULATION: u64 = 4;
+/// Marginal backward induction looks at up to this many moves for each simulated step that a decision is worth; in larger
+/// models it looks less far ahead, so that it does not take longer than a search.
+const MOVES_PER_STEP: usize = 4;
 
 /// Plans with the model's probabilities, one decision at a time.
 ///
@@ -60,8 +60,6 @@ pub struct GuidedPlanner {
     /// Whether the objective is linear: then marginal backward induction is exact.
     linear: bool,
     marginal: Marginal,
-    /// The time of the last marginal backward induction of this episode.
-    solved_at: Option<usize>,
     tree: Tree,
     evaluator: PathEvaluator,
     /// Pairs of the simulated path; the first H − (root's time) are used.
@@ -100,7 +98,6 @@ impl GuidedPlanner {
             marginal: Marginal::new(problem, &moves, settings.share),
             settings,
             moves,
-            solved_at: None,
             tree: Tree::default(),
             evaluator: problem.path_evaluator(),
             path: vec![0; problem.horizon()],
@@ -161,7 +158,7 @@ impl GuidedPlanner {
 
     /// Whether the tree sees far enough from here.
     fn within_reach(&self, steps: usize) -> bool {
-        let simulations = self.settings.most() as f64;
+        let simulations = self.settings.usual() as f64;
         !self.linear && steps as f64 * self.moves.branching().ln() <= self.settings.reach * simulations.ln()
     }
 
@@ -170,11 +167,8 @@ impl GuidedPlanner {
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
         let steps = steps.expect("there is no decision at the horizon");
         let searches = self.within_reach(steps);
-        let every = self.moves.len() as u64 / (MOVES_PER_SIMULATION * self.settings.most()) + 1;
-        if searches || self.solved_at.is_none_or(|before| (at.time - before) as u64 >= every) {
-            self.marginal.update(&self.problem, &self.moves, self.erm, at, searches);
-            self.solved_at = Some(at.time);
-        }
+        let work = (self.settings.usual() as usize).saturating_mul(MOVES_PER_STEP * steps);
+        self.marginal.update(&self.problem, &self.moves, self.erm, at, work, searches);
         let base = self.marginal.best(&self.problem, &self.moves, self.erm, at);
         if !searches {
             self.played = None;
@@ -301,7 +295,6 @@ impl Policy for GuidedPlanner {
 
     fn begin_episode(&mut self) {
         self.played = None;
-        self.solved_at = None;
         self.tree.begin_episode();
     }
 

@@ -56,4 +56,9 @@ impl GuidedSettings {
     pub(super) fn most(&self) -> u64 {
         self.budget.simulations.unwrap_or(MAX_SIMULATIONS)
     }
+
+    /// Simulations by which the reach is measured: those of the budget, or a usual number if it is only a time.
+    pub(super) fn usual(&self) -> u64 {
+        self.budget.simulations.unwrap_or(1000)
+    }
 }
