@@ -8,8 +8,8 @@ use gumdp::oracle::{Limits, decide};
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::Summary;
 use gumdp::{
-    Budget, Erm, GuidedPlanner, GuidedSettings, PlannerError, PlannerSettings, Policy, Problem, StopReason, experiment,
-    run, tasks,
+    Budget, Erm, GuidedPlanner, GuidedSettings, Mdp, Planner, PlannerError, PlannerSettings, Policy, Problem,
+    StopReason, experiment, run,
 };
 
 fn settings(simulations: u64) -> GuidedSettings {
@@ -49,8 +49,8 @@ fn a_solved_tree_is_the_exact_answer() {
     assert!(solved > 60, "{solved} problems were solved by search");
 }
 
-/// Ten times and a hundred times the simulations bring the played risk to the optimum. Means of 400 and 60 runs: the
-/// tolerances are four standard errors and more, which chance exceeds once in 30 000 tests.
+/// Forty times the simulations bring the played risk to the optimum, and no farther from it than few did. ERMs of 400 and
+/// 60 runs: the tolerances are four standard errors and more, which chance exceeds once in 30 000 tests.
 #[test]
 fn more_simulations_approach_the_optimum() {
     for (name, beta, optimum, tolerance) in [("msee", 25.0, 0.384_439, 0.004), ("mo-max", 10.0, 0.005_608, 0.006)] {
@@ -65,16 +65,74 @@ fn more_simulations_approach_the_optimum() {
     }
 }
 
-/// At the paper's number of simulations, on tasks of each kind. 40 runs; the differences are many standard errors.
+/// Both planners with the paper's number of simulations and the same luck; 30 runs. The published one's risk is more than twice as
+/// high on grid-il, and a fifth higher on msee: many standard errors.
 #[test]
 fn it_beats_the_published_planner() {
-    for (name, beta, published) in [("grid-il", 1.0, 0.09), ("grid-mo", 1.0, 0.15), ("msee", 50.0, 0.45)] {
+    let published =
+        [("grid-il", 1.0, PlannerSettings::paper_grid()), ("msee", 50.0, PlannerSettings::paper_illustrative())];
+    for (name, beta, published) in published {
         let (problem, erm) = (task(name), Erm::new(beta).unwrap());
-        let planner =
-            GuidedPlanner::new(&problem, erm, settings(tasks::get(name).unwrap().defaults.simulations)).unwrap();
-        let runs = experiment(&problem, || planner.clone(), 1, 0..40).unwrap();
-        let mean = runs.iter().map(|run| run.episode.cost).sum::<f64>() / 40.0;
-        assert!(mean < 0.9 * published, "{name}: {mean}");
+        let budget = published.budget;
+        let risk = |runs: Vec<gumdp::Run>| erm.of_samples(&runs.iter().map(|run| run.episode.cost).collect::<Vec<_>>());
+        let published = Planner::new(&problem, erm, published).unwrap();
+        let published = risk(experiment(&problem, || published.clone(), 1, 0..30).unwrap());
+        let guided = GuidedPlanner::new(&problem, erm, GuidedSettings { budget, ..GuidedSettings::default() }).unwrap();
+        let guided = risk(experiment(&problem, || guided.clone(), 1, 0..30).unwrap());
+        assert!(guided < 0.9 * published, "{name}: {guided} against {published}");
+    }
+}
+
+/// Decisions hang on the occupancy state and the random numbers only, not on what was decided before.
+#[test]
+fn decisions_can_be_asked_for_in_any_order() {
+    let (problem, erm) = (task("il"), Erm::new(40.0).unwrap());
+    for settings in [settings(100), GuidedSettings { reach: 0.0, ..settings(100) }] {
+        let planner = GuidedPlanner::new(&problem, erm, settings).unwrap();
+        let mut states = Vec::new();
+        for number in 0..4 {
+            let mut rng = generator(22, number);
+            let mut at = problem.start(problem.mdp().initial()[0].0);
+            while at.time < 15 {
+                states.push(at.clone());
+                let pairs = problem.mdp().pairs(at.state);
+                let pair = gumdp::Pair::from(pairs.start + rng::below(&mut rng, pairs.len() as u32));
+                let next = problem.mdp().sample(pair, &mut rng);
+                problem.advance(&mut at, pair, next);
+            }
+        }
+        let mut used = planner.clone();
+        for at in states.iter().rev().chain(&states).step_by(7) {
+            used.begin_episode();
+            let stream = || rng::stream(3, 0, Purpose::Policy);
+            let (here, there) = (used.decide(at, &mut stream()), planner.clone().decide(at, &mut stream()));
+            // As text: what is not estimated is NaN, which equals nothing.
+            assert_eq!(format!("{here:?}"), format!("{there:?}"));
+        }
+    }
+}
+
+/// One state, one action, one step, a discount whose powers vanish.
+#[test]
+fn degenerate_problems_are_planned() {
+    let alone = Mdp::sized(1, 1).start(0).transition(0, 0, [(0, 1.0)]).build().unwrap();
+    let uneven = Mdp::sized(2, 3)
+        .start(1)
+        .transition(0, 0, [(1, 1.0)])
+        .transition(1, 1, [(0, 0.5), (1, 0.5)])
+        .transition(1, 2, [(1, 1.0)])
+        .build()
+        .unwrap();
+    for (mdp, discount, horizon) in [(&alone, 1.0, 1), (&alone, 0.9, 5), (&uneven, 0.5, 1200), (&uneven, 1.0, 1)] {
+        let objective = gumdp::Objective::entropy(gumdp::Partition::states(mdp), 0.0).unwrap();
+        let problem = Problem::new(mdp.clone(), objective, discount, horizon).unwrap();
+        for (beta, reach) in [(0.0, 3.0), (f64::INFINITY, f64::INFINITY), (-2.0, 0.0)] {
+            let settings = GuidedSettings { reach, ..settings(3) };
+            let mut planner = GuidedPlanner::new(&problem, Erm::new(beta).unwrap(), settings).unwrap();
+            assert!(run(&problem, &mut planner, 0, 0).unwrap().episode.cost.is_finite());
+            let decision = planner.decide(&problem.start(mdp.initial()[0].0), &mut generator(23, 0));
+            assert!(decision.root_estimate.is_finite(), "{decision:?}");
+        }
     }
 }
 
@@ -155,5 +213,4 @@ fn settings_out_of_range_are_refused() {
     let message = refused(GuidedSettings { caution: f64::NAN, ..default() }).to_string();
     assert!(message.starts_with("the planner's caution is NaN"), "{message}");
     assert_eq!(refused(settings(0)), PlannerError::Simulations(0));
-    assert_ne!(PlannerSettings::paper_grid().budget, default().budget);
 }

@@ -107,6 +107,10 @@ impl Marginal {
     pub(super) fn cost(&self, problem: &Problem, moves: &Moves, features: &[f64], time: usize, class: u32) -> f64 {
         let class = &moves.classes[class as usize];
         let visit = self.visits[time * self.holds + class.hold as usize];
+        // So late that its mass is lost in rounding.
+        if visit == 0.0 {
+            return 0.0;
+        }
         problem.objective().increase(features, class.pair.index(), visit) * (problem.masses()[time] / visit)
     }
 

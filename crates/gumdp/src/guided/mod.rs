@@ -10,7 +10,8 @@
 //!
 //! It needs the model's probabilities; [`crate::Planner`], the published algorithm, needs samples only. With more and more
 //! simulations the whole horizon comes within reach, every outcome is met and every node is solved or visited again and again:
-//! decisions approach the optimum. `docs/planner.md` has the reasons and the measurements.
+//! decisions approach the optimum, if `reach` and `exploration` are positive, up to the rounding of backups (1e-7 of the
+//! spread of values for each step). `docs/planner.md` has the reasons and the measurements.
 
 mod marginal;
 mod moves;
@@ -39,6 +40,9 @@ const CLOCK_INTERVAL: u64 = 16;
 /// Marginal backward induction looks at up to this many moves for each simulated step that a decision is worth; in larger
 /// models it looks less far ahead, so that it does not take longer than a search.
 const MOVES_PER_STEP: usize = 4;
+
+/// The most moves that marginal backward induction looks at: a fraction of a second, and some hundred megabytes.
+const MOST_MOVES: usize = 1 << 25;
 
 /// Plans with the model's probabilities, one decision at a time.
 ///
@@ -158,8 +162,10 @@ impl GuidedPlanner {
 
     /// Whether the tree sees far enough from here.
     fn within_reach(&self, steps: usize) -> bool {
+        let GuidedSettings { reach, .. } = self.settings;
         let simulations = self.settings.usual() as f64;
-        !self.linear && steps as f64 * self.moves.branching().ln() <= self.settings.reach * simulations.ln()
+        let near = || steps as f64 * self.moves.branching().ln() <= reach * simulations.ln();
+        !self.linear && reach > 0.0 && (reach == f64::INFINITY || near())
     }
 
     fn search(&mut self, at: &OccupancyState, rng: &mut Rng) -> Searched {
@@ -167,7 +173,7 @@ impl GuidedPlanner {
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
         let steps = steps.expect("there is no decision at the horizon");
         let searches = self.within_reach(steps);
-        let work = (self.settings.usual() as usize).saturating_mul(MOVES_PER_STEP * steps);
+        let work = (self.settings.usual() as usize).saturating_mul(MOVES_PER_STEP * steps).min(MOST_MOVES);
         self.marginal.update(&self.problem, &self.moves, self.erm, at, work, searches);
         let base = self.marginal.best(&self.problem, &self.moves, self.erm, at);
         if !searches {
@@ -295,7 +301,6 @@ impl Policy for GuidedPlanner {
 
     fn begin_episode(&mut self) {
         self.played = None;
-        self.tree.begin_episode();
     }
 
     fn simulated_steps(&self) -> u64 {

@@ -5,6 +5,9 @@ use std::collections::HashMap;
 use crate::model::{Mdp, Pair, State};
 use crate::problem::Problem;
 
+/// Holds are kept for each time; this many in all.
+const KEPT_HOLDS: usize = 1 << 22;
+
 /// The moves of all states.
 #[derive(Clone, Debug)]
 pub(super) struct Moves {
@@ -57,6 +60,7 @@ impl Moves {
         let (mdp, objective) = (problem.mdp(), problem.objective());
         let recurs = recurring(mdp);
         let mut known = HashMap::new();
+        let most_holds = (KEPT_HOLDS / problem.horizon()).clamp(2, 256);
         let mut moves =
             Self { first: vec![0], all: Vec::new(), outcomes: Vec::new(), classes: Vec::new(), holds: Vec::new() };
         for state in mdp.states() {
@@ -66,7 +70,7 @@ impl Moves {
                     continue;
                 }
                 let stay = mdp.successors(pair).find(|next| next.0 == state).map_or(0.0, |next| next.1);
-                let hold = moves.hold(Hold { stay, recurs: recurs[state.index()] });
+                let hold = moves.hold(Hold { stay, recurs: recurs[state.index()] }, most_holds);
                 let key: Vec<u64> = objective.effect(pair.index()).chain([u64::from(hold)]).collect();
                 let count = known.len() as u32;
                 let class = *known.entry(key).or_insert(count);
@@ -83,13 +87,19 @@ impl Moves {
         moves
     }
 
-    /// The number of a hold. There are few.
-    fn hold(&mut self, hold: Hold) -> u32 {
-        let number = self.holds.iter().position(|other| *other == hold).unwrap_or_else(|| {
+    /// The number of a hold; where there are too many, that of the most similar one.
+    fn hold(&mut self, hold: Hold, most: usize) -> u32 {
+        let same = |other: &Hold| *other == hold;
+        let number = self.holds.iter().position(same).or_else(|| {
+            let distance = |&number: &usize| (self.holds[number].stay - hold.stay).abs();
+            let similar = (0..self.holds.len()).filter(|&number| self.holds[number].recurs == hold.recurs);
+            let nearest = similar.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            nearest.filter(|_| self.holds.len() >= most)
+        });
+        number.unwrap_or_else(|| {
             self.holds.push(hold);
             self.holds.len() - 1
-        });
-        number as u32
+        }) as u32
     }
 
     /// Number of moves.

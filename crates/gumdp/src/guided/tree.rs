@@ -67,13 +67,9 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Forgets how much rollouts differ.
-    pub(super) fn begin_episode(&mut self) {
-        self.deviations = (0.0, 0.0);
-    }
-
-    /// Forgets all nodes; `state` becomes the root.
+    /// Forgets everything; `state` becomes the root.
     pub(super) fn reset(&mut self, state: State) {
+        self.deviations = (0.0, 0.0);
         self.nodes.clear();
         self.edges.clear();
         self.push(state, 1.0, NONE);
@@ -190,7 +186,7 @@ impl Tree {
         for &(node, edge) in trail.iter().rev() {
             let (value, solved) = self.below(edge, erm, cost);
             let edge = &mut self.edges[edge as usize];
-            edge.visits += 1;
+            edge.visits = edge.visits.saturating_add(1);
             edge.rarity = 1.0 / f64::from(edge.visits).sqrt();
             edge.value = value;
             edge.solved = solved;
@@ -200,7 +196,7 @@ impl Tree {
                 solved &= edge.solved;
             }
             let node = &mut self.nodes[node as usize];
-            node.visits += 1;
+            node.visits = node.visits.saturating_add(1);
             node.root_of_visits = f64::from(node.visits).sqrt().sqrt();
             node.value = lowest;
             node.solved = solved;
@@ -227,11 +223,13 @@ impl Tree {
     /// errors of its rollouts, unless it is solved.
     pub(super) fn best(&self, base: u32, caution: f64) -> EdgeId {
         let (sum, count) = self.deviations;
-        let deviation = if count > 0.0 { (sum / count).sqrt() } else { 0.0 };
+        // As long as no leaf has had two rollouts, nothing is known of their noise.
+        let deviation = if count > 0.0 { (sum / count).sqrt() } else { f64::INFINITY };
+        let error = |edge: &Edge| if caution > 0.0 { caution * deviation * edge.rarity } else { 0.0 };
         let mut best = (f64::INFINITY, self.nodes[ROOT as usize].first_edge);
         for (id, edge) in (best.1..).zip(self.root_edges()).filter(|(_, edge)| edge.visits > 0) {
             let sure = edge.solved || edge.number == base;
-            let score = edge.value + if sure { 0.0 } else { caution * deviation * edge.rarity };
+            let score = edge.value + if sure { 0.0 } else { error(edge) };
             if score < best.0 {
                 best = (score, id);
             }
@@ -312,6 +310,8 @@ impl Tree {
         let (own, preferred) = (moves.range(node.state), node.preferred);
         node.first_edge = self.edges.len() as EdgeId;
         node.edges = own.len() as u32;
+        // A leaf from which there is only one way is solved, but its edge has to be seen once.
+        node.solved = false;
         let preferred_first = own.clone().filter(|&number| number == preferred);
         for number in preferred_first.chain(own.filter(|&number| number != preferred)) {
             let unseen = moves.outcomes(number).len() as u32;

@@ -355,7 +355,7 @@ impl Objective {
     /// A word that is the same as long as the features that visits of `pair` are evaluated with are.
     pub(crate) fn glimpse(&self, features: &[f64], pair: usize) -> u64 {
         self.parts(features).fold(0, |word, (_, term, x)| match term {
-            Term::Totals(totals) if totals.costs(pair).iter().all(|&cost| cost == 0.0) => word,
+            Term::Totals(totals) if totals.is_linear() || totals.costs(pair).iter().all(|&cost| cost == 0.0) => word,
             Term::Totals(_) => x.iter().fold(word, |word, x| mix(word ^ x.to_bits())),
             Term::Cells(cells) => mix(word ^ x[cells.partition.cell(pair)].to_bits()),
         })

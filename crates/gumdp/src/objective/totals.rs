@@ -91,10 +91,19 @@ impl Totals {
         }
     }
 
+    /// Whether the utility is the total itself.
+    #[inline]
+    pub(super) fn is_linear(&self) -> bool {
+        matches!(self.utility, Utility::Identity)
+    }
+
     /// How much the utility grows if `pair` is visited with this much occupancy.
     #[inline]
     pub(super) fn increase(&self, totals: &[f64], pair: usize, mass: f64) -> f64 {
         let costs = self.costs(pair);
+        if self.is_linear() {
+            return mass * costs[0];
+        }
         if costs.iter().all(|&cost| cost == 0.0) {
             return 0.0;
         }

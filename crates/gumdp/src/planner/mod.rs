@@ -130,7 +130,7 @@ impl Planner {
         let bounds = problem.objective().bounds();
         Ok(Self {
             problem: problem.clone(),
-            weigher: Weigher::new(erm, bounds.low, bounds.high),
+            weigher: Weigher::new(erm, usual_cost(problem), bounds.low, bounds.high),
             workers: vec![Worker::new(problem); settings.workers],
             settings,
             root: Vec::new(),
@@ -242,6 +242,21 @@ impl Planner {
         }
         action
     }
+}
+
+/// The cost of the path that takes every state's first action and its most likely outcome.
+fn usual_cost(problem: &Problem) -> f64 {
+    let mdp = problem.mdp();
+    let mut state = mdp.initial()[0].0;
+    let path: Vec<Pair> = (0..problem.horizon())
+        .map(|_| {
+            let pair = Pair(mdp.pairs(state).start);
+            let likeliest = mdp.successors(pair).reduce(|a, b| if b.1 > a.1 { b } else { a });
+            state = likeliest.map_or(state, |next| next.0);
+            pair
+        })
+        .collect();
+    problem.objective().value(&problem.occupancy(&path))
 }
 
 impl Policy for Planner {

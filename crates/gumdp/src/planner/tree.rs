@@ -240,7 +240,7 @@ mod tests {
     use crate::risk::Erm;
 
     fn mean() -> Weigher {
-        Weigher::new(Erm::MEAN, 0.0, 9.0)
+        Weigher::new(Erm::MEAN, 4.0, 0.0, 9.0)
     }
 
     fn coin() -> Mdp {

@@ -19,7 +19,7 @@ use crate::logarithm::Logarithm;
 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// |β(x − c)| beyond which the worst case stands for the measure: it is ln(n)/β away at most, lost in rounding.
+/// Larger |β(x − c)| count as this: the integer exponent could not hold them.
 const EXTREME: f64 = 1e15;
 
 /// Weighs costs for one β.
@@ -41,9 +41,9 @@ enum Regime {
     /// |β(x − c)| ≤ 1 for all costs.
     Mild,
     Strong,
-    /// β = ∞, or as good as that.
+    /// β = ∞.
     Worst,
-    /// β = −∞, or as good as that.
+    /// β = −∞.
     Best,
 }
 
@@ -114,22 +114,20 @@ impl Seen {
 }
 
 impl Weigher {
-    /// For costs in [low, high].
-    pub(crate) fn new(erm: Erm, low: f64, high: f64) -> Self {
+    /// For costs in [low, high] of which `centre` is a usual one. The bounds may be wide, as those of an objective are, but costs
+    /// far from the centre lose digits.
+    pub(crate) fn new(erm: Erm, centre: f64, low: f64, high: f64) -> Self {
         let beta = erm.beta();
-        let middle = 0.5 * low + 0.5 * high;
-        let centre = if middle.is_finite() { middle } else { 0.0 };
-        let largest = beta.abs() * (high - centre).max(centre - low);
         let regime = if beta == 0.0 {
             Regime::Mean
-        } else if largest <= 1.0 {
-            Regime::Mild
-        } else if largest <= EXTREME {
-            Regime::Strong
-        } else if beta > 0.0 {
+        } else if beta == f64::INFINITY {
             Regime::Worst
-        } else {
+        } else if beta == f64::NEG_INFINITY {
             Regime::Best
+        } else if beta.abs() * (high - centre).max(centre - low) <= 1.0 {
+            Regime::Mild
+        } else {
+            Regime::Strong
         };
         Self { regime, beta, scale: 1.0 / beta, centre, logarithm: Logarithm::new() }
     }
@@ -140,6 +138,7 @@ impl Weigher {
         match self.regime {
             Regime::Mild => Weight { factor: z.exp_m1(), exponent: 0 },
             Regime::Strong => {
+                let z = z.clamp(-EXTREME, EXTREME);
                 let exponent = (z * LOG2_E) as i64;
                 let k = exponent as f64;
                 Weight { factor: (z - k * LN_2_HIGH - k * LN_2_LOW).exp(), exponent }
@@ -186,10 +185,10 @@ mod tests {
         let mut rng = rng::stream(2, 0, Purpose::Generation);
         for (low, high) in [(0.0, 1.0), (-3.0, 2.0), (1e6, 1e6 + 1.0), (-1e-9, 1e-9), (-1e12, 1e13)] {
             let beta = |scale: f64| scale / (high - low);
-            for scale in [1e-160, 1e-12, 1e-3, 0.5, 1.9, 2.1, 30.0, 700.0, 3e4, 1e9, 1e14, 1e17, f64::INFINITY] {
+            for scale in [1e-160, 1e-12, 1e-3, 0.5, 1.9, 2.1, 30.0, 700.0, 3e4, 1e9, 1e14, f64::INFINITY] {
                 for beta in [0.0, beta(scale), beta(-scale)] {
                     let erm = Erm::new(beta).unwrap();
-                    let weigher = Weigher::new(erm, low, high);
+                    let weigher = Weigher::new(erm, 0.5 * (low + high), low, high);
                     let samples: Vec<f64> = (0..300).map(|_| low + (high - low) * rng::unit(&mut rng)).collect();
                     let mut parts = [Seen::NOTHING; 2];
                     for (i, &x) in samples.iter().enumerate() {
@@ -208,10 +207,23 @@ mod tests {
         }
     }
 
+    /// An objective may be able to cost far more than anything that happens.
+    #[test]
+    fn wide_bounds_do_no_harm() {
+        let erm = Erm::new(0.5).unwrap();
+        let weigher = Weigher::new(erm, 0.4, 0.0, 1e16);
+        let samples = [0.1, 0.25, 0.6, 0.9];
+        let mut seen = Seen::NOTHING;
+        for x in samples {
+            seen.add(x, weigher.weigh(x));
+        }
+        assert!((weigher.risk(&seen, 0.25) - erm.of_samples(&samples)).abs() < 1e-14);
+    }
+
     /// A cheap action next to a dear one, β so large that one exponential is nothing next to the other.
     #[test]
     fn low_costs_do_not_vanish_next_to_high_ones() {
-        let weigher = Weigher::new(Erm::new(1e5).unwrap(), 0.0, 1.0);
+        let weigher = Weigher::new(Erm::new(1e5).unwrap(), 0.5, 0.0, 1.0);
         let (mut cheap, mut dear) = (Seen::NOTHING, Seen::NOTHING);
         for _ in 0..3 {
             cheap.add(0.25, weigher.weigh(0.25));
