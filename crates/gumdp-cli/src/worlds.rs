@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use gumdp::rng::{self, Purpose, Rng};
 
+/// Outcomes of sparse random problems are at least this likely.
+const LEAST_PERCENT: u32 = 5;
+
 /// Difficult cells of a map.
 #[derive(Clone, Copy, Debug)]
 pub struct Terrain {
@@ -154,16 +157,18 @@ impl Sparse {
 
     /// Next states, each once, with percentages that sum to 100.
     fn outcomes(&self, most: usize, rng: &mut Rng) -> Vec<(usize, u32)> {
-        let count = 2 + rng::below(rng, most as u32 - 1) as usize;
+        let count = 2 + rng::below(rng, most as u32 - 1);
         let mut others: Vec<usize> = (0..self.states).collect();
         let mut left = 100;
-        let mut outcome = |last: bool| {
+        let outcome = |number| {
             let state = others.swap_remove(rng::below(rng, others.len() as u32) as usize);
-            let percent = if last { left } else { 5 + rng::below(rng, left - 40) };
+            let kept = LEAST_PERCENT * (count - number - 1);
+            let percent =
+                if kept == 0 { left } else { LEAST_PERCENT + rng::below(rng, left - kept - LEAST_PERCENT + 1) };
             left -= percent;
             (state, percent)
         };
-        (0..count).map(|number| outcome(number + 1 == count)).collect()
+        (0..count).map(outcome).collect()
     }
 
     /// A cost from `low` to `low` + 1 for each state.

@@ -9,7 +9,7 @@ use super::{or, spoken_list};
 use std::fmt::Write as _;
 
 /// Pixels between the dots of a row, one above the other so that equal values stay apart.
-const DOT_PITCH: f64 = 4.0;
+const DOT_PITCH: f64 = 3.0;
 
 /// Values of several series by row.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -57,7 +57,7 @@ impl DotPlot {
     #[must_use]
     pub fn svg(&self) -> String {
         let count = self.rows.len().max(1) as f64;
-        let pitch = (self.series.len() as f64 * DOT_PITCH + 4.0).max(18.0);
+        let pitch = self.series.len() as f64 * DOT_PITCH + 12.0;
         let mut left = Axis::linear((0.0, count), 1);
         let tick = |(index, row): (usize, &DotRow)| Tick { value: middle(index, count), label: row.label.clone() };
         left.ticks = self.rows.iter().enumerate().map(tick).collect();
@@ -67,7 +67,7 @@ impl DotPlot {
             None => Axis::linear(Extent::of(values).padded(0.03), 8),
         };
         let named = self.series.iter().enumerate();
-        let mut legend: Vec<Entry> = named.map(|(series, name)| Entry::new(Sample::Stem(series), name)).collect();
+        let mut legend: Vec<Entry> = named.map(|(series, name)| Entry::new(Sample::Dot(series), name)).collect();
         if self.rows.iter().any(|row| row.reference.is_some()) {
             legend.push(Entry::new(Sample::Reference, or(&self.reference_label, "reference")));
         }

@@ -15,9 +15,11 @@ pub fn panels(title: &str, figures: &[String], columns: usize) -> String {
     let height = number(rows.iter().sum::<f64>().max(1.0));
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         role=\"img\" aria-labelledby=\"title\">\n<title id=\"title\">{}</title>\n\
+         role=\"img\" aria-labelledby=\"title desc\">\n<title id=\"title\">{}</title>\n\
+         <desc id=\"desc\">{} figures.</desc>\n\
          <rect x=\"0\" y=\"0\" width=\"{width}\" height=\"{height}\" fill=\"{PAPER}\"/>\n",
-        escape(title)
+        escape(title),
+        figures.len()
     );
     for (index, svg) in figures.iter().enumerate() {
         let (row, column) = (index / columns, index % columns);

@@ -8,7 +8,7 @@ use super::book::Row;
 use super::variant::Variant;
 use super::{Block, Findings, Job, Verdict, dot, groups};
 use crate::figure::{Dot, DotPlot, DotRow};
-use crate::number::{beta, known, short};
+use crate::number::{beta, known};
 use crate::table::Table;
 
 /// Tasks whose episodes take long, and how often they are played.
@@ -82,8 +82,7 @@ fn picture(blocks: &[Block]) -> String {
     DotPlot {
         title: "What each ingredient earns: gap to the best known value".to_owned(),
         x_label: format!(
-            "ERM less the exact optimum, or less the best of all variants; {} and less are drawn at the left",
-            short(LEAST_GAP)
+            "ERM less the exact optimum, or less the best of all variants; {LEAST_GAP} and less are drawn at the left"
         ),
         series: Variant::ALL.map(|variant| variant.name().to_owned()).to_vec(),
         rows: blocks.iter().zip(groups(blocks)).map(row).collect(),

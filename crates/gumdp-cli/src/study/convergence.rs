@@ -36,8 +36,8 @@ pub fn jobs() -> Vec<Job> {
 pub fn findings(rows: &[Row]) -> Findings {
     Findings {
         introduction:
-            "Gap: ERM of sampled runs less the exact optimum, with its 95% interval. The law of what a planner plays \
-                       cannot be computed, since its search is random; gaps below 0 are sampling error."
+            "Gap: ERM of sampled runs less the exact optimum, with its 95% interval. The exact law of what a planner plays \
+                       is not known, since its search is random; gaps below 0 are sampling error."
                 .to_owned(),
         table: table(rows),
         picture: picture(rows),
