@@ -40,7 +40,7 @@ fn an_interrupted_study_goes_on_with_the_rows_it_has() {
     // The last rows are lost, and the first is one of other settings.
     let (lines, lost): (Vec<&str>, usize) = (saved.lines().collect(), 3);
     let mut kept = lines[..lines.len() - lost].to_vec();
-    let stale = format!("{}stale", &lines[1][..lines[1].rfind(',').unwrap() + 1]);
+    let stale = format!("{}stale", &lines[1][..=lines[1].rfind(',').unwrap()]);
     kept[1] = &stale;
     sandbox.write("rows/study.csv", &(kept.join("\n") + "\n"));
     sandbox.data(arguments);
