@@ -146,6 +146,8 @@ pub enum Command {
         #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u64).range(2..))]
         runs: u64,
     },
+    /// Measure what each ingredient of the default planner earns, on built-in tasks and on worlds it was not tuned on.
+    Study(StudyArgs),
     /// Print a completion script for a shell.
     #[command(after_help = "Example:\n  gumdp completions bash > ~/.local/share/bash-completion/completions/gumdp")]
     Completions {
@@ -254,6 +256,43 @@ pub struct PlanArgs {
     /// A JSON object instead of a table.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `gumdp study`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp study\n  gumdp study ablation --task msee --task grid-mo\n  gumdp study worlds --runs 16 --out quick"
+)]
+pub struct StudyArgs {
+    /// Which studies (default: all).
+    #[arg(value_enum)]
+    pub studies: Vec<StudyName>,
+    /// Only this task or world; can be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub task: Vec<String>,
+    /// Episodes for each row (default: some hundreds, fewer where they take long).
+    #[arg(long, value_name = "N", value_parser = whole(1, MAX_RUNS))]
+    pub runs: Option<u64>,
+    /// Seed of all random numbers.
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole(0, u64::MAX))]
+    pub seed: u64,
+    /// Use this many threads (default: all cores). Results do not depend on it.
+    #[arg(long, value_name = "T", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Folder for rows and figures; rows that it holds are not measured again.
+    #[arg(long, value_name = "DIR", default_value = "gumdp-out/study")]
+    pub out: PathBuf,
+}
+
+/// What is studied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StudyName {
+    /// The default planner with one ingredient off or changed, on the built-in tasks.
+    Ablation,
+    /// Both planners on generated worlds that nobody tuned on.
+    Worlds,
+    /// Both planners with 1, 10 and 100 times the simulations, where the optimum is known.
+    Convergence,
 }
 
 /// Settings of the planner.

@@ -130,32 +130,13 @@ impl Cell {
         progress.advance(records.len() as u64);
         if !missing.is_empty() {
             let player = Player::new(self, task, solver)?;
-            let played: Result<Vec<Record>> = missing
-                .into_par_iter()
-                .map_init(
-                    || player.clone(),
-                    |player, number| {
-                        if interrupt::requested() {
-                            return Err(Interrupted.into());
-                        }
-                        let started = ThreadTime::now();
-                        let run = gumdp::run(&task.problem, player, self.seed, number)?;
-                        let record = Record {
-                            run: number,
-                            cost: run.episode.cost,
-                            simulated_steps: run.simulated_steps,
-                            // As precise as a journal is, so that a table is the same from memory and from disk.
-                            cpu_seconds: started.elapsed().as_micros() as f64 / 1e6,
-                            path: run.episode.path.iter().map(|pair| pair.index() as u32).collect(),
-                        };
-                        if let Some(journal) = &journal {
-                            journal.append(&record)?;
-                        }
-                        progress.advance(1);
-                        Ok(record)
-                    },
-                )
-                .collect();
+            let played = play_runs(&player, task, self.seed, missing, |record| {
+                if let Some(journal) = &journal {
+                    journal.append(record)?;
+                }
+                progress.advance(1);
+                Ok(())
+            });
             records.extend(played?);
             records.sort_by_key(|record| record.run);
         }
@@ -163,7 +144,35 @@ impl Cell {
     }
 }
 
+/// Plays the runs with these numbers in parallel; `keep` is called for each as soon as it is finished.
+pub fn play_runs(
+    player: &Player,
+    task: &Task,
+    seed: u64,
+    numbers: Vec<u64>,
+    keep: impl Fn(&Record) -> Result<()> + Sync,
+) -> Result<Vec<Record>> {
+    let play = |player: &mut Player, number| {
+        if interrupt::requested() {
+            return Err(Interrupted.into());
+        }
+        let started = ThreadTime::now();
+        let run = gumdp::run(&task.problem, player, seed, number)?;
+        let record = Record {
+            run: number,
+            cost: run.episode.cost,
+            simulated_steps: run.simulated_steps,
+            // As precise as a journal is, so that a table is the same from memory and from disk.
+            cpu_seconds: started.elapsed().as_micros() as f64 / 1e6,
+            path: run.episode.path.iter().map(|pair| pair.index() as u32).collect(),
+        };
+        keep(&record)?;
+        Ok(record)
+    };
+    numbers.into_par_iter().map_init(|| player.clone(), play).collect()
+}
+
 /// A hash that is the same on every machine and in every version.
-fn fnv1a(bytes: &[u8]) -> u64 {
+pub fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

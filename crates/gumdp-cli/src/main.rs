@@ -20,7 +20,9 @@ mod progress;
 mod results;
 mod side_by_side;
 mod store;
+mod study;
 mod table;
+mod worlds;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -62,6 +64,7 @@ fn dispatch(cli: Cli) -> Result<()> {
             commands::replay::replay(&dir, run, task.as_deref(), beta, preset.as_deref())
         }
         Command::Speed { out, seconds, runs } => commands::speed::speed(&out, seconds, runs),
+        Command::Study(args) => commands::study::study(&args, quiet),
         Command::Completions { shell } => {
             // Not straight to stdout: the generator panics if the pipe is closed.
             let mut script = Vec::new();

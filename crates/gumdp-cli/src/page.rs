@@ -9,8 +9,8 @@ mod table;
 
 pub use table::{Cell, Column, Table, Tone};
 
-use crate::figure::escape;
-use inline::{anchor, inline, with_prefixed_ids};
+use crate::figure::{escape, with_prefixed_ids};
+use inline::{anchor, inline};
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page/style.css");

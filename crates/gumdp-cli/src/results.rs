@@ -112,7 +112,8 @@ impl Finished {
         Self::new(cell, records)
     }
 
-    fn new(cell: Cell, records: Vec<Record>) -> Result<Self> {
+    /// A cell with its runs and their summary.
+    pub fn new(cell: Cell, records: Vec<Record>) -> Result<Self> {
         let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
         let summary = Summary::of(&costs, cell.erm()?, cell.seed)?;
         Ok(Self { cell, records, summary })

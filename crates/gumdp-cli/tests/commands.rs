@@ -27,8 +27,20 @@ fn check(name: &str, arguments: &str) {
     snapshot(name, arguments, &Sandbox::new().gumdp(arguments));
 }
 
-const COMMANDS: [&str; 11] =
-    ["list", "show", "run", "compare", "solve", "plan", "reproduce", "report", "replay", "speed", "completions"];
+const COMMANDS: [&str; 12] = [
+    "list",
+    "show",
+    "run",
+    "compare",
+    "solve",
+    "plan",
+    "reproduce",
+    "report",
+    "replay",
+    "speed",
+    "study",
+    "completions",
+];
 
 #[test]
 fn help_of_every_command_has_examples() {

@@ -10,6 +10,7 @@ pub mod run;
 pub mod show;
 pub mod solve;
 pub mod speed;
+pub mod study;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -101,6 +102,12 @@ pub fn open_store(args: &ExperimentArgs, task: &Task, suffix: &str) -> Result<Op
         (None, false) => PathBuf::from("gumdp-out").join(format!("{}{suffix}", task.name)),
     };
     Ok(Some(Store::create(&dir).map_err(|error| BadInput::new(format!("{error:#}")))?))
+}
+
+/// Makes sure that there is a folder for output.
+pub fn output_folder(dir: &Path) -> Result<()> {
+    let refusal = |error| BadInput::new(format!("cannot create the output folder {}: {error}", dir.display()));
+    Ok(std::fs::create_dir_all(dir).map_err(refusal)?)
 }
 
 /// Writes what was played, draws it, and says where it is.

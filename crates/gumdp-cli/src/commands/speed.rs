@@ -3,7 +3,6 @@
 //! The planner is measured in turns with its roofline (random paths without a tree), and each figure is the fastest of many
 //! repetitions, so that other work on the machine matters little.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,14 +13,14 @@ use gumdp::rng::{self, Purpose};
 use gumdp::stats::Summary;
 use gumdp::{Budget, Erm, Planner, PlannerSettings, Problem, Task, experiment, tasks};
 
-use super::{load, with_threads};
+use super::{load, output_folder, with_threads};
 use crate::cells::Cell;
-use crate::failure::BadInput;
 use crate::figure::{LinePlot, LineSeries};
 use crate::number::short;
 use crate::player::Who;
 use crate::store::write_atomically;
 use crate::table::Table;
+use crate::worlds::{Terrain, explore};
 
 /// Sides of the square maps of the first curve.
 const SIDES: [usize; 6] = [10, 20, 40, 80, 160, 300];
@@ -32,8 +31,7 @@ const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
 /// Measures, prints, and draws into `out`.
 pub fn speed(out: &Path, seconds: f64, runs: u64) -> Result<()> {
-    std::fs::create_dir_all(out)
-        .map_err(|error| BadInput::new(format!("cannot create the output folder {}: {error}", out.display())))?;
+    output_folder(out)?;
     let patience = Duration::from_secs_f64(seconds);
     let mut text = io::stdout().lock();
     tasks_table(patience, &mut text)?;
@@ -111,7 +109,7 @@ fn map_sizes(out: &Path, patience: Duration, text: &mut impl Write) -> Result<()
     let mut table = Table::new(&["map", "cells", "ns per step", "roofline"], &[0]);
     let (mut planned, mut roof) = (Vec::new(), Vec::new());
     for side in SIDES {
-        let task = Task::parse("map.toml", &square_map(side))?;
+        let task = Task::parse("map.toml", &explore(side, 200, &Terrain { share: 0.2, stuck: 0.1, unstuck: 0.01 }))?;
         let (seconds, limit, steps) = decision(&task.problem, &PlannerSettings::paper_grid(), 1.0, patience)?;
         let (ns, roof_ns) = (seconds / steps * 1e9, limit / steps * 1e9);
         planned.push(((side * side) as f64, ns));
@@ -212,31 +210,6 @@ fn workers(patience: Duration, runs: u64, text: &mut impl Write) -> Result<()> {
     writeln!(text, "\nWhat sharing costs: the same simulations in all, {runs} runs\n")?;
     table.print(text)?;
     Ok(())
-}
-
-/// A square map with every fifth cell or so difficult, started in its middle.
-fn square_map(side: usize) -> String {
-    let mut rng = rng::stream(0, side as u64, Purpose::Generation);
-    let mut map = String::new();
-    for row in 0..side {
-        for column in 0..side {
-            let start = (row, column) == (side / 2, side / 2);
-            let difficult = rng::below(&mut rng, 5) == 0;
-            map.push(if start {
-                'S'
-            } else if difficult {
-                '#'
-            } else {
-                '.'
-            });
-        }
-        map.push('\n');
-    }
-    let mut text = String::from("kind = \"grid\"\ndiscount = 0.99\nhorizon = 200\n");
-    let _ = write!(text, "map = \"\"\"\n{map}\"\"\"\n[legend]\n\".\" = \"floor\"\n\"S\" = \"start\"\n");
-    text.push_str("\"#\" = { name = \"difficult\", stuck = 0.1, unstuck = 0.01 }\n");
-    text.push_str("[objective]\nkind = \"entropy\"\nover = \"cells\"\nepsilon = 1e-7\n");
-    text
 }
 
 fn draw(

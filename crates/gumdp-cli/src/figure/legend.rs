@@ -19,6 +19,8 @@ pub(super) enum Sample {
     Solid(usize),
     /// A line with the dash of the series, with its marker if asked.
     Line { series: usize, marker: bool },
+    /// The marker of a series.
+    Dot(usize),
     /// A stem with its head.
     Stem(usize),
     /// A line with an arrow head.
@@ -96,6 +98,7 @@ fn sample(canvas: &mut Canvas, sample: &Sample, (x, y): Point) {
                 ink::marker(canvas, *series, centre, 3.6);
             }
         }
+        Sample::Dot(series) => ink::marker(canvas, *series, centre, 3.8),
         Sample::Stem(series) => {
             canvas.line((centre.0, y + 6.0), (centre.0, y - 3.0), &Paint::stroke(series_colour(*series), 1.8));
             ink::marker(canvas, *series, (centre.0, y - 3.0), 3.8);

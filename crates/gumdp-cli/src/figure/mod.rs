@@ -8,17 +8,20 @@
 //! |---|---|
 //! | [`BoxPlot`] | samples of several methods, with outliers, means and the exact optimum |
 //! | [`LinePlot`] | values over a setting, convergence, distribution functions |
+//! | [`DotPlot`] | a few values in many named rows |
 //! | [`StemPlot`] | exact laws of a random value |
 //! | [`BarPlot`] | shares of outcomes |
 //! | [`HeatMaps`] | matrices, such as occupancies of a grid |
 //! | [`GridMap`] | grid worlds and paths through them |
 //! | [`StateGraph`] | transitions of small problems |
+//! | [`panels`] | several figures as one |
 //!
 //! Why not a plotting crate: none draws Tukey boxes with an exact reference, state graphs and grid maps in one style,
 //! and a page must be able to re-colour ink and paper for dark mode (see [`ink`]).
 
 mod bar_plot;
 mod box_plot;
+mod dot_plot;
 mod frame;
 mod graph_curve;
 mod graph_layout;
@@ -28,6 +31,7 @@ mod heat_maps;
 pub mod ink;
 mod legend;
 mod line_plot;
+mod panels;
 mod reference;
 mod scale;
 mod state_graph;
@@ -40,13 +44,15 @@ mod text;
 
 pub use bar_plot::{BarGroup, BarPlot, Bars};
 pub use box_plot::{BoxGroup, BoxPlot, BoxStats};
+pub use dot_plot::{Dot, DotPlot, DotRow};
 pub use grid_map::{CellKind, GridCell, GridMap, GridPath};
 pub use heat_maps::{CategoryMap, HeatMaps, HeatPanel};
 pub use line_plot::{LinePlot, LineSeries};
+pub use panels::panels;
 pub use reference::ReferenceLine;
 pub use state_graph::{GraphEdge, GraphNode, StateGraph};
 pub use stem_plot::{Law, StemPlot};
-pub(crate) use svg::escape;
+pub(crate) use svg::{escape, with_prefixed_ids};
 
 /// `text`, or `default` if it is empty.
 fn or<'a>(text: &'a str, default: &'a str) -> &'a str {

@@ -341,6 +341,15 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
+/// Prefixes all ids of an SVG document and all references to them.
+pub(crate) fn with_prefixed_ids(svg: &str, prefix: &str) -> String {
+    // Quotes in text are escaped, so these patterns only ever match attributes.
+    svg.replace(" id=\"", &format!(" id=\"{prefix}"))
+        .replace("=\"url(#", &format!("=\"url(#{prefix}"))
+        .replace(" href=\"#", &format!(" href=\"#{prefix}"))
+        .replace(" aria-labelledby=\"title desc\"", &format!(" aria-labelledby=\"{prefix}title {prefix}desc\""))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -358,5 +367,12 @@ mod tests {
     fn markup_is_escaped() {
         assert_eq!(escape("<a & \"b\" 'c'>"), "&lt;a &amp; &quot;b&quot; &#39;c&#39;&gt;");
         assert_eq!(escape("bell\u{7}"), "bell\u{fffd}");
+    }
+
+    #[test]
+    fn references_follow_their_ids() {
+        let svg = "<g id=\"p\" fill=\"url(#p)\" aria-labelledby=\"title desc\"/>";
+        let prefixed = "<g id=\"f1-p\" fill=\"url(#f1-p)\" aria-labelledby=\"f1-title f1-desc\"/>";
+        assert_eq!(with_prefixed_ids(svg, "f1-"), prefixed);
     }
 }

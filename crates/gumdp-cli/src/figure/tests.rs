@@ -76,6 +76,17 @@ fn degenerate() -> Vec<String> {
         arrangement,
         ..BarPlot::default()
     };
+    let dots = |log_from| {
+        let dot = |value: &f64| Some(Dot { value: *value, interval: Some((*value, f64::NAN)) });
+        let row = |reference: &f64| DotRow {
+            label: MARKUP.into(),
+            group: 1,
+            dots: NASTY.iter().map(dot).collect(),
+            reference: Some(*reference),
+        };
+        let series = vec![MARKUP.into(); 3];
+        DotPlot { series, rows: NASTY.iter().map(row).collect(), log_from, ..DotPlot::default() }.svg()
+    };
     let cell = |kind| GridCell { kind, text: MARKUP.into() };
     let map = GridMap {
         cells: vec![
@@ -105,10 +116,15 @@ fn degenerate() -> Vec<String> {
         LinePlot::default().svg(),
         line(false, false, false).svg(),
         line(true, true, true).svg(),
+        panels(MARKUP, &[dots(None), line(true, false, false).svg(), dots(Some(1.0))], 2),
         StemPlot::default().svg(),
         StemPlot { laws: vec![Law { name: MARKUP.into(), atoms: points.clone() }], ..StemPlot::default() }.svg(),
         StemPlot { laws: vec![Law { name: "a".into(), atoms: atoms(1) }], ..StemPlot::default() }.svg(),
         StemPlot { laws: vec![Law { name: "b".into(), atoms: atoms(500) }], references, ..StemPlot::default() }.svg(),
+        DotPlot::default().svg(),
+        dots(None),
+        dots(Some(1e-3)),
+        panels(MARKUP, &[], 0),
         BarPlot::default().svg(),
         bars(Bars::Grouped).svg(),
         bars(Bars::GroupedPercent).svg(),

@@ -1,4 +1,4 @@
-//! Marked-up text, anchors, and the ids of inlined figures.
+//! Marked-up text and anchors.
 
 use crate::figure::escape;
 
@@ -45,15 +45,6 @@ pub(super) fn anchor(name: &str) -> String {
     if name.is_empty() { "part".to_owned() } else { name }
 }
 
-/// Prefixes all ids of an SVG document and all references to them.
-pub(super) fn with_prefixed_ids(svg: &str, prefix: &str) -> String {
-    // Quotes in text are escaped, so these patterns only ever match attributes.
-    svg.replace(" id=\"", &format!(" id=\"{prefix}"))
-        .replace("=\"url(#", &format!("=\"url(#{prefix}"))
-        .replace(" href=\"#", &format!(" href=\"#{prefix}"))
-        .replace(" aria-labelledby=\"title desc\"", &format!(" aria-labelledby=\"{prefix}title {prefix}desc\""))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,13 +61,6 @@ mod tests {
         assert_eq!(inline("<script>"), "&lt;script&gt;");
         assert_eq!(inline("[x](https://a\" onclick=\"b)"), "<a href=\"https://a&quot; onclick=&quot;b\">x</a>");
         assert_eq!(inline("β ≤ `é"), "β ≤ `é");
-    }
-
-    #[test]
-    fn references_follow_their_ids() {
-        let svg = "<g id=\"p\" fill=\"url(#p)\" aria-labelledby=\"title desc\"/>";
-        let prefixed = "<g id=\"f1-p\" fill=\"url(#f1-p)\" aria-labelledby=\"f1-title f1-desc\"/>";
-        assert_eq!(with_prefixed_ids(svg, "f1-"), prefixed);
     }
 
     #[test]

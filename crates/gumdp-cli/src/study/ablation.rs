@@ -1,0 +1,94 @@
+//! What each ingredient of the default planner earns: the built-in tasks, with one ingredient off or changed at a time.
+
+use std::sync::Arc;
+
+use gumdp::tasks;
+
+use super::book::Row;
+use super::variant::Variant;
+use super::{Block, Findings, Job, Verdict, dot, groups};
+use crate::figure::{Dot, DotPlot, DotRow};
+use crate::number::{beta, known};
+use crate::table::Table;
+
+/// Tasks whose episodes take long, and how often they are played.
+const LONG: ([&str; 2], u64) = (["grid-msee", "grid-il"], 64);
+/// Runs of the others.
+const RUNS: u64 = 500;
+/// Gaps below this are not told apart in the picture.
+const LEAST_GAP: f64 = 1e-3;
+
+/// Every task at its β, with every variant.
+pub fn jobs() -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for name in tasks::NAMES.into_iter().filter(|&name| name != "rooms") {
+        let Some(task) = tasks::get(name).map(Arc::new) else { continue };
+        let runs = if LONG.0.contains(&name) { LONG.1 } else { RUNS };
+        for &beta in &task.defaults.betas {
+            jobs.extend(Variant::ALL.map(|variant| Job::new(&task, beta, variant, runs)));
+        }
+    }
+    jobs
+}
+
+/// The table and the picture.
+pub fn findings(rows: &[Row]) -> Findings {
+    let blocks = Block::all(rows);
+    Findings {
+        introduction:
+            "ERM of each variant; lower is better. The last rows count the tasks and β where a variant is better \
+                       or worse than the default: their 95% intervals do not meet."
+                .to_owned(),
+        table: table(&blocks),
+        picture: picture(&blocks),
+    }
+}
+
+fn table(blocks: &[Block]) -> Table {
+    let names = Variant::ALL.map(Variant::name);
+    let header: Vec<&str> = ["task", "beta"].into_iter().chain(names).chain(["optimum"]).collect();
+    let mut table = Table::new(&header, &[0]);
+    for block in blocks {
+        let first = block.first();
+        let mut cells = vec![first.task.clone(), beta(first.beta)];
+        cells.extend(Variant::ALL.map(|variant| known(block.find(variant).map(|row| row.erm))));
+        cells.push(known(first.optimum));
+        table.row(cells);
+    }
+    for verdict in [Verdict::Better, Verdict::Worse] {
+        let count = |variant: Variant| {
+            blocks.iter().filter(|block| block.verdict(variant, Variant::Default) == Some(verdict)).count()
+        };
+        let mut cells = vec![format!("{} than default", verdict.name()), String::new()];
+        cells.extend(
+            Variant::ALL.map(
+                |variant| {
+                    if variant == Variant::Default { "–".to_owned() } else { count(variant).to_string() }
+                },
+            ),
+        );
+        cells.push(String::new());
+        table.row(cells);
+    }
+    table
+}
+
+fn picture(blocks: &[Block]) -> String {
+    let row = |(block, group): (&Block, usize)| {
+        let best = block.best_known();
+        let dot = |variant| block.find(variant).map(|row| Dot { interval: None, ..dot(row, best) });
+        DotRow { label: block.label(), group, dots: Variant::ALL.map(dot).to_vec(), reference: None }
+    };
+    DotPlot {
+        title: "What each ingredient earns: gap to the best known value".to_owned(),
+        x_label: format!(
+            "ERM less the exact optimum, or less the best of all variants; {LEAST_GAP} and less are drawn at the left"
+        ),
+        series: Variant::ALL.map(|variant| variant.name().to_owned()).to_vec(),
+        rows: blocks.iter().zip(groups(blocks)).map(row).collect(),
+        log_from: Some(LEAST_GAP),
+        width: Some(860.0),
+        ..DotPlot::default()
+    }
+    .svg()
+}

@@ -1,0 +1,150 @@
+//! Both planners on worlds nobody tuned on: generated from fixed seeds, with other sizes, traps, objectives and β.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use gumdp::Task;
+
+use super::book::Row;
+use super::variant::Variant;
+use super::{Block, Findings, Job, Verdict, dot, groups, with_interval};
+use crate::figure::{DotPlot, DotRow};
+use crate::number::{beta, known};
+use crate::table::Table;
+use crate::worlds::{Aim, Sparse, Terrain, explore, gather, imitate};
+
+/// Attitudes to risk of all worlds.
+const BETAS: &str = "[0.5, 3, 30]";
+
+/// Every world at each β, with both planners.
+pub fn jobs() -> Result<Vec<Job>> {
+    let mut jobs = Vec::new();
+    for (name, text) in maps().into_iter().map(on_map).chain(sparse().into_iter().map(without_map)) {
+        let task = Arc::new(Task::parse(&format!("{name}.toml"), &text)?);
+        for &beta in &task.defaults.betas {
+            jobs.extend(Variant::PLANNERS.map(|variant| Job::new(&task, beta, variant, task.defaults.runs)));
+        }
+    }
+    Ok(jobs)
+}
+
+fn maps() -> Vec<(&'static str, String)> {
+    let terrain = |share, stuck, unstuck| Terrain { share, stuck, unstuck };
+    vec![
+        ("explore-6", explore(6, 60, &terrain(0.25, 0.2, 0.05))),
+        ("explore-12", explore(12, 150, &terrain(0.3, 0.05, 0.02))),
+        ("explore-20", explore(20, 200, &terrain(0.15, 0.15, 0.01))),
+        ("explore-30", explore(30, 300, &terrain(0.2, 0.3, 0.1))),
+        ("imitate-8", imitate(8, 60, &terrain(0.25, 0.1, 0.03))),
+        ("gather-7", gather(7, 40, 6)),
+    ]
+}
+
+fn sparse() -> Vec<(&'static str, Sparse)> {
+    let problem = |states, actions, outcomes, horizon, discount, objective| Sparse {
+        states,
+        actions,
+        outcomes,
+        horizon,
+        discount,
+        objective,
+    };
+    vec![
+        ("random-linear", problem(30, 4, 3, 30, 0.99, Aim::Linear)),
+        ("random-maximum", problem(15, 3, 3, 20, 0.97, Aim::Maximum)),
+        ("random-minimum", problem(15, 3, 2, 20, 0.97, Aim::Minimum)),
+        ("random-entropy", problem(20, 2, 3, 30, 0.99, Aim::Entropy)),
+        ("random-squared", problem(12, 3, 2, 15, 0.95, Aim::SquaredDistance)),
+        ("random-absolute", problem(12, 2, 3, 20, 0.98, Aim::AbsoluteDistance)),
+    ]
+}
+
+/// With the settings of the paper's grids.
+fn on_map((name, text): (&'static str, String)) -> (&'static str, String) {
+    let settings = format!(
+        "[experiment]\nbeta = {BETAS}\nruns = 32\nsimulations = 1024\n\
+         [planner]\nexploration = {}\nvariant = \"grid\"\n",
+        std::f64::consts::SQRT_2
+    );
+    (name, text + &settings)
+}
+
+/// With the settings of the paper's illustrative tasks.
+fn without_map((name, problem): (&'static str, Sparse)) -> (&'static str, String) {
+    let settings = format!(
+        "[experiment]\nbeta = {BETAS}\nruns = 200\nsimulations = 500\n\
+         [planner]\nexploration = 1\nvariant = \"illustrative\"\n"
+    );
+    (name, problem.text(problem.objective as u64) + &settings)
+}
+
+/// The table and the picture.
+pub fn findings(rows: &[Row]) -> Findings {
+    let blocks = Block::all(rows);
+    let verdicts: Vec<Verdict> = blocks.iter().filter_map(verdict).collect();
+    let count = |verdict| verdicts.iter().filter(|&&other| other == verdict).count();
+    Findings {
+        introduction: format!(
+            "ERM with its 95% interval; lower is better. The default is better than the paper's planner in {} of {} cells \
+             (the intervals do not meet), equal in {} and worse in {}.",
+            count(Verdict::Better),
+            verdicts.len(),
+            count(Verdict::Equal),
+            count(Verdict::Worse)
+        ),
+        table: table(&blocks),
+        picture: picture(&blocks),
+    }
+}
+
+fn verdict(block: &Block) -> Option<Verdict> {
+    block.verdict(Variant::Default, Variant::Paper)
+}
+
+fn table(blocks: &[Block]) -> Table {
+    let header = ["world", "beta", "paper", "default", "optimum", "paper ms/run", "default ms/run", "default is"];
+    let mut table = Table::new(&header, &[0, 7]);
+    for block in blocks {
+        let first = block.first();
+        let mut cells = vec![first.task.clone(), beta(first.beta)];
+        let of_both = |say: fn(&Row) -> String| {
+            Variant::PLANNERS.map(|variant| block.find(variant).map_or_else(|| known(None), say))
+        };
+        cells.extend(of_both(with_interval));
+        cells.push(known(first.optimum));
+        cells.extend(of_both(|row| format!("{:.2}", row.cpu_ms_per_run)));
+        cells.push(verdict(block).map_or("", Verdict::name).to_owned());
+        table.row(cells);
+    }
+    table
+}
+
+fn picture(blocks: &[Block]) -> String {
+    let row = |(block, group): (&Block, usize)| {
+        let dot = |variant| block.find(variant).map(|row| dot(row, 0.0));
+        let dots = Variant::PLANNERS.map(dot).to_vec();
+        DotRow { label: block.label(), group, dots, reference: block.first().optimum }
+    };
+    DotPlot {
+        title: "Worlds nobody tuned on".to_owned(),
+        x_label: "ERM with its 95% interval; lower is better".to_owned(),
+        series: Variant::PLANNERS.map(|variant| variant.name().to_owned()).to_vec(),
+        rows: blocks.iter().zip(groups(blocks)).map(row).collect(),
+        reference_label: "exact optimum".to_owned(),
+        ..DotPlot::default()
+    }
+    .svg()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_world_is_a_problem_of_its_own() {
+        let jobs = jobs().unwrap();
+        assert_eq!(jobs.len(), 12 * 3 * 2);
+        let sources: std::collections::BTreeSet<&str> = jobs.iter().map(|job| job.task.source.as_str()).collect();
+        assert_eq!(sources.len(), 12);
+    }
+}

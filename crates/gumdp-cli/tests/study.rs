@@ -1,0 +1,91 @@
+//! `gumdp study`: the rows are the right ones, and none is measured twice.
+
+mod common;
+
+use common::Sandbox;
+
+/// The rows of a Markdown table, as cells; without its header.
+fn rows(text: &str) -> Vec<Vec<&str>> {
+    let table = text.lines().filter(|line| line.starts_with('|')).skip(2);
+    table.map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect()
+}
+
+#[test]
+fn a_second_call_measures_nothing_and_prints_the_same() {
+    let sandbox = Sandbox::new();
+    let arguments = "study ablation --task mo-max --runs 2 --quiet --out rows";
+    let printed = sandbox.data(arguments);
+    let (rows, saved) = (rows(&printed), sandbox.read("rows/study.csv"));
+    let firsts: Vec<&str> = rows.iter().map(|row| row[0]).collect();
+    assert_eq!(firsts, ["mo-max", "mo-max", "mo-max", "better than default", "worse than default"]);
+    assert_eq!(rows.iter().map(|row| row[1]).collect::<Vec<_>>(), ["0.1", "10", "20", "", ""]);
+    assert!(rows.iter().all(|row| row.len() == 2 + 8 + 1), "{printed}");
+    assert!(rows[..3].iter().flatten().skip(2).all(|cell| *cell != "–"), "{printed}");
+    assert_eq!(saved.lines().count(), 1 + 3 * 8);
+    assert!(saved.starts_with("study,task,beta,variant,simulations,runs,seed,erm,erm_low,erm_high,mean,optimum,"));
+    let picture = sandbox.read("rows/ablation.svg");
+
+    assert_eq!(sandbox.data(arguments), printed);
+    assert_eq!(sandbox.read("rows/study.csv"), saved);
+    assert_eq!(sandbox.read("rows/ablation.svg"), picture);
+    assert_eq!(sandbox.files("rows"), ["ablation.svg", "study.csv"]);
+}
+
+#[test]
+fn an_interrupted_study_goes_on_with_the_rows_it_has() {
+    let sandbox = Sandbox::new();
+    let arguments = "study ablation --task mo-max --runs 1 --quiet --out rows";
+    sandbox.data(arguments);
+    let saved = sandbox.read("rows/study.csv");
+    // The last rows are lost, and the first is one of other settings.
+    let (lines, lost): (Vec<&str>, usize) = (saved.lines().collect(), 3);
+    let mut kept = lines[..lines.len() - lost].to_vec();
+    let stale = format!("{}stale", &lines[1][..=lines[1].rfind(',').unwrap()]);
+    kept[1] = &stale;
+    sandbox.write("rows/study.csv", &(kept.join("\n") + "\n"));
+    sandbox.data(arguments);
+    let again = sandbox.read("rows/study.csv");
+    // Times differ from one measurement to the next; what was kept is as it was.
+    let without_times = |text: &str| {
+        let mut rows: Vec<Vec<String>> =
+            text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
+        for row in &mut rows {
+            row.remove(12);
+        }
+        rows.sort();
+        rows
+    };
+    assert_eq!(without_times(&again), without_times(&saved));
+    assert_eq!(again.lines().skip(1).take(kept.len() - 2).collect::<Vec<_>>(), &lines[2..lines.len() - lost]);
+}
+
+#[test]
+fn worlds_and_convergence_have_both_planners() {
+    let sandbox = Sandbox::new();
+    let printed = sandbox.data("study worlds --task random-linear --runs 2 --quiet");
+    let worlds = rows(&printed);
+    assert_eq!(worlds.iter().map(|row| row[1]).collect::<Vec<_>>(), ["0.5", "3", "30"]);
+    assert!(worlds.iter().all(|row| ["better", "equal", "worse"].contains(&row[7])), "{printed}");
+    let printed = sandbox.data("study convergence --task mdp --runs 1 --quiet");
+    let convergence = rows(&printed);
+    let planners: Vec<(&str, &str)> = convergence.iter().map(|row| (row[2], row[3])).collect();
+    let budgets = ["500", "5000", "50000"];
+    assert_eq!(planners, [budgets.map(|n| ("paper", n)), budgets.map(|n| ("default", n))].concat());
+    assert_eq!(sandbox.files("gumdp-out/study"), ["convergence.svg", "study.csv", "worlds.svg"]);
+}
+
+#[test]
+fn what_cannot_be_studied_is_refused() {
+    let sandbox = Sandbox::new();
+    let ended = sandbox.gumdp("study worlds --task mdp");
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.starts_with("error: no study has a task \"mdp\"\nhint: there are explore-6,"),
+        "{}",
+        ended.stderr
+    );
+    sandbox.write("study.csv", "task,beta\nmdp,1\n");
+    let ended = sandbox.gumdp("study --task mdp --out .");
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.starts_with("error: ./study.csv does not hold rows of a study"), "{}", ended.stderr);
+}
