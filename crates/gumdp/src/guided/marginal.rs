@@ -55,8 +55,10 @@ pub(super) struct Marginal {
 }
 
 impl Marginal {
-    /// `share` is the part of the remaining mass that a visit to a state that can be met again brings at least.
+    /// `share` is the part of the remaining mass that a visit to a state that can be met again brings at least, but not more than
+    /// twice what an even distribution over all states would give it.
     pub(super) fn new(problem: &Problem, moves: &Moves, share: f64) -> Self {
+        let share = share.min(2.0 / problem.mdp().state_count() as f64);
         let (horizon, classes, holds) = (problem.horizon(), moves.classes.len(), moves.holds.len());
         let mut visits = vec![0.0; horizon * holds];
         let (mut stays, mut remaining) = (vec![0.0; holds], 0.0);

@@ -37,9 +37,9 @@ use tree::{EdgeId, NONE, NodeId, ROOT, Tree};
 /// Simulations between two looks at the clock.
 const CLOCK_INTERVAL: u64 = 16;
 
-/// Marginal backward induction looks at up to this many moves for each simulated step that a decision is worth; in larger
+/// Marginal backward induction looks at this many moves at most for each step that the budget would simulate; in larger
 /// models it looks less far ahead, so that it does not take longer than a search.
-const MOVES_PER_STEP: usize = 4;
+const MOVES_PER_STEP: usize = 1;
 
 /// The most moves that marginal backward induction looks at: a fraction of a second, and some hundred megabytes.
 const MOST_MOVES: usize = 1 << 25;

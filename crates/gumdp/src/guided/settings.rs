@@ -16,8 +16,8 @@ pub struct GuidedSettings {
     /// The tree is searched where (steps to go)·ln(moves per state) ≤ reach·ln(simulations). Farther from the horizon it would
     /// see too little of what is to come, and marginal backward induction plays alone. 0 is never, ∞ always.
     pub reach: f64,
-    /// A visit to a state that can be met again is taken to bring at least this share of the remaining mass: it grades the
-    /// step costs of objectives with kinks.
+    /// A visit to a state that can be met again is taken to bring at least this share of the remaining mass, but not more than
+    /// twice an even share of all states: it grades the step costs of objectives with kinks.
     pub share: f64,
     /// The exploration constant θ of the tree.
     pub exploration: f64,
