@@ -14,7 +14,7 @@
 //! | [`HeatMaps`] | matrices, such as occupancies of a grid |
 //! | [`GridMap`] | grid worlds and paths through them |
 //! | [`StateGraph`] | transitions of small problems |
-//! | [`panels`] | several figures as one |
+//! | [`panels()`] | several figures as one |
 //!
 //! Why not a plotting crate: none draws Tukey boxes with an exact reference, state graphs and grid maps in one style,
 //! and a page must be able to re-colour ink and paper for dark mode (see [`ink`]).
