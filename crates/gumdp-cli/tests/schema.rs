@@ -156,7 +156,7 @@ fn plan() {
     for (options, preset, reasons) in [
         ("--beta inf --simulations 1 --policy planner", "default", "marginal backward induction"),
         ("--beta -1 --simulations 50 --preset paper", "paper", "number of simulations"),
-        ("--beta 0 --time-limit 5ms", "default", "time limit"),
+        ("--beta 0 --time-limit 5ms", "default", "marginal backward induction"),
         ("--beta 8", "exact", "solved exactly"),
         ("--beta -inf --policy exact", "exact", "solved exactly"),
     ] {
