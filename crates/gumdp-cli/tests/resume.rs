@@ -117,7 +117,7 @@ fn an_interruption_without_results_promises_nothing() {
     for (arguments, said) in [
         ("run grid-msee --runs 100000 --json", "interrupted\n"),
         ("run grid-msee --runs 100000 --json --quiet", ""),
-        ("plan grid-mo --beta 1 --time-limit 60s", "interrupted\n"),
+        ("plan il --beta 1 --time-limit 60s", "interrupted\n"),
     ] {
         let child = start(&sandbox, arguments, 0);
         // Nothing tells from outside that the program is at work; by now it is.
