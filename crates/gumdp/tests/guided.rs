@@ -55,10 +55,10 @@ fn more_simulations_approach_the_optimum() {
     for (name, beta) in [("msee", 25.0), ("mo-max", 10.0), ("mo-min", 20.0)] {
         let (problem, erm) = (task(name), Erm::new(beta).unwrap());
         let best = optimum(&problem, erm, &Limits::default()).unwrap().policy();
-        let best = costs(experiment(&problem, || best.clone(), 0, 0..40).unwrap());
+        let best = costs(&experiment(&problem, || best.clone(), 0, 0..40).unwrap());
         let [few, many] = [500, 10_000].map(|simulations| {
             let planner = GuidedPlanner::new(&problem, erm, settings(simulations)).unwrap();
-            costs(experiment(&problem, || planner.clone(), 0, 0..40).unwrap())
+            costs(&experiment(&problem, || planner.clone(), 0, 0..40).unwrap())
         });
         for (costs, bar) in [(&few, 0.012), (&many, 0.004)] {
             let (gap, error) = difference_of_risks(erm, costs, &best);
@@ -79,8 +79,8 @@ fn it_beats_the_published_planner() {
         let settings = GuidedSettings { budget: published.budget, ..GuidedSettings::default() };
         let guided = GuidedPlanner::new(&problem, erm, settings).unwrap();
         let published = Planner::new(&problem, erm, published).unwrap();
-        let published = costs(experiment(&problem, || published.clone(), 1, 0..runs).unwrap());
-        (published, costs(experiment(&problem, || guided.clone(), 1, 0..runs).unwrap()))
+        let published = costs(&experiment(&problem, || published.clone(), 1, 0..runs).unwrap());
+        (published, costs(&experiment(&problem, || guided.clone(), 1, 0..runs).unwrap()))
     };
     let (published, guided) = both("grid-il", 1.0, PlannerSettings::paper_grid(), 30);
     let wins = guided.iter().zip(&published).filter(|(a, b)| a < b).count();
@@ -91,7 +91,7 @@ fn it_beats_the_published_planner() {
     assert!(gain > 4.0 * error, "{gain} ± {error}");
 }
 
-fn costs(runs: Vec<Run>) -> Vec<f64> {
+fn costs(runs: &[Run]) -> Vec<f64> {
     runs.iter().map(|run| run.episode.cost).collect()
 }
 
