@@ -90,6 +90,16 @@ impl Store {
         Journal::open(path.clone()).with_context(|| format!("cannot open the journal {}", path.display()))
     }
 
+    /// The names of journals other than these, in order.
+    pub fn other_journals(&self, own: &[String]) -> Result<Vec<String>> {
+        let folder = self.dir.join("runs");
+        let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+        let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut other: Vec<String> = names.filter(|name| name.ends_with(".csv") && !own.contains(name)).collect();
+        other.sort();
+        Ok(other)
+    }
+
     /// Reads the finished runs of a journal without opening it for writing.
     pub fn records(&self, name: &str) -> Result<BTreeMap<u64, Record>> {
         let text = self.read(&format!("runs/{name}"))?;
