@@ -6,8 +6,7 @@ use anyhow::Result;
 use gumdp::oracle::{Law, Limits, OracleError, distribution};
 use gumdp::rng::Rng;
 use gumdp::{
-    Action, ByOccupancy, FileError, Markov, OccupancyState, Policy, PolicyTable, Problem, Scripted, Task,
-    Uniform,
+    Action, ByOccupancy, FileError, Markov, OccupancyState, Policy, PolicyTable, Problem, Scripted, Task, Uniform,
 };
 
 use crate::cells::Cell;
@@ -62,7 +61,9 @@ impl Brought {
             let scripts: Vec<&str> = task.scripts.iter().map(|script| script.name.as_str()).collect();
             let of_task = if scripts.is_empty() { String::new() } else { format!(", {}", scripts.join(", ")) };
             return Err(BadInput::new(format!("unknown policy \"{name}\""))
-                .hint(format!("it may be uniform{of_task}, a file policy.json saved by gumdp, or a table such as ./table.csv"))
+                .hint(format!(
+                    "it may be uniform{of_task}, a file policy.json saved by gumdp, or a table such as ./table.csv"
+                ))
                 .into());
         }
         if path.extension().is_some_and(|extension| extension == "json") {

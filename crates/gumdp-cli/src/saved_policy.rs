@@ -103,12 +103,16 @@ pub fn save_solution(path: &Path, task: &Task, beta: f64, solution: &Solution) -
     if problem.objective().as_linear().is_some() {
         let entries = mdp.state_count().saturating_mul(problem.horizon());
         if entries > MOST_ENTRIES {
-            return Err(too_large(&format!("{entries} entries by time and state; at most {MOST_ENTRIES} are allowed")).into());
+            return Err(
+                too_large(&format!("{entries} entries by time and state; at most {MOST_ENTRIES} are allowed")).into()
+            );
         }
         let states: Vec<&str> = mdp.states().map(|state| mdp.state_name(state)).collect();
-        let _ = write!(out, "    \"by-time-and-state\": {{\n      \"states\": {},\n      \"actions\": [", json(&states)?);
+        let _ =
+            write!(out, "    \"by-time-and-state\": {{\n      \"states\": {},\n      \"actions\": [", json(&states)?);
         for time in 0..problem.horizon() {
-            let action = |state| mdp.action_name(mdp.action(optimal.best(&OccupancyState { time, ..problem.start(state) })));
+            let action =
+                |state| mdp.action_name(mdp.action(optimal.best(&OccupancyState { time, ..problem.start(state) })));
             let actions: Vec<&str> = mdp.states().map(action).collect();
             let _ = write!(out, "{}\n        {}", if time == 0 { "" } else { "," }, json(&actions)?);
         }
@@ -173,7 +177,8 @@ fn too_large(size: &str) -> BadInput {
 /// Reads a policy for a task.
 pub fn load(path: &Path, task: &Task) -> Result<(SavedPolicy, Read)> {
     let file = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| BadInput::new(format!("{file}: cannot be read: {error}")))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|error| BadInput::new(format!("{file}: cannot be read: {error}")))?;
     let saved: SavedPolicy = serde_json::from_str(&text).map_err(|error| {
         let what = error.to_string();
         let what = what.rsplit_once(" at line ").map_or(what.as_str(), |(what, _)| what);
@@ -182,7 +187,8 @@ pub fn load(path: &Path, task: &Task) -> Result<(SavedPolicy, Read)> {
     })?;
     if saved.format != FORMAT || saved.version != VERSION {
         let (format, version) = (&saved.format, saved.version);
-        let message = format!("{file}: format is \"{format}\", version {version}; it must be \"{FORMAT}\", version {VERSION}");
+        let message =
+            format!("{file}: format is \"{format}\", version {version}; it must be \"{FORMAT}\", version {VERSION}");
         return Err(BadInput::new(message).into());
     }
     let (theirs, ours) = (&saved.problem, fingerprint(task));
@@ -209,14 +215,16 @@ fn content(saved: &SavedPolicy, task: &Task) -> Result<Read, String> {
             if !states.iter().map(String::as_str).eq(mdp.states().map(|state| mdp.state_name(state))) {
                 return Err("policy.by-time-and-state.states are not those of the problem, in its order".to_owned());
             }
-            let row = |names: &Vec<String>| names.iter().map(|name| action("by-time-and-state.actions", name)).collect();
+            let row =
+                |names: &Vec<String>| names.iter().map(|name| action("by-time-and-state.actions", name)).collect();
             let rows: Vec<Vec<Action>> = actions.iter().map(row).collect::<Result<_, _>>()?;
             Markov::deterministic(problem, &rows).map(Read::Markov).map_err(|error| error.to_string())
         }
         Content::ByOccupancy(Rows { rows }) => {
             let row = |(number, (time, state, features, chosen)): (usize, &(usize, String, Vec<f64>, String))| {
                 let place = format!("by-occupancy.rows[{number}]");
-                let state = mdp.find_state(state).ok_or_else(|| format!("policy.{place}: unknown state \"{state}\""))?;
+                let state =
+                    mdp.find_state(state).ok_or_else(|| format!("policy.{place}: unknown state \"{state}\""))?;
                 Ok((OccupancyState { time: *time, state, features: features.clone() }, action(&place, chosen)?))
             };
             let rows: Vec<_> = rows.iter().enumerate().map(row).collect::<Result<_, String>>()?;

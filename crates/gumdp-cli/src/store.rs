@@ -57,6 +57,12 @@ impl Store {
         Ok(Self { dir: dir.to_owned() })
     }
 
+    /// Opens a folder for results that have no runs to be gone on with.
+    pub fn folder(dir: &Path) -> Result<Self> {
+        fs::create_dir_all(dir).with_context(|| format!("cannot create the output folder {}", dir.display()))?;
+        Ok(Self { dir: dir.to_owned() })
+    }
+
     /// Opens a results folder for reading.
     pub fn open(dir: &Path) -> Result<Self> {
         if !dir.is_dir() {

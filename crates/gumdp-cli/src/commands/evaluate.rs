@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use gumdp::oracle::Limits;
+use gumdp::oracle::{Limits, OracleError};
 use gumdp::{Erm, Problem, Task, experiment};
 use serde::Serialize;
 
@@ -91,7 +91,7 @@ pub fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
     let betas = distinct(given.into_iter());
     let erms: Vec<Erm> = betas.iter().map(|&beta| Erm::new(beta)).collect::<Result<_, _>>()?;
     let store = match &args.out {
-        Some(dir) => Some(Store::create(dir).map_err(|error| BadInput::new(format!("{error:#}")))?),
+        Some(dir) => Some(Store::folder(dir).map_err(|error| BadInput::new(format!("{error:#}")))?),
         None => None,
     };
     let limits = limits(PolicyName::Auto, args.max_states);
@@ -101,7 +101,7 @@ pub fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
         drop(spinner);
         let mut evaluation = match exact {
             Some(Ok(law)) => exactly(&law.outcomes().collect::<Vec<_>>(), &erms),
-            Some(Err(error)) => sampled(args, &task, &brought, &erms, error.in_short(), quiet)?,
+            Some(Err(error)) => sampled(args, &task, &brought, &erms, too_large(&error)?, quiet)?,
             None => sampled(args, &task, &brought, &erms, "a planner can only be played".to_owned(), quiet)?,
         };
         evaluation.task.clone_from(&task.name);
@@ -109,8 +109,7 @@ pub fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
         compare(&mut evaluation, &task.problem, limits, quiet)?;
         Ok(evaluation)
     })?;
-    let printed =
-        if args.json { print_json(&evaluation) } else { print(&task, &evaluation, &mut io::stdout().lock()) };
+    let printed = if args.json { print_json(&evaluation) } else { print(&task, &evaluation, &mut io::stdout().lock()) };
     if let Some(store) = &store {
         keep(store, &task, &evaluation)?;
         if !quiet {
@@ -118,6 +117,15 @@ pub fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
         }
     }
     printed
+}
+
+/// Why the law is not computed; other failures than its size are failures.
+fn too_large(error: &OracleError) -> Result<String> {
+    match error {
+        OracleError::TooLarge { limit, .. } => Ok(format!("its law takes more than {limit} occupancy states")),
+        OracleError::Memory { limit, .. } => Ok(format!("its law takes more than {} MiB", limit >> 20)),
+        other => Err(BadInput::new(other).into()),
+    }
 }
 
 fn exactly(law: &[(f64, f64)], erms: &[Erm]) -> Evaluation {

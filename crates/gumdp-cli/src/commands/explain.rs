@@ -50,10 +50,10 @@ pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
         let planner = || GuidedPlanner::new(&task.problem, erm, cell.guided_settings());
         let auto = Auto::of(solved, planner).map_err(BadInput::new)?;
         let said = auto.to_string();
-        let (tree, origin) = match auto {
+        let (exact, tree, origin) = match auto {
             Auto::Solved(solution) => {
                 let mut exact = Exact::new(&task.problem, erm, limits, &solution, &task.name);
-                (explain::grow(&task.problem, erm, &mut exact, wanted)?, said)
+                (true, explain::grow(&task.problem, erm, &mut exact, wanted)?, said)
             }
             Auto::Planning { planner, .. } => {
                 drop(spinner);
@@ -63,10 +63,11 @@ pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
                 let mut planned = Planned { problem: &task.problem, erm, planner, seed, runs, progress: &progress };
                 let tree = explain::grow(&task.problem, erm, &mut planned, wanted)?;
                 let simulations = cell.simulations;
-                (tree, format!("{said} with {simulations} simulations per decision; values from {runs} episodes each"))
+                let origin =
+                    format!("{said} with {simulations} simulations per decision; values from {runs} episodes each");
+                (false, tree, origin)
             }
         };
-        let exact = !origin.contains("planning");
         Ok(Explanation { task: task.name.clone(), beta: args.beta, exact, origin, tree })
     })?;
     let mut text = Vec::new();

@@ -165,5 +165,8 @@ fn precision_note(finished: &[Finished]) -> Option<String> {
     let widest = averaged.max_by(|a, b| a.half_width().total_cmp(&b.half_width()))?;
     let (width, beta) = (widest.half_width(), number::beta(widest.cell.beta));
     let (half, runs) = (short(width / 2.0), runs_for(widest.cell.runs, width, width / 2.0));
-    Some(format!("widest interval: ±{} at beta = {beta}; half of that takes about {runs} runs (--precision {half})", short(width)))
+    Some(format!(
+        "widest interval: ±{} at beta = {beta}; half of that takes about {runs} runs (--precision {half})",
+        short(width)
+    ))
 }

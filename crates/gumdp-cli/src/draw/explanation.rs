@@ -38,7 +38,7 @@ pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: 
          expected value of the final cost once one is there. Branches are outcomes of chance, as thick as they are likely. \
          Lower is better.",
     );
-    page.paragraph(&format!("{}.", explanation.origin));
+    page.paragraph(&format!("Policy auto: {}.", explanation.origin));
     let caption = format!("{kind} behaviour. Steps without chance are put together; unlikely outcomes are folded.");
     page.figures(&[Figure { svg, caption, file_name: format!("{}-tree", of.name) }]);
     page.details("The tree as text", |page| {
@@ -56,7 +56,8 @@ fn card(situation: &Situation, root: bool) -> TreeCard {
     if let Some(folded) = &situation.folded {
         children.push(TreeCard {
             heading: format!("{} more outcomes", folded.outcomes),
-            note: format!("ERM {}  mean {}", known(folded.erm), known(folded.mean)),
+            note: format!("ERM {} · mean {}", known(folded.erm), known(folded.mean)),
+            reached: percent(situation.reach * folded.probability),
             branch: percent(folded.probability),
             share: situation.reach * folded.probability,
             heat: folded.erm,
@@ -67,24 +68,21 @@ fn card(situation: &Situation, root: bool) -> TreeCard {
     let steps = put_together(&situation.steps);
     let detail = match situation.then {
         Ending::Unshown => format!("{steps} …"),
-        _ if steps.is_empty() => "the episode is over".to_owned(),
+        Ending::Over if steps.is_empty() => "the episode is over".to_owned(),
         _ => steps,
     };
     let states = match &situation.states[..] {
         [a, b, rest @ ..] if !rest.is_empty() => format!("{a}, {b} or {} more", rest.len()),
         states => states.join(" or "),
     };
+    let alternative = situation.next_best.as_ref();
     TreeCard {
         heading: format!("{states} · t = {}", situation.time),
-        detail: if situation.states == ["start"] { String::new() } else { detail },
-        note: format!(
-            "{}  ERM {}  mean {}",
-            if root { String::new() } else { percent(situation.reach) },
-            short(situation.erm),
-            short(situation.mean)
-        )
-        .trim_start()
-        .to_owned(),
+        detail,
+        alternative: alternative
+            .map_or_else(String::new, |other| format!("or {}: ERM +{}", other.action, short(other.extra_erm))),
+        note: format!("ERM {} · mean {}", short(situation.erm), short(situation.mean)),
+        reached: if root { String::new() } else { percent(situation.reach) },
         branch: if root { String::new() } else { percent(situation.probability) },
         share: situation.reach,
         heat: Some(situation.erm),

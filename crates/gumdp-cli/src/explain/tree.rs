@@ -165,7 +165,14 @@ fn mixed(erm: Erm, values: &[(f64, f64)]) -> f64 {
 
 impl<E: Explainer> Grower<'_, E> {
     /// Adds a situation with what is done there; its value is computed if it is not known.
-    fn add(&mut self, at: OccupancyState, probability: f64, reach: f64, depth: u64, value: Option<Value>) -> Result<usize> {
+    fn add(
+        &mut self,
+        at: OccupancyState,
+        probability: f64,
+        reach: f64,
+        depth: u64,
+        value: Option<Value>,
+    ) -> Result<usize> {
         let (problem, mdp) = (self.problem, self.problem.mdp());
         let number = self.nodes.len() as u64;
         let value = match value {
@@ -198,9 +205,8 @@ impl<E: Explainer> Grower<'_, E> {
             erm: value.erm,
             mean: value.mean,
             steps,
-            next_best: next_best.map(|(pair, extra_erm)| {
-                NextBest { action: mdp.action_name(mdp.action(pair)).to_owned(), extra_erm }
-            }),
+            next_best: next_best
+                .map(|(pair, extra_erm)| NextBest { action: mdp.action_name(mdp.action(pair)).to_owned(), extra_erm }),
             then: if turn.is_some() { Ending::Unshown } else { Ending::Over },
             ..blank()
         };
@@ -231,7 +237,8 @@ impl<E: Explainer> Grower<'_, E> {
             valued.push((at, p, value));
         }
         let risk = |value: &Option<Value>| value.as_ref().map_or(f64::NEG_INFINITY, |value| value.erm);
-        let worst = (0..valued.len()).max_by(|&i, &j| risk(&valued[i].2).total_cmp(&risk(&valued[j].2)).then(j.cmp(&i)));
+        let worst =
+            (0..valued.len()).max_by(|&i, &j| risk(&valued[i].2).total_cmp(&risk(&valued[j].2)).then(j.cmp(&i)));
         let mut left: f64 = valued.iter().map(|outcome| outcome.1).sum();
         let (mut shown, mut folded) = (Vec::new(), Vec::new());
         for (place, outcome) in valued.into_iter().enumerate() {
@@ -300,7 +307,10 @@ fn alike(a: &Situation, b: &Situation) -> bool {
         && close(a.mean, b.mean)
         && a.folded == b.folded
         && a.outcomes.len() == b.outcomes.len()
-        && a.outcomes.iter().zip(&b.outcomes).all(|(x, y)| x.states == y.states && close(x.probability, y.probability) && alike(x, y))
+        && a.outcomes
+            .iter()
+            .zip(&b.outcomes)
+            .all(|(x, y)| x.states == y.states && close(x.probability, y.probability) && alike(x, y))
 }
 
 /// Adds an outcome to another that is alike.
@@ -315,5 +325,63 @@ fn add_reach(into: &mut Situation, other: &Situation) {
     into.reach += other.reach;
     for (a, b) in into.outcomes.iter_mut().zip(&other.outcomes) {
         add_reach(a, b);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::Exact;
+    use gumdp::oracle::{Limits, optimum};
+    use gumdp::tasks;
+
+    fn tree(name: &str, beta: f64, wanted: Wanted) -> (Situation, f64, f64) {
+        let problem = tasks::get(name).unwrap().problem;
+        let erm = Erm::new(beta).unwrap();
+        let solution = optimum(&problem, erm, &Limits::QUICK).unwrap();
+        let mut exact = Exact::new(&problem, erm, Limits::QUICK, &solution, name);
+        (grow(&problem, erm, &mut exact, wanted).unwrap(), solution.value, solution.mean)
+    }
+
+    /// Probabilities add up, and risk and mean of a situation are those of its outcomes.
+    fn check(situation: &Situation, erm: Erm) {
+        assert!(situation.outcomes.is_empty() || situation.then == Ending::Chance);
+        if situation.then != Ending::Chance {
+            return;
+        }
+        let folded =
+            situation.folded.as_ref().map(|folded| (folded.erm.unwrap(), folded.mean.unwrap(), folded.probability));
+        let all = || situation.outcomes.iter().map(|of| (of.erm, of.mean, of.probability)).chain(folded);
+        assert!((all().map(|outcome| outcome.2).sum::<f64>() - 1.0).abs() < 1e-12);
+        let risk = mixed(erm, &all().map(|(erm, _, p)| (erm, p)).collect::<Vec<_>>());
+        let mean = mixed(Erm::MEAN, &all().map(|(_, mean, p)| (mean, p)).collect::<Vec<_>>());
+        assert!((risk - situation.erm).abs() < 1e-9 && (mean - situation.mean).abs() < 1e-9, "{situation:?}");
+        for outcome in &situation.outcomes {
+            assert!((outcome.reach - situation.reach * outcome.probability).abs() < 1e-12);
+            assert!(outcome.next_best.as_ref().is_none_or(|next| next.extra_erm >= 0.0));
+            check(outcome, erm);
+        }
+    }
+
+    #[test]
+    fn situations_are_consistent_with_their_outcomes_and_the_optimum() {
+        for (name, betas) in [("rooms", [1.0, 50.0]), ("mdp", [0.1, f64::INFINITY]), ("grid-mo", [-1.0, 8.0])] {
+            for beta in betas {
+                let (tree, value, mean) = tree(name, beta, Wanted { depth: 4, nodes: 30 });
+                assert!((tree.erm - value).abs() < 1e-9 && (tree.mean - mean).abs() < 1e-9, "{name} {beta}");
+                check(&tree, Erm::new(beta).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn trees_stay_small() {
+        fn count(of: &Situation) -> usize {
+            1 + of.outcomes.iter().map(count).sum::<usize>()
+        }
+        let (small, ..) = tree("grid-mo", 1.0, Wanted { depth: 100, nodes: 12 });
+        assert!((12..12 + MOST_OUTCOMES).contains(&count(&small)), "{}", count(&small));
+        let (root, ..) = tree("grid-mo", 1.0, Wanted { depth: 0, nodes: 12 });
+        assert_eq!((count(&root), root.then), (1, Ending::Unshown));
     }
 }

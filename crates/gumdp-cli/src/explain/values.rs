@@ -23,7 +23,12 @@ pub struct Value {
 /// Knows what is done and what it costs.
 pub trait Explainer {
     /// What is done from here on, until chance has its turn or the episode is over. `number` tells situations apart.
-    fn follow(&mut self, at: &OccupancyState, number: u64, step: &mut dyn FnMut(&OccupancyState, Pair) -> Option<OccupancyState>);
+    fn follow(
+        &mut self,
+        at: &OccupancyState,
+        number: u64,
+        step: &mut dyn FnMut(&OccupancyState, Pair) -> Option<OccupancyState>,
+    );
 
     /// What it costs from here on.
     fn value(&mut self, at: &OccupancyState, number: u64) -> Result<Value>;
@@ -47,7 +52,12 @@ impl<'a> Exact<'a> {
 }
 
 impl Explainer for Exact<'_> {
-    fn follow(&mut self, at: &OccupancyState, _: u64, step: &mut dyn FnMut(&OccupancyState, Pair) -> Option<OccupancyState>) {
+    fn follow(
+        &mut self,
+        at: &OccupancyState,
+        _: u64,
+        step: &mut dyn FnMut(&OccupancyState, Pair) -> Option<OccupancyState>,
+    ) {
         let mut at = at.clone();
         while let Some(next) = step(&at, self.policy.best(&at)) {
             at = next;

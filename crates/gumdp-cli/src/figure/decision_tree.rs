@@ -34,8 +34,12 @@ pub struct TreeCard {
     pub heading: String,
     /// What is done there; up to two lines.
     pub detail: String,
+    /// What could be done instead; shown if there is room.
+    pub alternative: String,
     /// Numbers, on the last line.
     pub note: String,
+    /// How likely it is to be here at all, beside the name.
+    pub reached: String,
     /// Label of the branch that leads here.
     pub branch: String,
     /// Probability of ever being here, the thickness of the branch.
@@ -131,8 +135,10 @@ fn draw_branches(canvas: &mut Canvas, placed: &Placed) {
         let paint = Paint::stroke(MUTED, 1.0 + 5.0 * share).opacity(0.55);
         canvas.path(&path, &if child.card.folded { paint.dash("3 3") } else { paint });
         draw_branches(canvas, child);
+        // On the side from which the branch does not come.
+        let aside = if end.1 > start.1 + 1.0 { 11.0 } else { -11.0 };
         let label = TextStyle::new(SIZE, Anchor::End).halo(PAPER);
-        canvas.text((end.0 - 6.0, end.1 - 11.0), &child.card.branch, &label);
+        canvas.text((end.0 - 6.0, end.1 + aside), &child.card.branch, &label);
     }
 }
 
@@ -149,15 +155,21 @@ fn draw_cards(canvas: &mut Canvas, placed: &Placed, (low, high): (f64, f64)) {
             let stripe = Rect::new(place.x, place.y, STRIPE, place.h);
             canvas.rect(stripe, 2.0, &Paint::fill(&ink::sequential(share)));
         }
-        let heading = text::shorten(&card.heading, SIZE + 1.0, room);
+        let share = TextStyle::new(SIZE - 0.5, Anchor::End).colour(MUTED);
+        canvas.text((place.right() - 8.0, place.y + 13.0), &card.reached, &share);
+        let heading = text::shorten(&card.heading, SIZE + 1.0, room - text::width(&card.reached, SIZE) - 6.0);
         canvas.text((left, place.y + 13.0), &heading, &TextStyle::new(SIZE + 1.0, Anchor::Start).bold());
-        for (number, line) in text::wrap(&card.detail, SIZE, room, 2).iter().enumerate() {
+        let lines = text::wrap(&card.detail, SIZE, room, 2);
+        for (number, line) in lines.iter().enumerate() {
             let y = place.y + 30.0 + 14.0 * number as f64;
             canvas.text((left, y), line, &TextStyle::new(SIZE, Anchor::Start).colour(INK));
         }
-        let note = text::shorten(&card.note, SIZE - 0.5, room);
         let style = TextStyle::new(SIZE - 0.5, Anchor::Start).colour(MUTED);
-        canvas.text((left, place.bottom() - 11.0), &note, &style);
+        let muted = |words: &str| text::shorten(words, SIZE - 0.5, room);
+        if lines.len() < 2 {
+            canvas.text((left, place.y + 44.0), &muted(&card.alternative), &style);
+        }
+        canvas.text((left, place.bottom() - 11.0), &muted(&card.note), &style);
     });
     children.iter().for_each(|child| draw_cards(canvas, child, (low, high)));
 }

@@ -110,7 +110,19 @@ fn degenerate() -> Vec<String> {
         range: Some((f64::NAN, 1.0)),
         ..HeatMaps::default()
     };
+    let card = |heat: &f64| TreeCard {
+        heading: MARKUP.into(),
+        detail: MARKUP.repeat(20),
+        branch: MARKUP.into(),
+        share: *heat,
+        heat: Some(*heat),
+        children: vec![TreeCard { folded: true, ..TreeCard::default() }],
+        ..TreeCard::default()
+    };
+    let root = TreeCard { children: NASTY.iter().map(card).collect(), ..TreeCard::default() };
     vec![
+        DecisionTree::default().svg(),
+        DecisionTree { title: MARKUP.into(), heat_label: MARKUP.into(), root }.svg(),
         BoxPlot::default().svg(),
         BoxPlot { groups: NASTY.iter().map(group).collect(), ..BoxPlot::default() }.svg(),
         LinePlot::default().svg(),

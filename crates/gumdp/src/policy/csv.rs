@@ -91,10 +91,7 @@ mod tests {
     #[test]
     fn bad_quotes_have_a_place() {
         assert_eq!(rows("a\n\"b").err(), Some((2, "the quoted field has no end")));
-        assert_eq!(
-            rows("\"a\"b").err(),
-            Some((3, "a comma or the end of the line must follow a quoted field"))
-        );
+        assert_eq!(rows("\"a\"b").err(), Some((3, "a comma or the end of the line must follow a quoted field")));
         assert_eq!(rows("\"a\"\"").err(), Some((0, "the quoted field has no end")));
     }
 }
