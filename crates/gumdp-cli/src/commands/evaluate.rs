@@ -311,7 +311,9 @@ fn print(task: &Task, evaluation: &Evaluation, out: &mut impl Write) -> Result<(
     for (number, (header, rows)) in evaluation.tables().into_iter().enumerate() {
         writeln!(out)?;
         let mut table = Table::new(&header, if number == 0 { &[0] } else { &[] });
-        rows.into_iter().for_each(|row| table.row(row));
+        for row in rows {
+            table.row(row);
+        }
         table.print(out)?;
     }
     Ok(())

@@ -64,7 +64,7 @@ pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
                 let tree = explain::grow(&task.problem, erm, &mut planned, wanted)?;
                 let simulations = cell.simulations;
                 let origin =
-                    format!("{said} with {simulations} simulations per decision; values from {runs} episodes each");
+                    format!("{said} ({simulations} simulations); values from {runs} episodes each");
                 (false, tree, origin)
             }
         };
@@ -73,7 +73,8 @@ pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
     let mut text = Vec::new();
     writeln!(text, "{}", heading(&task))?;
     let (erm, mean) = (short(explanation.tree.erm), short(explanation.tree.mean));
-    writeln!(text, "beta = {}: ERM {erm}, mean {mean}; {}\n", beta(args.beta), explanation.origin)?;
+    writeln!(text, "policy auto: {}", explanation.origin)?;
+    writeln!(text, "beta = {}: ERM {erm}, mean {mean}; lower is better\n", beta(args.beta))?;
     explain::print(&explanation.tree, &mut text)?;
     if let Some(dir) = &args.out {
         let mut json = serde_json::to_vec_pretty(&explanation)?;

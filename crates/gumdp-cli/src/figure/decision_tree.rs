@@ -92,13 +92,17 @@ impl DecisionTree {
 impl TreeCard {
     fn heats(&self, found: &mut Vec<f64>) {
         found.extend(self.heat.filter(|heat| drawable(*heat)));
-        self.children.iter().for_each(|child| child.heats(found));
+        for child in &self.children {
+            child.heats(found);
+        }
     }
 
     fn describe(&self, out: &mut String) {
         let separator = if self.branch.is_empty() { "" } else { ": " };
         let _ = write!(out, "{}{separator}{}, {} {}. ", self.branch, self.heading, self.detail, self.note);
-        self.children.iter().for_each(|child| child.describe(out));
+        for child in &self.children {
+            child.describe(out);
+        }
     }
 }
 
@@ -171,7 +175,9 @@ fn draw_cards(canvas: &mut Canvas, placed: &Placed, (low, high): (f64, f64)) {
         }
         canvas.text((left, place.bottom() - 11.0), &muted(&card.note), &style);
     });
-    children.iter().for_each(|child| draw_cards(canvas, child, (low, high)));
+    for child in children {
+        draw_cards(canvas, child, (low, high));
+    }
 }
 
 /// A bar of colours with its ends named; returns where it ends.

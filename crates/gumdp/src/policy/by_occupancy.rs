@@ -1,6 +1,6 @@
 //! Policies as a list of decisions, one for each occupancy state that they lead to: how an optimal policy is kept.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{ExplicitPolicy, PolicyError, available};
 use crate::model::{Action, Pair};
@@ -83,6 +83,7 @@ impl ByOccupancy {
     }
 
     /// The decisions, in the order in which they were given. See the [example](ByOccupancy).
+    #[must_use]
     pub fn rows(&self) -> impl ExactSizeIterator<Item = (&OccupancyState, Action)> {
         self.rows.iter().map(|(at, pair)| (at, self.problem.mdp().action(*pair)))
     }
@@ -111,13 +112,13 @@ fn walk(
     let mut met = now.len();
     for _ in 0..problem.horizon() {
         let mut next: Vec<OccupancyState> = Vec::new();
-        let mut listed: HashMap<Box<[u64]>, ()> = HashMap::new();
+        let mut listed: HashSet<Box<[u64]>> = HashSet::new();
         for at in &now {
             let pair = decide(at)?;
             for (successor, _) in mdp.successors(pair) {
                 let mut then = at.clone();
                 problem.advance(&mut then, pair, successor);
-                if listed.insert(key(&then), ()).is_none() {
+                if listed.insert(key(&then)) {
                     next.push(then);
                 }
             }

@@ -277,11 +277,15 @@ impl Reader<'_> {
         let by_time = self.columns[0].is_some();
         let mut now: Vec<State> = mdp.initial().iter().map(|&(state, _)| state).collect();
         let mut listed = vec![false; mdp.state_count()];
-        now.iter().for_each(|state| listed[state.index()] = true);
+        for state in &now {
+            listed[state.index()] = true;
+        }
         let mut missing: Vec<Place> = Vec::new();
         for time in 0..self.problem.horizon() {
             if by_time {
-                now.iter().for_each(|state| listed[state.index()] = false);
+                for state in &now {
+                    listed[state.index()] = false;
+                }
             }
             let mut next = Vec::new();
             for &state in &now {
