@@ -101,7 +101,7 @@ impl Store {
         let folder = self.dir.join("runs");
         let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
         let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let mut other: Vec<String> = names.filter(|name| name.ends_with(".csv") && !own.contains(name)).collect();
+        let mut other: Vec<String> = names.filter(|name| !name.starts_with('.') && !own.contains(name)).collect();
         other.sort();
         Ok(other)
     }

@@ -101,8 +101,8 @@ pub fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
         drop(spinner);
         let mut evaluation = match exact {
             Some(Ok(law)) => exactly(&law.outcomes().collect::<Vec<_>>(), &erms),
-            Some(Err(error)) => sampled(args, &task, &brought, &erms, too_large(&error)?, quiet)?,
-            None => sampled(args, &task, &brought, &erms, "a planner can only be played".to_owned(), quiet)?,
+            Some(Err(error)) => sampled(args, &task, &brought, &erms, &too_large(&error)?, quiet)?,
+            None => sampled(args, &task, &brought, &erms, "a planner can only be played", quiet)?,
         };
         evaluation.task.clone_from(&task.name);
         evaluation.policy.clone_from(&brought.what);
@@ -164,7 +164,7 @@ fn sampled(
     task: &Task,
     brought: &Brought,
     erms: &[Erm],
-    because: String,
+    because: &str,
     quiet: bool,
 ) -> Result<Evaluation> {
     let planner = brought.planner.as_ref();
@@ -174,7 +174,7 @@ fn sampled(
     let mut costs: Vec<f64> = Vec::new();
     loop {
         play(&task.problem, &brought.policy, seed, runs, &progress, &mut costs)?;
-        let evaluation = of_samples(&costs, erms, seed, &because);
+        let evaluation = of_samples(&costs, erms, seed, because);
         let Some(precision) = args.precision else { return Ok(evaluation) };
         let half_width = evaluation.risks.iter().map(RiskRow::half_width).fold(0.0, f64::max);
         let needed = more_runs(runs, half_width, precision, args.max_runs);

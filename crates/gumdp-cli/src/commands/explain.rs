@@ -63,8 +63,7 @@ pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
                 let mut planned = Planned { problem: &task.problem, erm, planner, seed, runs, progress: &progress };
                 let tree = explain::grow(&task.problem, erm, &mut planned, wanted)?;
                 let simulations = cell.simulations;
-                let origin =
-                    format!("{said} ({simulations} simulations); values from {runs} episodes each");
+                let origin = format!("{said} ({simulations} simulations); values from {runs} episodes each");
                 (false, tree, origin)
             }
         };

@@ -1,5 +1,6 @@
 //! The tree as text, at most 100 columns wide.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::steps::{percent, put_together};
@@ -67,10 +68,10 @@ fn line(out: &mut impl Write, text: &str, columns: [String; 3], last: Option<Str
     let text = cut(text, room);
     let mut line = format!("{text}{}", " ".repeat(room - text.chars().count()));
     for column in columns {
-        line += &format!("{column:>COLUMN$}");
+        let _ = write!(line, "{column:>COLUMN$}");
     }
     if let Some(last) = last {
-        line += &format!("{last:>NEXT_BEST$}");
+        let _ = write!(line, "{last:>NEXT_BEST$}");
     }
     writeln!(out, "{}", line.trim_end())
 }

@@ -108,7 +108,7 @@ pub fn grow(problem: &Problem, erm: Erm, explainer: &mut impl Explainer, wanted:
         problem.mdp().initial().iter().map(|&(state, p)| (problem.start(state), p)).collect();
     let mut root = None;
     if let [(at, _)] = &initial[..] {
-        grower.add(at.clone(), 1.0, 1.0, 0, None)?;
+        grower.add(at, 1.0, 1.0, 0, None)?;
     } else {
         // Not a place in the model: what chance does before the first decision.
         let situation = Situation { states: vec!["start".to_owned()], then: Ending::Chance, ..blank() };
@@ -167,7 +167,7 @@ impl<E: Explainer> Grower<'_, E> {
     /// Adds a situation with what is done there; its value is computed if it is not known.
     fn add(
         &mut self,
-        at: OccupancyState,
+        at: &OccupancyState,
         probability: f64,
         reach: f64,
         depth: u64,
@@ -177,11 +177,11 @@ impl<E: Explainer> Grower<'_, E> {
         let number = self.nodes.len() as u64;
         let value = match value {
             Some(value) => value,
-            None => self.explainer.value(&at, number)?,
+            None => self.explainer.value(at, number)?,
         };
         let (mut steps, mut turn) = (Vec::new(), None);
         if at.time < problem.horizon() {
-            self.explainer.follow(&at, number, &mut |now, pair| {
+            self.explainer.follow(at, number, &mut |now, pair| {
                 let name = if indifferent(problem, now) { ANY } else { mdp.action_name(mdp.action(pair)) };
                 steps.push(name.to_owned());
                 let mut successors = mdp.successors(pair);
@@ -196,7 +196,7 @@ impl<E: Explainer> Grower<'_, E> {
                 Some(then)
             });
         }
-        let next_best = value.next_best.filter(|_| !indifferent(problem, &at));
+        let next_best = value.next_best.filter(|_| !indifferent(problem, at));
         let situation = Situation {
             states: vec![mdp.state_name(at.state).to_owned()],
             time: at.time,
@@ -250,7 +250,7 @@ impl<E: Explainer> Grower<'_, E> {
             shown.append(&mut folded);
         }
         for (at, p, value) in shown {
-            let added = self.add(at, p, reach * p, depth, value)?;
+            let added = self.add(&at, p, reach * p, depth, value)?;
             self.nodes[index].outcomes.push(added);
         }
         let situation = &mut self.nodes[index].situation;

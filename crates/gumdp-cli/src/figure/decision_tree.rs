@@ -115,14 +115,12 @@ impl Placed<'_> {
 /// Leaves one below the other, their parents at half height.
 fn place<'a>(card: &'a TreeCard, depth: usize, bottom: &mut f64) -> Placed<'a> {
     let children: Vec<Placed> = card.children.iter().map(|child| place(child, depth + 1, bottom)).collect();
-    let y = match (children.first(), children.last()) {
-        (Some(first), Some(last)) => f64::midpoint(first.place.y, last.place.y),
-        _ => {
-            let y = *bottom;
-            *bottom += CARD_HEIGHT + GAPS.1;
-            y
-        }
-    };
+    let mut y = *bottom;
+    if let (Some(first), Some(last)) = (children.first(), children.last()) {
+        y = f64::midpoint(first.place.y, last.place.y);
+    } else {
+        *bottom += CARD_HEIGHT + GAPS.1;
+    }
     let x = MARGIN + depth as f64 * (CARD_WIDTH + GAPS.0);
     Placed { card, place: Rect::new(x, y, CARD_WIDTH, CARD_HEIGHT), children }
 }
