@@ -55,7 +55,7 @@ fn one_policy_in_every_form_has_one_law() {
     sandbox.write("script.csv", "action\nleft\nright\n");
     sandbox.write("state.csv", "# careful\nstate, action\ns1, left\n\"s0\", right\n");
     sandbox.write("chance.csv", "probability,action,state\n1,left,s1\n0.0,right,s1\n1,right,s0\n");
-    let row = |time: u32| format!("{time},{}\n", if time % 2 == 0 { "s1,left" } else { "s0,right" });
+    let row = |time: u32| format!("{time},{}\n", if time.is_multiple_of(2) { "s1,left" } else { "s0,right" });
     let by_time = format!("time,state,action\n{}", (0..20).map(row).collect::<String>());
     sandbox.write("time.csv", &by_time);
     let script = evaluated(&sandbox, "rooms --policy pi2 --beta 1,inf");
