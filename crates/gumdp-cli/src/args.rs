@@ -1,5 +1,11 @@
 //! The command line, as types.
 
+mod evaluate;
+mod explain;
+
+pub use evaluate::EvaluateArgs;
+pub use explain::ExplainArgs;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -28,6 +34,8 @@ Examples:
   gumdp run mdp --beta 0.1,5,10 --json  the same as data
   gumdp compare msee --beta 50          both planners, the optimum and chance, side by side
   gumdp solve msee --beta 50            the exact optimum
+  gumdp explain rooms --beta 50         its behaviour as a decision tree
+  gumdp evaluate rooms --policy pi1     the law of a policy of your own
   gumdp show rooms --toml > mine.toml   start a problem of your own
   gumdp reproduce                       every experiment of the paper
 
@@ -62,25 +70,11 @@ pub enum Command {
     /// Play the paper's planner, the default one, the optimum and chance side by side.
     Compare(CompareArgs),
     /// Compute the exact optimum.
-    #[command(
-        after_help = "Examples:\n  gumdp solve msee --beta 50\n  gumdp solve grid-mo --beta 8 --json\n  gumdp solve mine.toml --beta inf --max-states 200000000"
-    )]
-    Solve {
-        /// Name of a built-in task, or a problem file.
-        task: String,
-        /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk.
-        #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
-        beta: f64,
-        /// Refuse problems with more occupancy states than this.
-        #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = whole(1, u64::MAX))]
-        max_states: u64,
-        /// Use this many threads (default: all cores).
-        #[arg(long, value_name = "T", value_parser = threads)]
-        threads: Option<usize>,
-        /// A JSON object instead of text.
-        #[arg(long)]
-        json: bool,
-    },
+    Solve(SolveArgs),
+    /// Compute the law of the cost of a policy that you bring, and all its measures.
+    Evaluate(EvaluateArgs),
+    /// Show the optimal or planned behaviour as a small decision tree.
+    Explain(ExplainArgs),
     /// Make one decision and show its reasons.
     Plan(PlanArgs),
     /// Regenerate the paper's experiments with its settings and ours; can be resumed.
@@ -159,7 +153,7 @@ pub enum Command {
 /// Arguments of `gumdp run`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp run rooms\n  gumdp run mdp --beta 0.1,5,10 --runs 1000 --json\n  gumdp run mine.toml --beta -1,0,inf --policy exact\n  gumdp run grid-mo --preset paper --out paper-grid-mo"
+    after_help = "Examples:\n  gumdp run rooms\n  gumdp run mdp --beta 0.1,5,10 --runs 1000 --json\n  gumdp run mine.toml --beta -1,0,inf --policy exact\n  gumdp run grid-mo --preset paper --out paper-grid-mo\n  gumdp run msee --precision 0.005"
 )]
 pub struct RunArgs {
     /// What is played.
@@ -168,6 +162,12 @@ pub struct RunArgs {
     /// Who plays.
     #[command(flatten)]
     pub policy: PolicyArgs,
+    /// Play more until the 95 % interval of the ERM is at most this far to either side; says how many runs that needs.
+    #[arg(long, value_name = "P", value_parser = precision)]
+    pub precision: Option<f64>,
+    /// Never play more runs per β than this for --precision.
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = whole(1, MAX_RUNS))]
+    pub max_runs: u64,
 }
 
 /// Arguments of `gumdp compare`.
@@ -227,6 +227,31 @@ pub struct PolicyArgs {
     pub max_states: Option<u64>,
 }
 
+/// Arguments of `gumdp solve`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp solve msee --beta 50\n  gumdp solve grid-mo --beta 8 --json\n  gumdp solve rooms --beta 10 --save careful.json\n  gumdp solve mine.toml --beta inf --max-states 200000000"
+)]
+pub struct SolveArgs {
+    /// Name of a built-in task, or a problem file.
+    pub task: String,
+    /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk.
+    #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
+    pub beta: f64,
+    /// Refuse problems with more occupancy states than this.
+    #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = whole(1, u64::MAX))]
+    pub max_states: u64,
+    /// Use this many threads (default: all cores).
+    #[arg(long, value_name = "T", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Save the optimal policy to this JSON file, for `gumdp evaluate`.
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// A JSON object instead of text.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Arguments of `gumdp plan`.
 #[derive(Debug, Args)]
 #[command(
@@ -253,6 +278,9 @@ pub struct PlanArgs {
     /// Seed of all random numbers.
     #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole(0, u64::MAX))]
     pub seed: u64,
+    /// Save the optimal policy, or the planner's settings, to this JSON file, for `gumdp evaluate`.
+    #[arg(long, value_name = "FILE", conflicts_with = "time_limit")]
+    pub save: Option<PathBuf>,
     /// A JSON object instead of a table.
     #[arg(long)]
     pub json: bool,
@@ -332,6 +360,14 @@ fn whole(low: u64, high: u64) -> impl Fn(&str) -> Result<u64, String> + Clone + 
     move |text| match text.trim().parse::<u64>() {
         Ok(value) if (low..=high).contains(&value) => Ok(value),
         _ => Err(format!("it must be a whole number in [{low}, {high}]")),
+    }
+}
+
+/// Half the width of an interval.
+fn precision(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("it must be a positive number, half the width of the interval".to_owned()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Cells of an experiment: one task, one policy, one β, many runs. Playing them, journalled and resumable.
 
+use std::collections::HashSet;
+
 use anyhow::Result;
 use cpu_time::ThreadTime;
 use gumdp::{Auto, Budget, Erm, Exploration, GuidedPlanner, GuidedSettings, PlannerSettings, PlannerVariant, Task};
@@ -117,15 +119,24 @@ impl Cell {
         progress: &Progress,
         solver: &mut Solver,
     ) -> Result<Vec<Record>> {
+        self.play_on(Vec::new(), task, store, progress, solver)
+    }
+
+    /// The same if some runs, in order, are at hand.
+    pub fn play_on(
+        &self,
+        mut records: Vec<Record>,
+        task: &Task,
+        store: Option<&Store>,
+        progress: &Progress,
+        solver: &mut Solver,
+    ) -> Result<Vec<Record>> {
         let journal = store.map(|store| store.journal(&self.journal(task))).transpose()?;
-        let mut records: Vec<Record> = match &journal {
-            Some(journal) => journal.finished.range(..self.runs).map(|(_, record)| record.clone()).collect(),
-            None => Vec::new(),
-        };
-        let missing: Vec<u64> = match &journal {
-            Some(journal) => (0..self.runs).filter(|run| !journal.finished.contains_key(run)).collect(),
-            None => (0..self.runs).collect(),
-        };
+        if let Some(journal) = &journal {
+            records = journal.finished.range(..self.runs).map(|(_, record)| record.clone()).collect();
+        }
+        let known: HashSet<u64> = records.iter().map(|record| record.run).collect();
+        let missing: Vec<u64> = (0..self.runs).filter(|run| !known.contains(run)).collect();
         progress.message(format!("{} β = {} {}", self.task, number::beta(self.beta), self.preset));
         progress.advance(records.len() as u64);
         if !missing.is_empty() {

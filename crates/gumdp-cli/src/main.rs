@@ -1,14 +1,17 @@
 //! `gumdp`: parse → validated settings → library call → output. Data goes to stdout, talk to stderr.
 
 mod args;
+mod brought;
 mod cells;
 mod commands;
 mod comparison;
 mod draw;
 mod exact;
+mod explain;
 mod failure;
 mod figure;
 mod interrupt;
+mod measures;
 mod number;
 mod outcome;
 mod page;
@@ -18,6 +21,7 @@ mod player;
 mod png;
 mod progress;
 mod results;
+mod saved_policy;
 mod side_by_side;
 mod store;
 mod study;
@@ -51,10 +55,10 @@ fn dispatch(cli: Cli) -> Result<()> {
         Command::Show { task, toml, svg } => commands::show::show(&task, toml, svg.as_deref()),
         Command::Run(args) => commands::run::run(&args, quiet),
         Command::Compare(args) => commands::compare::compare(&args, quiet),
-        Command::Solve { task, beta, max_states, threads, json } => {
-            commands::solve::solve(&task, beta, max_states, threads, json, quiet)
-        }
-        Command::Plan(args) => commands::plan::plan(&args),
+        Command::Solve(args) => commands::solve::solve(&args, quiet),
+        Command::Explain(args) => commands::explain::explain(&args, quiet),
+        Command::Evaluate(args) => commands::evaluate::evaluate(&args, quiet),
+        Command::Plan(args) => commands::plan::plan(&args, quiet),
         Command::Reproduce { figures, runs, paper_only, seed, threads, out } => {
             let chosen = Chosen { figures: &figures, runs, paper_only, seed };
             commands::reproduce::reproduce(&chosen, threads, &out, quiet)

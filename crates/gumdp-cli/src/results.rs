@@ -112,6 +112,24 @@ impl Finished {
         Self::new(cell, records)
     }
 
+    /// Plays a cell on from the first of its runs.
+    pub fn play_on(
+        cell: Cell,
+        records: Vec<Record>,
+        task: &Task,
+        store: Option<&Store>,
+        progress: &Progress,
+        solver: &mut Solver,
+    ) -> Result<Self> {
+        let records = cell.play_on(records, task, store, progress, solver)?;
+        Self::new(cell, records)
+    }
+
+    /// Half the width of the 95 % interval of its risk.
+    pub fn half_width(&self) -> f64 {
+        (self.summary.erm_high - self.summary.erm_low) / 2.0
+    }
+
     /// A cell with its runs and their summary.
     pub fn new(cell: Cell, records: Vec<Record>) -> Result<Self> {
         let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
@@ -142,6 +160,15 @@ impl Finished {
     /// Model steps simulated over all runs.
     pub fn simulated_steps(&self) -> u64 {
         self.records.iter().map(|record| record.simulated_steps).sum()
+    }
+}
+
+/// How many runs each cell has: one number, or a range.
+pub fn runs_text(finished: &[Finished]) -> String {
+    let runs = || finished.iter().map(|finished| finished.cell.runs);
+    match (runs().min().unwrap_or(0), runs().max().unwrap_or(0)) {
+        (least, most) if least == most => least.to_string(),
+        (least, most) => format!("{least} to {most}"),
     }
 }
 

@@ -57,6 +57,12 @@ impl Store {
         Ok(Self { dir: dir.to_owned() })
     }
 
+    /// Opens a folder for results that have no runs to be gone on with.
+    pub fn folder(dir: &Path) -> Result<Self> {
+        fs::create_dir_all(dir).with_context(|| format!("cannot create the output folder {}", dir.display()))?;
+        Ok(Self { dir: dir.to_owned() })
+    }
+
     /// Opens a results folder for reading.
     pub fn open(dir: &Path) -> Result<Self> {
         if !dir.is_dir() {
@@ -88,6 +94,16 @@ impl Store {
     pub fn journal(&self, name: &str) -> Result<Journal> {
         let path = self.dir.join("runs").join(name);
         Journal::open(path.clone()).with_context(|| format!("cannot open the journal {}", path.display()))
+    }
+
+    /// The names of journals other than these, in order.
+    pub fn other_journals(&self, own: &[String]) -> Result<Vec<String>> {
+        let folder = self.dir.join("runs");
+        let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+        let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut other: Vec<String> = names.filter(|name| !name.starts_with('.') && !own.contains(name)).collect();
+        other.sort();
+        Ok(other)
     }
 
     /// Reads the finished runs of a journal without opening it for writing.

@@ -27,12 +27,14 @@ fn check(name: &str, arguments: &str) {
     snapshot(name, arguments, &Sandbox::new().gumdp(arguments));
 }
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 14] = [
     "list",
     "show",
     "run",
     "compare",
     "solve",
+    "evaluate",
+    "explain",
     "plan",
     "reproduce",
     "report",
@@ -217,7 +219,8 @@ fn run_plays_a_problem_file_with_its_own_settings() {
 fn a_beta_given_twice_is_played_once() {
     let sandbox = Sandbox::new();
     let table = sandbox.data("run mdp --policy uniform --runs 2 --beta 1,0,1.0,-0 --quiet --out out");
-    assert_eq!(table.lines().count(), 4 + 2, "{table}");
+    // Two lines of heading, an empty one and the header; after the rows an empty line and the note on precision.
+    assert_eq!(table.lines().count(), 4 + 2 + 2, "{table}");
     assert_eq!(sandbox.read("out/samples.csv").lines().count(), 1 + 2 * 2);
 }
 
@@ -327,4 +330,24 @@ fn completions_know_every_command() {
             insta::assert_snapshot!(format!("completions_{shell}"), script);
         });
     }
+}
+
+#[test]
+fn evaluate_prints_every_measure() {
+    check("evaluate", "evaluate rooms --policy pi1 --beta 0,50");
+    check("evaluate_sampled", "evaluate msee --policy uniform --beta 25 --max-states 0 --runs 200 --seed 3");
+}
+
+#[test]
+fn explain_prints_a_tree() {
+    check("explain", "explain msee --beta 50 --depth 2");
+    check("explain_mdp", "explain mdp --beta 0.1 --depth 2");
+    check("explain_map", "explain grid-mo --beta 8 --nodes 8");
+    let sandbox = Sandbox::new();
+    let ended = sandbox.gumdp("explain rooms --beta 50 --out why");
+    snapshot("explain_out", "explain rooms --beta 50 --out why", &ended);
+    assert_eq!(sandbox.files("why"), ["tree.html", "tree.json", "tree.svg", "tree.txt"]);
+    assert_well_formed(&sandbox.read("why/tree.svg"));
+    assert_eq!(sandbox.read("why/tree.txt"), ended.stdout);
+    assert!(ended.stdout.lines().all(|line| line.chars().count() <= 100));
 }

@@ -52,7 +52,7 @@ fn fields(object: &Value) -> Vec<&str> {
 
 #[test]
 fn schemas_are_schemas_and_describe_every_field() {
-    for name in ["list", "run", "compare", "solve", "plan", "manifest", "comparison"] {
+    for name in ["list", "run", "compare", "solve", "plan", "evaluate", "explain", "policy", "manifest", "comparison"] {
         let schema = schema(name);
         assert!(jsonschema::draft202012::meta::is_valid(&schema), "{name}");
         assert_documented(&schema, name);
@@ -163,6 +163,33 @@ fn plan() {
         let output = valid("plan", &Sandbox::new().data(&format!("plan grid-mo {options} --json")));
         assert_eq!((&output["preset"], &output["stopped"]), (&Value::from(preset), &Value::from(reasons)));
         assert_eq!(output["auto"].is_string(), options == "--beta 8");
+    }
+}
+
+#[test]
+fn evaluate_and_saved_policies() {
+    let sandbox = Sandbox::new();
+    for (task, beta) in [("rooms", "10"), ("mdp", "-inf"), ("grid-mo", "8")] {
+        sandbox.data(&format!("solve {task} --beta {beta} --save {task}.json -q"));
+        valid("policy", &sandbox.read(&format!("{task}.json")));
+        let output = valid("evaluate", &sandbox.data(&format!("evaluate {task} --policy {task}.json --json")));
+        assert!(output["risks"][0]["gap"].as_f64().unwrap().abs() < 1e-9, "{task}");
+    }
+    sandbox.data("plan il --beta 1 --simulations 20 --save il.json -q");
+    valid("policy", &sandbox.read("il.json"));
+    let output = valid("evaluate", &sandbox.data("evaluate il --policy il.json --runs 3 --out il -q --json"));
+    assert_eq!((&output["exact"], &output["runs"]), (&Value::from(false), &Value::from(3)));
+    assert_eq!(valid("evaluate", &sandbox.read("il/evaluation.json")), output);
+}
+
+#[test]
+fn explain() {
+    let sandbox = Sandbox::new();
+    for arguments in
+        ["rooms --beta 50", "mdp --beta -inf --depth 0", "grid-mo --beta 8 --nodes 9", "il --beta 1 --runs 2 --nodes 3"]
+    {
+        let output = valid("explain", &sandbox.data(&format!("explain {arguments} --json")));
+        assert_eq!(output["exact"].as_bool(), Some(!arguments.starts_with("il")));
     }
 }
 

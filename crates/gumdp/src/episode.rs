@@ -2,7 +2,7 @@
 
 use crate::model::{Pair, State};
 use crate::policy::Policy;
-use crate::problem::Problem;
+use crate::problem::{OccupancyState, Problem};
 use crate::rng::Rng;
 
 /// What happened in one episode. See the [example](play).
@@ -10,7 +10,7 @@ use crate::rng::Rng;
 pub struct Episode {
     /// f of the episode's occupancy.
     pub cost: f64,
-    /// The pair visited at each time.
+    /// The pair visited at each time, from the first that was played.
     pub path: Vec<Pair>,
     /// The state after the last action.
     pub last: State,
@@ -60,9 +60,23 @@ pub fn play(
     environment: &mut Rng,
     policy_rng: &mut Rng,
 ) -> Result<Episode, EpisodeError> {
+    let start = problem.start(problem.mdp().sample_initial(environment));
+    play_on(problem, policy, start, environment, policy_rng)
+}
+
+/// Plays the rest of an episode from any occupancy state on; the path begins there. See the [example](play).
+///
+/// # Errors
+/// If the policy chooses an action that the state does not allow, or the objective is not a number.
+pub fn play_on(
+    problem: &Problem,
+    policy: &mut impl Policy,
+    mut at: OccupancyState,
+    environment: &mut Rng,
+    policy_rng: &mut Rng,
+) -> Result<Episode, EpisodeError> {
     let mdp = problem.mdp();
-    let mut at = problem.start(mdp.sample_initial(environment));
-    let mut path = Vec::with_capacity(problem.horizon());
+    let mut path = Vec::with_capacity(problem.horizon().saturating_sub(at.time));
     policy.begin_episode();
     while at.time < problem.horizon() {
         let action = policy.act(&at, policy_rng);

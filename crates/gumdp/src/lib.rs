@@ -60,7 +60,7 @@ pub mod stats;
 pub mod tasks;
 
 pub use auto::Auto;
-pub use episode::{Episode, EpisodeError, play};
+pub use episode::{Episode, EpisodeError, play, play_on};
 pub use experiment::{Run, RunError, experiment, run};
 pub use file::{Defaults, FileError, GraphScene, GridScene, PlannerVariant, Scene, Script, Sticky, Task, Terrain};
 pub use guided::{GuidedPlanner, GuidedSettings};
@@ -70,6 +70,6 @@ pub use planner::{
     ActionReason, Budget, Decision, Expansion, Exploration, FinalChoice, Planner, PlannerError, PlannerSettings,
     StopReason, UntriedOrder,
 };
-pub use policy::{ExplicitPolicy, Markov, Policy, PolicyError, Scripted, Uniform};
+pub use policy::{ByOccupancy, ExplicitPolicy, Markov, Policy, PolicyError, PolicyTable, Scripted, Uniform};
 pub use problem::{OccupancyState, Problem, ProblemError};
 pub use risk::{Erm, ErmAccumulator, RiskError};

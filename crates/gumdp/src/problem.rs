@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::model::{Mdp, Pair, State};
 use crate::objective::{Objective, ObjectiveError, PathEvaluator};
 use crate::risk::Sum;
+use crate::rng::{self, Purpose, mix};
 
 /// The longest horizon that is accepted.
 pub const MAX_HORIZON: usize = 1_000_000;
@@ -238,6 +239,49 @@ impl Problem {
 
     pub(crate) fn path_evaluator(&self) -> PathEvaluator {
         PathEvaluator::new(Arc::clone(&self.objective), Arc::clone(&self.masses))
+    }
+}
+
+impl Problem {
+    /// A number that two problems share if they have the same states, actions, transitions, start, discount and horizon (by
+    /// name and to the last bit) and the same objective; others share it with probability 2⁻⁶⁴. The objective is compared by
+    /// its values at eight occupancies. Saved policies carry it.
+    ///
+    /// ```
+    /// use gumdp::tasks;
+    /// let problem = tasks::get("rooms").unwrap().problem;
+    /// assert_eq!(problem.fingerprint(), tasks::get("rooms").unwrap().problem.fingerprint());
+    /// assert_ne!(problem.fingerprint(), problem.with_horizon(19)?.fingerprint());
+    /// # Ok::<(), gumdp::ProblemError>(())
+    /// ```
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let mdp = self.mdp();
+        let mut hash = 0;
+        let mut add = |word: u64| hash = mix(hash ^ word);
+        let mut add_name = |name: &str| {
+            add(name.len() as u64);
+            name.bytes().for_each(|byte| add(u64::from(byte)));
+        };
+        mdp.states().for_each(|state| add_name(mdp.state_name(state)));
+        (0..mdp.action_count() as u32).for_each(|action| add_name(mdp.action_name(action.into())));
+        mdp.initial().iter().for_each(|&(state, p)| [u64::from(state.0), p.to_bits()].into_iter().for_each(&mut add));
+        for pair in (0..mdp.pair_count() as u32).map(Pair) {
+            add(u64::from(mdp.state(pair).0));
+            add(u64::from(mdp.action(pair).index() as u32));
+            mdp.successors(pair).for_each(|(next, p)| [u64::from(next.0), p.to_bits()].into_iter().for_each(&mut add));
+        }
+        add(self.discount.to_bits());
+        add(self.horizon() as u64);
+        add(self.objective.feature_count() as u64);
+        for probe in 0..8 {
+            let mut rng = rng::stream(probe, 0, Purpose::Generation);
+            let masses: Vec<f64> = (0..mdp.pair_count()).map(|_| rng::unit(&mut rng)).collect();
+            let sum: f64 = masses.iter().sum();
+            let occupancy: Vec<f64> = masses.iter().map(|mass| mass / sum).collect();
+            add(self.objective.value(&occupancy).to_bits());
+        }
+        hash
     }
 }
 

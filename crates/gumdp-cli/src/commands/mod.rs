@@ -1,6 +1,8 @@
 //! One file per command.
 
 pub mod compare;
+pub mod evaluate;
+pub mod explain;
 pub mod list;
 pub mod plan;
 pub mod replay;

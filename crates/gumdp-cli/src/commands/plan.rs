@@ -1,6 +1,7 @@
 //! `gumdp plan`: one decision with its reasons.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use anyhow::Result;
 use gumdp::oracle::{self, ExactDecision, OracleError};
@@ -10,13 +11,14 @@ use gumdp::{
 };
 use serde::Serialize;
 
-use super::{limits, load, policy, print_json};
+use super::{limits, load, policy, print_json, solve};
 use crate::args::{PlanArgs, PolicyName, Preset};
 use crate::cells::Cell;
 use crate::exact::unsolved;
 use crate::failure::BadInput;
 use crate::number::{self, known, short};
 use crate::player::Who;
+use crate::saved_policy;
 use crate::table::Table;
 
 #[derive(Serialize)]
@@ -49,7 +51,7 @@ struct Reason<'a> {
 }
 
 /// Makes one decision at time 0 and prints it.
-pub fn plan(args: &PlanArgs) -> Result<()> {
+pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
     let task = load(&args.task)?;
     let policy = policy(&args.policy, args.time_limit.map(|_| "--time-limit"))?;
     let state = find_state(&task, args.state.as_deref())?;
@@ -106,7 +108,26 @@ pub fn plan(args: &PlanArgs) -> Result<()> {
         };
         plan.planned(mdp, &decision);
     }
+    if let Some(path) = &args.save {
+        save(path, args, &task, &plan, policy, quiet)?;
+    }
     if args.json { print_json(&plan) } else { plan.print(&mut io::stdout().lock()) }
+}
+
+/// Saves the optimal policy if the decision is exact, else the settings of the planner.
+fn save(path: &Path, args: &PlanArgs, task: &Task, plan: &Plan, policy: PolicyName, quiet: bool) -> Result<()> {
+    if plan.preset == Who::Exact {
+        let limits = limits(policy, args.policy.max_states);
+        let solution = oracle::optimum(&task.problem, Erm::new(args.beta)?, &limits);
+        let solution = solution.map_err(|error| unsolved(&task.name, &error))?;
+        return solve::save(path, task, args.beta, &solution, quiet);
+    }
+    let cell = Cell::new(task, args.beta, plan.preset, args.seed).with(None, args.simulations);
+    saved_policy::save_planner(path, task, &cell, (plan.state, plan.action))?;
+    if !quiet {
+        eprintln!("the settings of the planner are in {}; gumdp evaluate plays it again", path.display());
+    }
+    Ok(())
 }
 
 impl<'a> Plan<'a> {

@@ -15,7 +15,7 @@ use crate::exact::Solver;
 use crate::number::{self, beta, short};
 use crate::player::Who;
 use crate::progress::Progress;
-use crate::results::{Experiment, Finished, Row};
+use crate::results::{Experiment, Finished, Row, runs_text};
 use crate::table::Table;
 
 /// One row of `gumdp run --json`.
@@ -35,7 +35,7 @@ impl<'a> PlayedRow<'a> {
 /// Plays, prints, writes and draws.
 pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     let started = Instant::now();
-    let RunArgs { experiment: args, policy: chosen } = args;
+    let RunArgs { experiment: args, policy: chosen, precision, max_runs } = args;
     let task = load(&args.task)?;
     let policy = policy(chosen, None)?;
     let betas = betas(args, &task);
@@ -57,7 +57,22 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
         let play = |&beta: &f64| {
             progress.message(format!("{} β = {}", task.name, number::beta(beta)));
             let cell = cell(beta, &mut solver)?.with(args.runs, args.simulations);
-            Finished::play(cell, &task, store.as_ref(), &progress, &mut solver)
+            let mut finished = Finished::play(cell, &task, store.as_ref(), &progress, &mut solver)?;
+            let next = |finished: &Finished| {
+                precision.and_then(|wanted| more_runs(finished.cell.runs, finished.half_width(), wanted, *max_runs))
+            };
+            while let Some(runs) = next(&finished) {
+                if !quiet {
+                    let (beta, width) = (number::beta(beta), short(finished.half_width()));
+                    let have = finished.cell.runs;
+                    eprintln!("beta = {beta}: ±{width} after {have} runs; going on to {runs}");
+                }
+                let cell = Cell { runs, ..finished.cell };
+                // Those that are at hand are counted again.
+                progress.lengthen_by(runs);
+                finished = Finished::play_on(cell, finished.records, &task, store.as_ref(), &progress, &mut solver)?;
+            }
+            Ok(finished)
         };
         betas.iter().map(play).collect()
     })?;
@@ -69,16 +84,46 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     } else {
         print_table(&task, &finished, &mut io::stdout().lock())
     };
+    if !quiet && let Some(precision) = precision {
+        for missed in finished.iter().filter(|finished| finished.half_width() > *precision) {
+            let (beta, width) = (number::beta(missed.cell.beta), short(missed.half_width()));
+            eprintln!("beta = {beta}: --max-runs {max_runs} is reached, the ERM is known to ±{width}");
+        }
+    }
     if let Some(store) = &store {
+        let other = store.other_journals(&finished.iter().map(|of| of.cell.journal(&task)).collect::<Vec<_>>())?;
+        if !quiet && !other.is_empty() {
+            let (count, dir) = (other.len(), store.dir().display());
+            eprintln!(
+                "{dir} also holds runs of other settings, which are kept but not part of these results: {}{}",
+                other.iter().take(3).map(String::as_str).collect::<Vec<_>>().join(", "),
+                if count > 3 { format!(" and {} more", count - 3) } else { String::new() }
+            );
+        }
         let experiment = with_threads(args.threads, || Experiment::new(task, finished, &mut solver))?;
         keep(store, "run", &experiment, started, quiet, draw::draw)?;
     }
     printed
 }
 
+/// How many runs a half-width of the interval needs, from that of some runs: it shrinks with the root of their number.
+fn runs_for(runs: u64, half_width: f64, wanted: f64) -> u64 {
+    let needed = runs as f64 * (half_width / wanted).powi(2);
+    if needed.is_finite() { needed.ceil() as u64 } else { u64::MAX }
+}
+
+/// How many runs to go on to, if the interval is too wide; a tenth more than it seems to need, and at least a tenth more
+/// than there are, so that few rounds are enough.
+pub fn more_runs(runs: u64, half_width: f64, precision: f64, most: u64) -> Option<u64> {
+    let needed = runs_for(runs, half_width, precision);
+    let next = needed.saturating_add(needed / 10).max(runs.saturating_add(runs.div_ceil(10))).min(most);
+    (half_width > precision && next > runs).then_some(next)
+}
+
 fn print_table(task: &Task, finished: &[Finished], out: &mut impl Write) -> Result<()> {
     let Some(first) = finished.first() else { return Ok(()) };
-    let Cell { preset, runs, simulations, seed, auto, .. } = &first.cell;
+    let Cell { preset, simulations, seed, auto, .. } = &first.cell;
+    let runs = runs_text(finished);
     let who = if preset.plans() {
         format!("planner, preset {preset}, {simulations} simulations per decision")
     } else {
@@ -107,5 +152,21 @@ fn print_table(task: &Task, finished: &[Finished], out: &mut impl Write) -> Resu
         ]);
     }
     table.print(out)?;
+    if let Some(note) = precision_note(finished) {
+        writeln!(out, "\n{note}")?;
+    }
     Ok(())
+}
+
+/// What it would take to know the widest interval twice as well. Extreme costs are not averages: no number of runs follows
+/// from the width of their interval.
+fn precision_note(finished: &[Finished]) -> Option<String> {
+    let averaged = finished.iter().filter(|finished| finished.cell.beta.is_finite() && finished.half_width() > 0.0);
+    let widest = averaged.max_by(|a, b| a.half_width().total_cmp(&b.half_width()))?;
+    let (width, beta) = (widest.half_width(), number::beta(widest.cell.beta));
+    let (half, runs) = (short(width / 2.0), runs_for(widest.cell.runs, width, width / 2.0));
+    Some(format!(
+        "widest interval: ±{} at beta = {beta}; half of that takes about {runs} runs (--precision {half})",
+        short(width)
+    ))
 }

@@ -9,7 +9,7 @@ use crate::figure::{
     ReferenceLine, StemPlot,
 };
 use crate::player::Who;
-use crate::results::{Experiment, Finished, distinct};
+use crate::results::{Experiment, Finished, distinct, runs_text};
 use crate::{number, outcome};
 
 /// Points of a curve over β.
@@ -64,7 +64,7 @@ pub fn boxes(experiment: &Experiment) -> Option<Drawing> {
         reference_label: "exact optimum (ERM)".to_owned(),
         ..BoxPlot::default()
     };
-    let runs = experiment.finished[0].cell.runs;
+    let runs = runs_text(&experiment.finished);
     Some(Drawing {
         name: format!("{}-boxes", experiment.task.name),
         svg: plot.svg(),

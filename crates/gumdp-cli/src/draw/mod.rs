@@ -1,10 +1,14 @@
 //! Figures and reports from results.
 
 mod charts;
+mod evaluation;
+mod explanation;
 mod report;
 mod task;
 
 pub use charts::boxes;
+pub use evaluation::draw_evaluation;
+pub use explanation::draw_explanation;
 pub use report::{draw, results_table, settings, write_figures};
 pub use task::task;
 

@@ -3,10 +3,9 @@
 use anyhow::Result;
 
 use super::{Drawing, figures};
-use crate::cells::Cell as ExperimentCell;
 use crate::number::{beta, known, short};
 use crate::page::{Cell, Column, Figure, Page, Table};
-use crate::results::{Experiment, Finished, Manifest, distinct};
+use crate::results::{Experiment, Finished, Manifest, distinct, runs_text};
 use crate::store::Store;
 
 /// Draws the figures of `gumdp run` and writes its report.
@@ -71,11 +70,11 @@ pub fn results_table(experiment: &Experiment) -> Table {
             Cell::from(format!("{:.2}", finished.cpu_milliseconds_per_run())),
         ]
     };
-    let caption = match experiment.finished.first() {
-        Some(Finished { cell: ExperimentCell { runs, .. }, .. }) => {
-            format!("{}: {runs} runs for each row; lower is better everywhere.", experiment.task.name)
-        }
-        None => experiment.task.name.clone(),
+    let caption = if experiment.finished.is_empty() {
+        experiment.task.name.clone()
+    } else {
+        let runs = runs_text(&experiment.finished);
+        format!("{}: {runs} runs for each row; lower is better everywhere.", experiment.task.name)
     };
     Table { caption, columns, rows: experiment.by_beta().into_iter().map(row).collect() }
 }

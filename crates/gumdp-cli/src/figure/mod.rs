@@ -14,6 +14,7 @@
 //! | [`HeatMaps`] | matrices, such as occupancies of a grid |
 //! | [`GridMap`] | grid worlds and paths through them |
 //! | [`StateGraph`] | transitions of small problems |
+//! | [`DecisionTree`] | what is done and what chance does then |
 //! | [`panels()`] | several figures as one |
 //!
 //! Why not a plotting crate: none draws Tukey boxes with an exact reference, state graphs and grid maps in one style,
@@ -21,6 +22,7 @@
 
 mod bar_plot;
 mod box_plot;
+mod decision_tree;
 mod dot_plot;
 mod frame;
 mod graph_curve;
@@ -44,6 +46,7 @@ mod text;
 
 pub use bar_plot::{BarGroup, BarPlot, Bars};
 pub use box_plot::{BoxGroup, BoxPlot, BoxStats};
+pub use decision_tree::{DecisionTree, TreeCard};
 pub use dot_plot::{Dot, DotPlot, DotRow};
 pub use grid_map::{CellKind, GridCell, GridMap, GridPath};
 pub use heat_maps::{CategoryMap, HeatMaps, HeatPanel};

@@ -39,6 +39,20 @@ fn nasty_box(value: f64) -> BoxStats {
     BoxStats { q25, median, q75, whisker_low: value, whisker_high: value, mean: value, outliers: NASTY.to_vec() }
 }
 
+fn nasty_tree() -> DecisionTree {
+    let card = |heat: &f64| TreeCard {
+        heading: MARKUP.into(),
+        detail: MARKUP.repeat(20),
+        branch: MARKUP.into(),
+        share: *heat,
+        heat: Some(*heat),
+        children: vec![TreeCard { folded: true, ..TreeCard::default() }],
+        ..TreeCard::default()
+    };
+    let root = TreeCard { children: NASTY.iter().map(card).collect(), ..TreeCard::default() };
+    DecisionTree { title: MARKUP.into(), heat_label: MARKUP.into(), root }
+}
+
 /// Every kind with nothing in it, and with the worst that can be in it.
 fn degenerate() -> Vec<String> {
     let points: Vec<(f64, f64)> = NASTY.iter().flat_map(|x| NASTY.iter().map(|y| (*x, *y))).collect();
@@ -111,6 +125,8 @@ fn degenerate() -> Vec<String> {
         ..HeatMaps::default()
     };
     vec![
+        DecisionTree::default().svg(),
+        nasty_tree().svg(),
         BoxPlot::default().svg(),
         BoxPlot { groups: NASTY.iter().map(group).collect(), ..BoxPlot::default() }.svg(),
         LinePlot::default().svg(),

@@ -244,7 +244,7 @@ impl<'a> Table<'a> {
 }
 
 /// Names may be huge in a broken file; messages should not be.
-pub(super) fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     const LONGEST: usize = 40;
     if text.chars().count() <= LONGEST {
         return text.escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'");

@@ -28,29 +28,29 @@ pub struct FileError {
 
 impl FileError {
     /// An error of the file as a whole.
-    pub(super) fn unreadable(file: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn unreadable(file: &str, message: impl Into<String>) -> Self {
         Self { file: file.to_owned(), line: None, column: None, message: message.into(), hint: None }
     }
 
     /// An error at a byte offset of the file's text.
-    pub(super) fn at(file: &str, text: &str, offset: usize, message: impl Into<String>) -> Self {
+    pub(crate) fn at(file: &str, text: &str, offset: usize, message: impl Into<String>) -> Self {
         let (line, column) = position(text, offset);
         Self { line: Some(line), column: Some(column), ..Self::unreadable(file, message) }
     }
 
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    pub(super) fn maybe_hint(mut self, hint: Option<String>) -> Self {
+    pub(crate) fn maybe_hint(mut self, hint: Option<String>) -> Self {
         self.hint = hint.or(self.hint);
         self
     }
 }
 
 /// Line and column, from 1, of a byte offset.
-pub(super) fn position(text: &str, offset: usize) -> (usize, usize) {
+pub(crate) fn position(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
@@ -64,7 +64,7 @@ fn place(file: &str, line: Option<usize>, column: Option<usize>) -> String {
 }
 
 /// "did you mean …?" for the candidate that is close enough to a mistyped name.
-pub(super) fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub(crate) fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     const LONGEST: usize = 64; // Nobody mistypes longer names; comparing them is slow.
     if wrong.len() > LONGEST {
         return None;

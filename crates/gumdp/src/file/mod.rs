@@ -44,7 +44,7 @@ pub use scene::{GraphScene, GridScene, Scene, Sticky, Terrain};
 mod behaviour;
 mod document;
 mod dynamics;
-mod error;
+pub(crate) mod error;
 mod explicit;
 mod grid;
 mod objective;
@@ -53,6 +53,8 @@ mod settings;
 mod world;
 
 pub use settings::{Defaults, PlannerVariant, Script};
+
+pub(crate) use document::shortened;
 
 use document::{Document, Table, Value};
 use world::World;
@@ -163,26 +165,28 @@ impl Task {
     /// # Errors
     /// If the file cannot be read, is not UTF-8, or has a mistake.
     pub fn load(path: &Path) -> Result<Self, FileError> {
-        let file = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|error| {
-            let message = if path.is_dir() {
-                "this is a folder; name a problem file".to_owned()
-            } else if error.kind() == std::io::ErrorKind::NotFound {
-                "there is no such file".to_owned()
-            } else {
-                format!("cannot be read: {error}")
-            };
-            FileError::unreadable(&file, message)
-        })?;
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => Self::parse(&file, text),
-            Err(error) => {
-                let valid = error.valid_up_to();
-                let text = std::str::from_utf8(&bytes[..valid]).unwrap_or_default();
-                Err(FileError::at(&file, text, valid, "the file is not text in UTF-8"))
-            }
-        }
+        Self::parse(&path.display().to_string(), &read_text(path, "a problem file")?)
     }
+}
+
+/// The text of a file; `wanted` is what it should be.
+pub(crate) fn read_text(path: &Path, wanted: &str) -> Result<String, FileError> {
+    let file = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| {
+        let message = if path.is_dir() {
+            format!("this is a folder; name {wanted}")
+        } else if error.kind() == std::io::ErrorKind::NotFound {
+            "there is no such file".to_owned()
+        } else {
+            format!("cannot be read: {error}")
+        };
+        FileError::unreadable(&file, message)
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(&error.as_bytes()[..valid]);
+        FileError::at(&file, &text, valid, "the file is not text in UTF-8")
+    })
 }
 
 /// The problem, and the path to be imitated if there is one.

@@ -1,0 +1,48 @@
+//! Arguments of `gumdp explain`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use gumdp::planner::MAX_SIMULATIONS;
+
+use super::{beta, threads, whole};
+
+/// Arguments of `gumdp explain`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp explain rooms --beta 50\n  gumdp explain msee --beta 0.1 --depth 4 --out why\n  gumdp explain grid-msee --beta 1 --runs 20"
+)]
+pub struct ExplainArgs {
+    /// Name of a built-in task, or a problem file.
+    pub task: String,
+    /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk.
+    #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
+    pub beta: f64,
+    /// Show this many turns of chance, one after the other.
+    #[arg(long, value_name = "D", default_value_t = 3, value_parser = whole(0, 100))]
+    pub depth: u64,
+    /// Show at most this many situations; the most likely come first.
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = whole(1, 10_000))]
+    pub nodes: u64,
+    /// Solve the problem exactly if it has at most this many occupancy states (default: 20000000, within 256 MiB); else plan.
+    #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
+    pub max_states: Option<u64>,
+    /// Simulations per decision of the planner (default: the task's).
+    #[arg(long, value_name = "n", value_parser = whole(1, MAX_SIMULATIONS))]
+    pub simulations: Option<u64>,
+    /// Episodes played on from each situation to estimate its risk, where the problem is planned and not solved.
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = whole(1, 1_000_000))]
+    pub runs: u64,
+    /// Seed of all random numbers.
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole(0, u64::MAX))]
+    pub seed: u64,
+    /// Use this many threads (default: all cores). Results do not depend on it.
+    #[arg(long, value_name = "T", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Folder for the tree as SVG, HTML, text and JSON.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// A JSON object instead of text.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,334 @@
+//! `gumdp evaluate`: the law of the cost of a policy that the user brings, and every measure of it.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use gumdp::oracle::{Limits, OracleError};
+use gumdp::{Erm, Problem, Task, experiment};
+use serde::Serialize;
+
+use super::run::more_runs;
+use super::{heading, limits, load, print_json, with_threads};
+use crate::args::{EvaluateArgs, PolicyName};
+use crate::brought::{Brought, BroughtPolicy};
+use crate::draw;
+use crate::exact::Solver;
+use crate::failure::BadInput;
+use crate::interrupt::{self, Interrupted};
+use crate::measures::{self, Measure};
+use crate::number::{beta, known, short};
+use crate::progress::Progress;
+use crate::results::distinct;
+use crate::store::Store;
+use crate::table::Table;
+
+/// Episodes of a policy that decides without thinking.
+const USUAL_RUNS: u64 = 10_000;
+/// Episodes between two looks at Ctrl-C.
+const BATCH: u64 = 256;
+
+/// What is known of a policy.
+#[derive(Debug, Serialize)]
+pub struct Evaluation {
+    /// Name of the task.
+    pub task: String,
+    /// What the policy is.
+    pub policy: String,
+    /// Whether the law is exact, and not sampled.
+    pub exact: bool,
+    /// Why it is not.
+    pub sampled_because: Option<String>,
+    /// Number of episodes, if it is sampled.
+    pub runs: Option<u64>,
+    /// Their seed.
+    pub seed: Option<u64>,
+    /// Number of different costs.
+    pub costs: usize,
+    /// One for each measure.
+    pub measures: Vec<Measured>,
+    /// One for each attitude to risk.
+    pub risks: Vec<RiskRow>,
+    /// Costs with their probabilities, ascending.
+    #[serde(skip)]
+    pub law: Vec<(f64, f64)>,
+}
+
+/// The value of a measure, and its 95 % interval if it is sampled.
+#[derive(Debug, Serialize)]
+pub struct Measured {
+    measure: &'static str,
+    level: Option<f64>,
+    value: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    #[serde(skip)]
+    title: String,
+}
+
+/// The entropic risk for one β, and how far it is from the lowest possible.
+#[derive(Debug, Serialize)]
+pub struct RiskRow {
+    /// Attitude to risk.
+    #[serde(with = "crate::number")]
+    pub beta: f64,
+    /// Entropic risk.
+    pub erm: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    optimum: Option<f64>,
+    gap: Option<f64>,
+}
+
+/// Evaluates, prints, writes and draws.
+pub fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
+    let task = load(&args.task)?;
+    let brought = Brought::load(&args.policy, &task)?;
+    let given = match (&args.beta, brought.beta) {
+        (betas, _) if !betas.is_empty() => betas.clone(),
+        (_, Some(beta)) => vec![beta],
+        _ => task.defaults.betas.clone(),
+    };
+    let betas = distinct(given.into_iter());
+    let erms: Vec<Erm> = betas.iter().map(|&beta| Erm::new(beta)).collect::<Result<_, _>>()?;
+    let store = match &args.out {
+        Some(dir) => Some(Store::folder(dir).map_err(|error| BadInput::new(format!("{error:#}")))?),
+        None => None,
+    };
+    let limits = limits(PolicyName::Auto, args.max_states);
+    let evaluation = with_threads(args.threads, || {
+        let spinner = Progress::spinner("computing the law", quiet);
+        let exact = brought.policy.law(&task.problem, &limits);
+        drop(spinner);
+        let mut evaluation = match exact {
+            Some(Ok(law)) => exactly(&law.outcomes().collect::<Vec<_>>(), &erms),
+            Some(Err(error)) => sampled(args, &task, &brought, &erms, &too_large(&error)?, quiet)?,
+            None => sampled(args, &task, &brought, &erms, "a planner can only be played", quiet)?,
+        };
+        evaluation.task.clone_from(&task.name);
+        evaluation.policy.clone_from(&brought.what);
+        compare(&mut evaluation, &task.problem, limits, quiet)?;
+        Ok(evaluation)
+    })?;
+    let printed = if args.json { print_json(&evaluation) } else { print(&task, &evaluation, &mut io::stdout().lock()) };
+    if let Some(store) = &store {
+        keep(store, &task, &evaluation)?;
+        if !quiet {
+            eprintln!("results, figures and report.html are in {}", store.dir().display());
+        }
+    }
+    printed
+}
+
+/// Why the law is not computed; other failures than its size are failures.
+fn too_large(error: &OracleError) -> Result<String> {
+    match error {
+        OracleError::TooLarge { limit, .. } => Ok(format!("its law takes more than {limit} occupancy states")),
+        OracleError::Memory { limit, .. } => Ok(format!("its law takes more than {} MiB", limit >> 20)),
+        other => Err(BadInput::new(other).into()),
+    }
+}
+
+fn exactly(law: &[(f64, f64)], erms: &[Erm]) -> Evaluation {
+    let measured = |measure: Measure| Measured {
+        measure: measure.id(),
+        level: measure.level(),
+        value: measure.of(law),
+        low: None,
+        high: None,
+        title: measure.title(),
+    };
+    let risk = |&erm: &Erm| RiskRow {
+        beta: erm.beta(),
+        erm: Measure::Erm(erm).of(law),
+        low: None,
+        high: None,
+        optimum: None,
+        gap: None,
+    };
+    Evaluation {
+        task: String::new(),
+        policy: String::new(),
+        exact: true,
+        sampled_because: None,
+        runs: None,
+        seed: None,
+        costs: law.len(),
+        measures: measures::all().into_iter().map(measured).collect(),
+        risks: erms.iter().map(risk).collect(),
+        law: law.to_vec(),
+    }
+}
+
+fn sampled(
+    args: &EvaluateArgs,
+    task: &Task,
+    brought: &Brought,
+    erms: &[Erm],
+    because: &str,
+    quiet: bool,
+) -> Result<Evaluation> {
+    let planner = brought.planner.as_ref();
+    let seed = args.seed.or(planner.map(|cell| cell.seed)).unwrap_or(0);
+    let mut runs = args.runs.unwrap_or(planner.map_or(USUAL_RUNS, |cell| cell.runs));
+    let progress = Progress::new(runs, quiet);
+    let mut costs: Vec<f64> = Vec::new();
+    loop {
+        play(&task.problem, &brought.policy, seed, runs, &progress, &mut costs)?;
+        let evaluation = of_samples(&costs, erms, seed, because);
+        let Some(precision) = args.precision else { return Ok(evaluation) };
+        let half_width = evaluation.risks.iter().map(RiskRow::half_width).fold(0.0, f64::max);
+        let needed = more_runs(runs, half_width, precision, args.max_runs);
+        let Some(needed) = needed else {
+            if half_width > precision && !quiet {
+                eprintln!("--max-runs {} is reached: the ERM is known to ±{}", args.max_runs, short(half_width));
+            }
+            return Ok(evaluation);
+        };
+        progress.lengthen_by(needed - runs);
+        runs = needed;
+    }
+}
+
+/// Plays the runs that are missing.
+fn play(
+    problem: &Problem,
+    policy: &BroughtPolicy,
+    seed: u64,
+    runs: u64,
+    progress: &Progress,
+    costs: &mut Vec<f64>,
+) -> Result<()> {
+    while (costs.len() as u64) < runs {
+        if interrupt::requested() {
+            return Err(Interrupted.into());
+        }
+        let first = costs.len() as u64;
+        let next = first..runs.min(first + BATCH);
+        progress.advance(next.end - first);
+        costs.extend(experiment(problem, || policy.clone(), seed, next)?.iter().map(|run| run.episode.cost));
+    }
+    Ok(())
+}
+
+fn of_samples(costs: &[f64], erms: &[Erm], seed: u64, because: &str) -> Evaluation {
+    let mut sorted = costs.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let share = 1.0 / sorted.len() as f64;
+    let law: Vec<(f64, f64)> =
+        sorted.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len() as f64 * share)).collect();
+    let all = measures::all();
+    let wanted: Vec<Measure> = all.iter().copied().chain(erms.iter().map(|&erm| Measure::Erm(erm))).collect();
+    let intervals = measures::intervals(&sorted, &wanted, seed);
+    let mut evaluation = exactly(&law, erms);
+    for (measured, &(low, high)) in evaluation.measures.iter_mut().zip(&intervals) {
+        (measured.low, measured.high) = (Some(low), Some(high));
+    }
+    for (risk, &(low, high)) in evaluation.risks.iter_mut().zip(&intervals[all.len()..]) {
+        (risk.low, risk.high) = (Some(low), Some(high));
+    }
+    Evaluation {
+        exact: false,
+        sampled_because: Some(because.to_owned()),
+        runs: Some(costs.len() as u64),
+        seed: Some(seed),
+        ..evaluation
+    }
+}
+
+/// Adds the optimum for each β, where it can be computed.
+fn compare(evaluation: &mut Evaluation, problem: &Problem, limits: Limits, quiet: bool) -> Result<()> {
+    let _spinner = Progress::spinner("solving", quiet);
+    let mut solver = Solver::new(problem, limits);
+    for risk in &mut evaluation.risks {
+        risk.optimum = solver.optimum(Erm::new(risk.beta)?);
+        risk.gap = risk.optimum.map(|optimum| risk.erm - optimum);
+    }
+    Ok(())
+}
+
+impl RiskRow {
+    fn half_width(&self) -> f64 {
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => (high - low) / 2.0,
+            _ => 0.0,
+        }
+    }
+}
+
+fn interval(low: Option<f64>, high: Option<f64>) -> String {
+    match (low, high) {
+        (Some(low), Some(high)) => format!("{} – {}", short(low), short(high)),
+        _ => String::new(),
+    }
+}
+
+impl Evaluation {
+    /// How the law is known.
+    pub fn origin(&self) -> String {
+        let costs = if self.costs == 1 { "one cost".to_owned() } else { format!("{} costs", self.costs) };
+        match (&self.sampled_because, self.runs, self.seed) {
+            (Some(because), Some(runs), Some(seed)) => format!("sampled: {runs} runs, seed {seed} ({because})"),
+            _ => format!("exact law, {costs}"),
+        }
+    }
+
+    fn measure_rows(&self) -> Vec<[String; 3]> {
+        let row = |m: &Measured| [m.title.clone(), short(m.value), interval(m.low, m.high)];
+        self.measures.iter().map(row).collect()
+    }
+
+    fn risk_rows(&self) -> Vec<[String; 5]> {
+        let row = |risk: &RiskRow| {
+            [beta(risk.beta), short(risk.erm), interval(risk.low, risk.high), known(risk.optimum), known(risk.gap)]
+        };
+        self.risks.iter().map(row).collect()
+    }
+
+    /// The tables of measures and of risks: heading, and cells by row.
+    pub fn tables(&self) -> [(Vec<&'static str>, Vec<Vec<String>>); 2] {
+        let without_interval = |mut cells: Vec<String>| {
+            if self.exact {
+                cells.remove(2);
+            }
+            cells
+        };
+        let header = |names: &[&'static str]| {
+            names.iter().copied().filter(|name| !self.exact || *name != "95% interval").collect::<Vec<_>>()
+        };
+        let measures = self.measure_rows().into_iter().map(|row| without_interval(row.to_vec())).collect();
+        let risks = self.risk_rows().into_iter().map(|row| without_interval(row.to_vec())).collect();
+        [
+            (header(&["measure", "cost", "95% interval"]), measures),
+            (header(&["beta", "ERM", "95% interval", "optimum", "gap"]), risks),
+        ]
+    }
+}
+
+fn print(task: &Task, evaluation: &Evaluation, out: &mut impl Write) -> Result<()> {
+    writeln!(out, "{}", heading(task))?;
+    writeln!(out, "{}", evaluation.policy)?;
+    writeln!(out, "{}; lower is better", evaluation.origin())?;
+    for (number, (header, rows)) in evaluation.tables().into_iter().enumerate() {
+        writeln!(out)?;
+        let mut table = Table::new(&header, if number == 0 { &[0] } else { &[] });
+        for row in rows {
+            table.row(row);
+        }
+        table.print(out)?;
+    }
+    Ok(())
+}
+
+/// Writes the law or the samples' law, the measures, the figure and the report.
+fn keep(store: &Store, task: &Task, evaluation: &Evaluation) -> Result<()> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["cost", "probability"])?;
+    for (cost, probability) in &evaluation.law {
+        writer.write_record([cost.to_string(), probability.to_string()])?;
+    }
+    store.write("law.csv", &writer.into_inner()?)?;
+    let mut json = serde_json::to_vec_pretty(evaluation)?;
+    json.push(b'\n');
+    store.write("evaluation.json", &json)?;
+    draw::draw_evaluation(store, task, evaluation)
+}

@@ -1,0 +1,143 @@
+//! What is done in a situation and what it costs from there on: from the exact solution, or from a planner.
+
+use anyhow::Result;
+use gumdp::oracle::{self, Limits, OptimalPolicy, Solution};
+use gumdp::rng::{self, Purpose};
+use gumdp::{Erm, GuidedPlanner, OccupancyState, Pair, Policy, Problem, play_on};
+use rayon::prelude::*;
+
+use crate::exact::unsolved;
+use crate::interrupt::{self, Interrupted};
+
+/// Risk and expected final cost, given that one is there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    /// The entropic risk.
+    pub erm: f64,
+    /// The expected cost.
+    pub mean: f64,
+    /// The second best first action, and how much more risk it means, if that is known.
+    pub next_best: Option<(Pair, f64)>,
+}
+
+/// Knows what is done and what it costs.
+pub trait Explainer {
+    /// What is done from here on, until chance has its turn or the episode is over. `number` tells situations apart.
+    fn follow(
+        &mut self,
+        at: &OccupancyState,
+        number: u64,
+        step: &mut dyn FnMut(&OccupancyState, Pair) -> Option<OccupancyState>,
+    );
+
+    /// What it costs from here on.
+    fn value(&mut self, at: &OccupancyState, number: u64) -> Result<Value>;
+}
+
+/// The exact solution.
+#[derive(Debug)]
+pub struct Exact<'a> {
+    problem: &'a Problem,
+    erm: Erm,
+    limits: Limits,
+    policy: OptimalPolicy,
+    task: &'a str,
+}
+
+impl<'a> Exact<'a> {
+    /// Explains this solution.
+    pub fn new(problem: &'a Problem, erm: Erm, limits: Limits, solution: &Solution, task: &'a str) -> Self {
+        Self { problem, erm, limits, policy: solution.policy(), task }
+    }
+}
+
+impl Explainer for Exact<'_> {
+    fn follow(
+        &mut self,
+        at: &OccupancyState,
+        _: u64,
+        step: &mut dyn FnMut(&OccupancyState, Pair) -> Option<OccupancyState>,
+    ) {
+        let mut at = at.clone();
+        while let Some(next) = step(&at, self.policy.best(&at)) {
+            at = next;
+        }
+    }
+
+    fn value(&mut self, at: &OccupancyState, _: u64) -> Result<Value> {
+        if interrupt::requested() {
+            return Err(Interrupted.into());
+        }
+        if at.time >= self.problem.horizon() {
+            let cost = self.problem.cost(at);
+            return Ok(Value { erm: cost, mean: cost, next_best: None });
+        }
+        let decision = oracle::decide(self.problem, self.erm, at, &self.limits);
+        let decision = decision.map_err(|error| unsolved(self.task, &error))?;
+        let mdp = self.problem.mdp();
+        let best = self.policy.best(at);
+        let mut value = Value { erm: f64::NAN, mean: f64::NAN, next_best: None };
+        for (pair, reason) in mdp.pairs(at.state).map(Pair::from).zip(&decision.reasons) {
+            if pair == best {
+                (value.erm, value.mean) = (reason.erm, reason.mean);
+            } else if value.next_best.is_none_or(|(_, erm)| reason.erm < erm) {
+                value.next_best = Some((pair, reason.erm));
+            }
+        }
+        value.next_best = value.next_best.map(|(pair, erm)| (pair, erm - value.erm));
+        Ok(value)
+    }
+}
+
+/// A planner, and episodes that it plays on from a situation.
+#[derive(Debug)]
+pub struct Planned<'a> {
+    /// What is planned.
+    pub problem: &'a Problem,
+    /// The risk measure.
+    pub erm: Erm,
+    /// Who plans.
+    pub planner: GuidedPlanner,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Episodes for each situation.
+    pub runs: u64,
+    /// Says that one more situation is known.
+    pub progress: &'a crate::progress::Progress,
+}
+
+impl Explainer for Planned<'_> {
+    fn follow(
+        &mut self,
+        at: &OccupancyState,
+        number: u64,
+        step: &mut dyn FnMut(&OccupancyState, Pair) -> Option<OccupancyState>,
+    ) {
+        let mdp = self.problem.mdp();
+        let mut rng = rng::stream(self.seed, number, Purpose::Policy);
+        self.planner.begin_episode();
+        let mut at = Some(at.clone());
+        while let Some(now) = at {
+            if now.time >= self.problem.horizon() || interrupt::requested() {
+                return;
+            }
+            let action = self.planner.act(&now, &mut rng);
+            at = mdp.pair(now.state, action).and_then(|pair| step(&now, pair));
+        }
+    }
+
+    fn value(&mut self, at: &OccupancyState, number: u64) -> Result<Value> {
+        let play = |planner: &mut GuidedPlanner, run: u64| {
+            if interrupt::requested() {
+                return Err(Interrupted.into());
+            }
+            let stream = |purpose| rng::stream(self.seed, (number << 32) + (1 << 31) + run, purpose);
+            let (mut environment, mut own) = (stream(Purpose::Environment), stream(Purpose::Policy));
+            Ok(play_on(self.problem, planner, at.clone(), &mut environment, &mut own)?.cost)
+        };
+        let costs: Result<Vec<f64>> = (0..self.runs).into_par_iter().map_init(|| self.planner.clone(), play).collect();
+        let costs = costs?;
+        self.progress.advance(1);
+        Ok(Value { erm: self.erm.of_samples(&costs), mean: Erm::MEAN.of_samples(&costs), next_best: None })
+    }
+}

@@ -1,0 +1,158 @@
+//! The measures of a law of costs: one list for everything that shows them. A new measure is a variant and a place in [`all`].
+
+use gumdp::Erm;
+use gumdp::rng::{self, Purpose};
+use gumdp::stats::{cvar_weighted, quantile, value_at_risk_weighted};
+use rayon::prelude::*;
+
+/// Levels at which tails are looked at.
+const TAILS: [f64; 3] = [0.9, 0.95, 0.99];
+/// Resamples behind an interval, if there are not too many costs.
+const RESAMPLES: usize = 1000;
+/// Costs drawn for all intervals, at most.
+const MOST_DRAWN: usize = 20_000_000;
+
+/// One number for a random cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Measure {
+    /// Expected cost.
+    Mean,
+    /// Standard deviation.
+    Deviation,
+    /// Lowest possible cost.
+    Best,
+    /// The smallest cost that is not exceeded with this probability.
+    Quantile(f64),
+    /// Highest possible cost.
+    Worst,
+    /// Value at risk: the same, as a measure of risk.
+    ValueAtRisk(f64),
+    /// The mean of the worst 1 − level.
+    Cvar(f64),
+    /// Entropic risk.
+    Erm(Erm),
+}
+
+/// What is shown of every law, besides the entropic risks.
+pub fn all() -> Vec<Measure> {
+    use Measure::{Best, Cvar, Deviation, Mean, Quantile, ValueAtRisk, Worst};
+    let mut measures = vec![Mean, Deviation, Best];
+    measures.extend([0.05, 0.25, 0.5, 0.75].map(Quantile));
+    measures.push(Worst);
+    measures.extend(TAILS.map(ValueAtRisk));
+    measures.extend(TAILS.map(Cvar));
+    measures
+}
+
+impl Measure {
+    /// The name in JSON.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Deviation => "sd",
+            Self::Best => "best",
+            Self::Quantile(_) => "quantile",
+            Self::Worst => "worst",
+            Self::ValueAtRisk(_) => "var",
+            Self::Cvar(_) => "cvar",
+            Self::Erm(_) => "erm",
+        }
+    }
+
+    /// Its level, if it has one.
+    pub fn level(self) -> Option<f64> {
+        match self {
+            Self::Quantile(level) | Self::ValueAtRisk(level) | Self::Cvar(level) => Some(level),
+            _ => None,
+        }
+    }
+
+    /// The name in tables.
+    pub fn title(self) -> String {
+        match self {
+            Self::Mean => "mean".to_owned(),
+            Self::Deviation => "standard deviation".to_owned(),
+            Self::Best => "best".to_owned(),
+            Self::Quantile(0.5) => "median".to_owned(),
+            Self::Quantile(level) => format!("{} % quantile", (100.0 * level).round()),
+            Self::Worst => "worst".to_owned(),
+            Self::ValueAtRisk(level) => format!("VaR {level}"),
+            Self::Cvar(level) => format!("CVaR {level}"),
+            Self::Erm(erm) => format!("ERM, beta = {}", crate::number::beta(erm.beta())),
+        }
+    }
+
+    /// Its value for costs with their probabilities, in ascending order. They are finite.
+    pub fn of(self, law: &[(f64, f64)]) -> f64 {
+        let mean = || Erm::MEAN.of_outcomes(law.iter().copied());
+        match self {
+            Self::Mean => mean(),
+            Self::Deviation => {
+                let mean = mean();
+                law.iter().map(|(cost, p)| p * (cost - mean).powi(2)).sum::<f64>().sqrt()
+            }
+            Self::Best => law.first().map_or(f64::NAN, |outcome| outcome.0),
+            Self::Worst => law.last().map_or(f64::NAN, |outcome| outcome.0),
+            Self::Quantile(level) | Self::ValueAtRisk(level) => value_at_risk_weighted(law, level).unwrap_or(f64::NAN),
+            Self::Cvar(level) => cvar_weighted(law, level).unwrap_or(f64::NAN),
+            Self::Erm(erm) => erm.of_outcomes(law.iter().copied()),
+        }
+    }
+}
+
+/// The 95 % percentile bootstrap interval of each measure, from sampled costs in ascending order.
+pub fn intervals(sorted: &[f64], measures: &[Measure], seed: u64) -> Vec<(f64, f64)> {
+    let resamples = (MOST_DRAWN / sorted.len().max(1)).clamp(100, RESAMPLES);
+    let resample = |number: usize| {
+        let mut rng = rng::stream(seed, number as u64, Purpose::Bootstrap);
+        let mut counts = vec![0_u32; sorted.len()];
+        for _ in 0..sorted.len() {
+            counts[rng::below(&mut rng, sorted.len() as u32) as usize] += 1;
+        }
+        let share = 1.0 / sorted.len() as f64;
+        let drawn = sorted.iter().zip(counts).filter(|(_, count)| *count > 0);
+        let law: Vec<(f64, f64)> = drawn.map(|(&cost, count)| (cost, f64::from(count) * share)).collect();
+        measures.iter().map(|measure| measure.of(&law)).collect::<Vec<f64>>()
+    };
+    let values: Vec<Vec<f64>> = (0..resamples).into_par_iter().map(resample).collect();
+    let interval = |measure: usize| {
+        let mut of_measure: Vec<f64> = values.iter().map(|values| values[measure]).collect();
+        of_measure.sort_unstable_by(f64::total_cmp);
+        (quantile(&of_measure, 0.025), quantile(&of_measure, 0.975))
+    };
+    (0..measures.len()).map(interval).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measures_by_hand() {
+        let law = [(0.0, 0.5), (1.0, 0.3), (4.0, 0.2)];
+        let close = |measure: Measure, expected: f64| {
+            assert!((measure.of(&law) - expected).abs() < 1e-12, "{measure:?}: {}", measure.of(&law));
+        };
+        close(Measure::Mean, 1.1);
+        close(Measure::Deviation, (0.5 * 1.21 + 0.3 * 0.01 + 0.2 * 8.41_f64).sqrt());
+        close(Measure::Best, 0.0);
+        close(Measure::Worst, 4.0);
+        close(Measure::Quantile(0.5), 0.0);
+        close(Measure::Quantile(0.75), 1.0);
+        close(Measure::ValueAtRisk(0.9), 4.0);
+        close(Measure::Cvar(0.5), (0.3 + 0.8) / 0.5);
+        close(Measure::Erm(Erm::WORST), 4.0);
+        assert_eq!(all().len(), 14);
+    }
+
+    /// The mean of 400 fair coins lies in its interval; the standard error is 0.025, the seed fixed.
+    #[test]
+    fn intervals_are_about_as_wide_as_they_should_be() {
+        let costs: Vec<f64> = (0..400).map(|i| f64::from(i >= 200)).collect();
+        let [(low, high), (least, most)] = intervals(&costs, &[Measure::Mean, Measure::Worst], 3)[..] else { panic!() };
+        assert!((high - low - 2.0 * 1.96 * 0.025).abs() < 0.02, "{low} {high}");
+        assert_eq!((least, most), (1.0, 1.0));
+        let again = intervals(&costs, &[Measure::Mean], 3);
+        assert_eq!(again[0], (low, high));
+    }
+}
