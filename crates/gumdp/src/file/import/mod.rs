@@ -1,0 +1,500 @@
+//! Files of `kind = "import"`: a model in the format of another program, and what such a file does not say.
+//!
+//! The model stands in a file next to this one (`file`) or in this one (`text`). A file of another program that is opened by
+//! itself is read as if a file of this kind with nothing but its name referred to it. Whatever has to be assumed becomes a
+//! note for the user. `foreign` makes a model of what the readers of the formats find.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::document::{Table, Value, shortened};
+use super::error::{FileError, nearest};
+use super::mistakes::Mistakes;
+use super::scene::{GraphScene, Scene};
+use super::world::World;
+use crate::problem::{MAX_HORIZON, ProblemError, normalised_discounts};
+use foreign::{Built, Foreign, Model, SplitError, TERMINATED, state_name};
+
+mod csv;
+mod drn;
+mod foreign;
+mod gymnasium;
+mod json;
+
+pub(super) use foreign::some_of;
+
+pub(super) const FIELDS: [&str; 7] = ["file", "format", "text", "start", "initial", "rewards", "gain"];
+
+/// Files larger than this are not read.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// What is assumed where nothing is said.
+const DISCOUNT: f64 = 0.95;
+const UNDISCOUNTED_HORIZON: usize = 100;
+
+/// The formats of other programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Csv,
+    Gymnasium,
+    Drn,
+}
+
+const FORMATS: [(&str, Format); 3] = [("csv", Format::Csv), ("gymnasium", Format::Gymnasium), ("drn", Format::Drn)];
+
+impl Format {
+    /// The format of a file by its extension or else its first characters; `None` if it is a problem file.
+    pub(super) fn of(file: &str, text: &str) -> Option<Self> {
+        let extension = Path::new(file).extension().map(|extension| extension.to_ascii_lowercase());
+        match extension.as_deref().and_then(std::ffi::OsStr::to_str) {
+            Some("toml") => None,
+            Some("csv") => Some(Self::Csv),
+            Some("json") => Some(Self::Gymnasium),
+            Some("drn") => Some(Self::Drn),
+            _ if text.trim_start().starts_with('{') => Some(Self::Gymnasium),
+            _ if drn::looks_like(text) => Some(Self::Drn),
+            _ if csv::looks_like(text) => Some(Self::Csv),
+            _ => None,
+        }
+    }
+}
+
+/// The text of a file, and where its mistakes go.
+pub(super) struct Text<'a> {
+    file: &'a str,
+    text: &'a str,
+    mistakes: &'a Mistakes,
+}
+
+impl Text<'_> {
+    fn error(&self, offset: usize, message: impl Into<String>) -> FileError {
+        FileError::at(self.file, self.text, offset, message)
+    }
+
+    /// See [`Mistakes::accept`].
+    fn accept<T>(&self, result: Result<T, FileError>) -> Result<Option<T>, FileError> {
+        self.mistakes.accept(result)
+    }
+}
+
+/// A model of another program that was opened by itself.
+#[derive(Clone, Copy)]
+pub(super) struct Opened<'a> {
+    pub(super) format: Format,
+    pub(super) text: &'a str,
+    /// Whether files next to it may be looked for.
+    pub(super) on_disk: bool,
+}
+
+/// The problem file that stands for a file opened by itself.
+pub(super) fn wrapper(file: &str) -> String {
+    let name = Path::new(file).file_name().map_or(Cow::Borrowed(file), |name| name.to_string_lossy());
+    format!("kind = \"import\"\nfile = {}\n", quoted(&name))
+}
+
+/// What a file of this kind describes.
+pub(super) struct Imported {
+    pub(super) world: World,
+    pub(super) discount: f64,
+    /// `None` if it is to be computed from the accuracy.
+    pub(super) horizon: Option<usize>,
+    pub(super) notes: Vec<String>,
+    /// A problem file that says the same without any other file.
+    pub(super) source: String,
+}
+
+/// Reads a file of this kind.
+pub(super) fn read(root: Table, opened: Option<Opened>) -> Result<Imported, FileError> {
+    let document = root.document();
+    let content = Content::read(root, opened)?;
+    let text = Text { file: &content.file, text: &content.text, mistakes: document.mistakes };
+    let mut foreign = match content.format {
+        Format::Csv => csv::read(&text)?,
+        Format::Gymnasium => gymnasium::read(&text)?,
+        Format::Drn => drn::read(&text)?,
+    };
+    let mut notes = std::mem::take(&mut foreign.notes);
+    if let (Some(path), Format::Csv) = (&content.path, content.format) {
+        read_neighbours(path, &mut foreign, &mut notes, document.mistakes)?;
+    }
+    if let Some(gain) = root.get("gain") {
+        foreign.gains = gain.flag()?;
+    } else if foreign.gains {
+        notes.push("rewards are taken for gains: a cost is minus a reward".to_owned());
+    }
+    let mut model = foreign.finish(&text)?;
+    notes.append(&mut model.foreign.notes);
+
+    let mut lines = String::new();
+    let discount = discount(root, &model.foreign, &mut notes, &mut lines)?;
+    let initial = initial(root, &model, &text, &mut notes, &mut lines)?;
+    let split = match root.get("rewards") {
+        Some(rewards) => rewards.choice(&[("expected", false), ("split", true)])?,
+        None => false,
+    };
+    let horizon = horizon(root, &model.foreign, discount, split, &mut notes, &mut lines)?;
+    let uncertain = model.uncertain_rewards();
+    let (built, horizon) = match horizon {
+        Some(horizon) if split => {
+            let longer = horizon + 1;
+            // A reward is paid one step later, with a discount γ times smaller, as a share of a longer horizon.
+            let earned = normalised_discounts(discount, horizon)[0];
+            let paid = normalised_discounts(discount, longer)[1];
+            (split_states(&model, &initial, earned / paid, root, &text)?, Some(longer))
+        }
+        _ => {
+            if uncertain > 0 && root.get("rewards").is_none() {
+                notes.push(format!(
+                    "in {uncertain} of {} state-action pairs the reward depends on the next state; the expected reward \
+                     is the cost (rewards = \"split\" keeps the law of the total exact)",
+                    model.pair_count()
+                ));
+            }
+            (model.expected(&initial).map_err(|error| text.error(0, error.to_string()))?, horizon)
+        }
+    };
+    if model.foreign.rewards.names.len() > 1 && root.get("objective").is_none() {
+        let (first, others) = (&model.foreign.rewards.names[0], model.foreign.rewards.names[1..].join(", "));
+        notes.push(format!("the cost is \"{first}\"; [objective] can use the others: {others}"));
+    }
+    let source = self_contained(root, &content, &lines);
+    Ok(Imported { world: world(built, &model.foreign, &mut notes), discount, horizon, notes, source })
+}
+
+/// The text of the model and what it is called.
+struct Content<'a> {
+    file: Cow<'a, str>,
+    text: Cow<'a, str>,
+    format: Format,
+    /// Where it lies, if files next to it may be looked for.
+    path: Option<PathBuf>,
+}
+
+impl<'a> Content<'a> {
+    fn read(root: Table<'a>, opened: Option<Opened<'a>>) -> Result<Self, FileError> {
+        let document = root.document();
+        if let Some(Opened { format, text, on_disk }) = opened {
+            let path = on_disk.then(|| PathBuf::from(document.file));
+            return Ok(Self { file: document.file.into(), text: text.into(), format, path });
+        }
+        let name = root.get("file").map(Value::text).transpose()?;
+        let given = root.get("format").map(|format| format.choice(&FORMATS)).transpose()?;
+        let (file, text, path) = match (root.get("text"), name) {
+            (Some(text), name) => {
+                let file = name.map_or_else(|| format!("{}, text", document.file).into(), Cow::Borrowed);
+                (file, Cow::Borrowed(text.text()?), None)
+            }
+            (None, Some(name)) => {
+                let path = Path::new(document.file).parent().unwrap_or(Path::new("")).join(name);
+                let file = path.display().to_string();
+                let text = read_file(&path).map_err(|error| error.unwrap_or_else(|message| {
+                    root.need("file").map_or_else(|error| error, |value| value.error(format!("{file}: {message}")))
+                }))?;
+                (Cow::Owned(file), Cow::Owned(text), Some(path))
+            }
+            (None, None) => {
+                return Err(root.missing("file").hint("name the file of the model, or give the model as text"));
+            }
+        };
+        let format = given.or_else(|| Format::of(&file, &text)).ok_or_else(|| {
+            root.error("the format of the model is not known from its file; give format = \"csv\", \"gymnasium\" or \"drn\"")
+        })?;
+        Ok(Self { file, text, format, path })
+    }
+}
+
+/// Why a file was not read: an error in it, or why it cannot be read at all.
+enum Unread {
+    At(FileError),
+    Because(String),
+}
+
+impl Unread {
+    fn unwrap_or_else(self, error: impl FnOnce(String) -> FileError) -> FileError {
+        match self {
+            Self::At(error) => error,
+            Self::Because(message) => error(message),
+        }
+    }
+}
+
+/// The text of an ordinary file of reasonable size.
+fn read_file(path: &Path) -> Result<String, Unread> {
+    let refused = |error: std::io::Error| {
+        Unread::Because(match error.kind() {
+            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+            _ => format!("cannot be read: {error}"),
+        })
+    };
+    let metadata = std::fs::metadata(path).map_err(refused)?;
+    if !metadata.is_file() {
+        return Err(Unread::Because("this is not a file".to_owned()));
+    }
+    if metadata.len() > MAX_BYTES {
+        let message = format!("the file has {} bytes; at most {MAX_BYTES} are read", metadata.len());
+        return Err(Unread::Because(message));
+    }
+    let bytes = std::fs::read(path).map_err(refused)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(&error.as_bytes()[..valid]);
+        Unread::At(FileError::at(&path.display().to_string(), &text, valid, "the file is not text in UTF-8"))
+    })
+}
+
+/// Reads `NAME.initial.csv` and `NAME.parameters.csv`, or else `initial.csv` and `parameters.csv`, next to `NAME.csv`.
+fn read_neighbours(
+    path: &Path,
+    foreign: &mut Foreign,
+    notes: &mut Vec<String>,
+    mistakes: &Mistakes,
+) -> Result<(), FileError> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let neighbour = |what: &str| {
+        let names = [format!("{stem}.{what}.csv"), format!("{what}.csv")];
+        names.into_iter().map(|name| path.with_file_name(name)).find(|other| other.is_file() && other != path)
+    };
+    let open = |path: &Path, notes: &mut Vec<String>| {
+        notes.push(format!("{} is used", path.display()));
+        let unreadable = |message| FileError::unreadable(&path.display().to_string(), message);
+        read_file(path).map_err(|error| error.unwrap_or_else(unreadable))
+    };
+    if let Some(path) = neighbour("initial") {
+        let (file, content) = (path.display().to_string(), open(&path, notes)?);
+        let text = Text { file: &file, text: &content, mistakes };
+        let initial = csv::read_initial(&text)?;
+        let sum: f64 = initial.iter().map(|&(_, probability)| probability).sum();
+        if (sum - 1.0).abs() > crate::model::ROW_TOLERANCE && !mistakes.any() {
+            let error = crate::model::ModelError::InitialSum { sum };
+            mistakes.accept(Err::<(), _>(text.error(0, error.to_string())))?;
+        }
+        foreign.initial = Some(initial);
+    }
+    if let Some(path) = neighbour("parameters") {
+        let (file, content) = (path.display().to_string(), open(&path, notes)?);
+        let parameters = csv::read_parameters(&Text { file: &file, text: &content, mistakes })?;
+        foreign.discount = parameters.discount.or(foreign.discount);
+        foreign.horizon = parameters.horizon.or(foreign.horizon);
+        if foreign.initial.is_none() {
+            foreign.initial = parameters.start.map(|state| vec![(state, 1.0)]);
+        }
+        if !parameters.ignored.is_empty() {
+            notes.push(format!("these parameters are ignored: {}", parameters.ignored.join(", ")));
+        }
+    }
+    Ok(())
+}
+
+fn discount(root: Table, foreign: &Foreign, notes: &mut Vec<String>, lines: &mut String) -> Result<f64, FileError> {
+    if let Some(value) = root.get("discount") {
+        let discount = value.number()?;
+        let valid = discount > 0.0 && discount <= 1.0;
+        return if valid { Ok(discount) } else { Err(value.error(ProblemError::Discount(discount).to_string())) };
+    }
+    let discount = foreign.discount.unwrap_or_else(|| {
+        notes.push(format!("no discount is given: it is {DISCOUNT}"));
+        DISCOUNT
+    });
+    let _ = writeln!(lines, "discount = {discount:?}");
+    Ok(discount)
+}
+
+/// Where episodes start, by id.
+fn initial(
+    root: Table,
+    model: &Model,
+    text: &Text,
+    notes: &mut Vec<String>,
+    lines: &mut String,
+) -> Result<Vec<(u32, f64)>, FileError> {
+    let find = |name: &str| {
+        let id = if name == "terminated" { TERMINATED } else { name.strip_prefix('s')?.parse().ok()? };
+        model.states.binary_search(&id).ok().map(|_| id)
+    };
+    let unknown = |name: &str, error: FileError| {
+        let names: Vec<String> = model.states.iter().map(|&state| state_name(state)).collect();
+        error.maybe_hint(nearest(name, names.iter().map(String::as_str)))
+    };
+    match (root.get("start"), root.get("initial")) {
+        (Some(_), Some(initial)) => return Err(initial.error("both start and initial are given; give one of them")),
+        (Some(start), None) => {
+            // A bare id is as good as a name.
+            let name = match start.as_text() {
+                Some(name) => name.to_owned(),
+                None => format!("s{}", start.count(0, u64::from(foreign::MAX_ID))?),
+            };
+            let state = find(&name)
+                .ok_or_else(|| unknown(&name, start.error(format!("unknown state \"{}\"", shortened(&name)))))?;
+            return Ok(vec![(state, 1.0)]);
+        }
+        (None, Some(table)) => {
+            let mut initial = Vec::new();
+            for (key, value) in table.table()?.entries() {
+                let error = || unknown(key.text, key.error(format!("unknown state \"{}\"", shortened(key.text))));
+                initial.push((find(key.text).ok_or_else(error)?, value.probability()?));
+            }
+            let sum: f64 = initial.iter().map(|&(_, probability)| probability).sum();
+            if (sum - 1.0).abs() > crate::model::ROW_TOLERANCE {
+                return Err(table.error(crate::model::ModelError::InitialSum { sum }.to_string()));
+            }
+            return Ok(initial);
+        }
+        (None, None) => {}
+    }
+    let mut initial = model.foreign.initial.clone().unwrap_or_else(|| {
+        notes.push(format!("no start is given: episodes start in {}", state_name(model.states[0])));
+        vec![(model.states[0], 1.0)]
+    });
+    initial.retain(|&(_, probability)| probability > 0.0);
+    let known = |state: u32| model.states.binary_search(&state).is_ok();
+    if let Some(&(state, _)) = initial.iter().find(|&&(state, _)| !known(state)) {
+        let name = state_name(state);
+        return Err(text.error(0, format!("episodes start in {name}, but no transition mentions that state")));
+    }
+    let sum: f64 = initial.iter().map(|&(_, probability)| probability).sum();
+    if (sum - 1.0).abs() > crate::model::ROW_TOLERANCE {
+        if !text.mistakes.any() {
+            let error = crate::model::ModelError::InitialSum { sum };
+            text.accept(Err::<(), _>(text.error(0, error.to_string())))?;
+        }
+        initial = vec![(model.states[0], 1.0)];
+    }
+    if let [(state, _)] = initial[..] {
+        let _ = writeln!(lines, "start = {}", quoted(&state_name(state)));
+    } else {
+        let entry = |&(state, p): &(u32, f64)| format!("{} = {p:?}", quoted(&state_name(state)));
+        let mut merged: Vec<(u32, f64)> = Vec::new();
+        for &(state, probability) in &initial {
+            match merged.iter_mut().find(|(other, _)| *other == state) {
+                Some((_, sum)) => *sum += probability,
+                None => merged.push((state, probability)),
+            }
+        }
+        let _ = writeln!(lines, "initial = {{ {} }}", merged.iter().map(entry).collect::<Vec<_>>().join(", "));
+    }
+    Ok(initial)
+}
+
+fn horizon(
+    root: Table,
+    foreign: &Foreign,
+    discount: f64,
+    split: bool,
+    notes: &mut Vec<String>,
+    lines: &mut String,
+) -> Result<Option<usize>, FileError> {
+    // Split states need one step more.
+    let longest = if split { MAX_HORIZON - 1 } else { MAX_HORIZON };
+    match (root.get("horizon"), root.get("accuracy")) {
+        (Some(horizon), None) => return Ok(Some(horizon.count(1, longest as u64)? as usize)),
+        (Some(_), Some(accuracy)) => {
+            return Err(accuracy.error("both horizon and accuracy are given; give one of them"));
+        }
+        (None, Some(accuracy)) if split => {
+            return Err(accuracy.error("rewards = \"split\" needs horizon instead of accuracy"));
+        }
+        (None, Some(_)) => return Ok(None),
+        (None, None) => {}
+    }
+    let horizon = foreign.horizon.unwrap_or_else(|| {
+        if discount == 1.0 {
+            notes.push(format!("no horizon is given: it is {UNDISCOUNTED_HORIZON}"));
+            return UNDISCOUNTED_HORIZON;
+        }
+        let steps = ((0.01_f64 / 8.0).ln() / discount.ln()).ceil().max(1.0);
+        let horizon = if steps > longest as f64 { longest } else { steps as usize };
+        notes.push(format!("no horizon is given: it is {horizon}, which leaves at most a hundredth of the largest cost"));
+        horizon
+    });
+    let _ = writeln!(lines, "horizon = {}", horizon.min(longest));
+    Ok(Some(horizon.min(longest)))
+}
+
+fn split_states(
+    model: &Model,
+    initial: &[(u32, f64)],
+    factor: f64,
+    root: Table,
+    text: &Text,
+) -> Result<Built, FileError> {
+    model.split(initial, factor).map_err(|error| match error {
+        SplitError::Model(error) => text.error(0, error.to_string()),
+        SplitError::TooMany { transitions } => {
+            let limit = super::world::MAX_TRANSITIONS;
+            let message = format!("the split model has {transitions} transitions; at most {limit} are supported");
+            let error = root.get("rewards").map_or_else(|| root.error(&message), |value| value.error(&message));
+            error.hint("rewards = \"expected\" needs no split")
+        }
+    })
+}
+
+fn world(built: Built, foreign: &Foreign, notes: &mut Vec<String>) -> World {
+    let Built { mdp, mut groups, costs } = built;
+    let mut taken: Vec<String> = groups.keys().filter(|name| mdp.find_state(name).is_some()).cloned().collect();
+    taken.sort_unstable();
+    for name in taken {
+        notes.push(format!("the label \"{}\" has the name of a state and is ignored", shortened(&name)));
+        groups.remove(&name);
+    }
+    groups.remove(super::world::ALL);
+    let costs = foreign.rewards.names.iter().cloned().zip(costs).collect();
+    World { mdp: Arc::new(mdp), groups, scene: Scene::Graph(GraphScene { positions: None }), costs }
+}
+
+/// The problem file with the text of the model and all that was assumed in it.
+fn self_contained(root: Table, content: &Content, lines: &str) -> String {
+    let document = root.document();
+    let Some(place) = root.get("text").or_else(|| root.get("file")) else { return document.text.to_owned() };
+    let mut source = document.text[..place.span().end].to_owned();
+    if root.get("text").is_none() {
+        if root.get("format").is_none() {
+            let name = FORMATS.iter().find(|(_, format)| *format == content.format).map_or("csv", |(name, _)| name);
+            let _ = write!(source, "\nformat = {}", quoted(name));
+        }
+        let _ = write!(source, "\n{}text = {}", lines, block(&content.text));
+    } else if !lines.is_empty() {
+        let _ = write!(source, "\n{}", lines.trim_end());
+    }
+    source.push_str(&document.text[place.span().end..]);
+    source
+}
+
+/// A text in quotes.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    escape(text, &mut quoted);
+    quoted.push('"');
+    quoted
+}
+
+/// A text of several lines, as it is where possible.
+fn block(text: &str) -> String {
+    let plain = |c: char| c == '\n' || c == '\t' || !c.is_control();
+    if !text.contains("'''") && !text.ends_with('\'') && text.chars().all(plain) {
+        return format!("'''\n{text}'''");
+    }
+    let mut block = String::from("\"\"\"\n");
+    for line in text.split_inclusive('\n') {
+        escape(line.trim_end_matches('\n'), &mut block);
+        if line.ends_with('\n') {
+            block.push('\n');
+        }
+    }
+    block + "\"\"\""
+}
+
+fn escape(text: &str, into: &mut String) {
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => into.extend(['\\', c]),
+            '\n' => into.push_str("\\n"),
+            '\t' => into.push_str("\\t"),
+            c if c.is_control() => {
+                let _ = write!(into, "\\u{:04X}", u32::from(c));
+            }
+            c => into.push(c),
+        }
+    }
+}
