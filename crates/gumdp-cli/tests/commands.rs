@@ -27,9 +27,11 @@ fn check(name: &str, arguments: &str) {
     snapshot(name, arguments, &Sandbox::new().gumdp(arguments));
 }
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 14] = [
     "list",
     "show",
+    "check",
+    "convert",
     "run",
     "compare",
     "solve",

@@ -366,7 +366,7 @@ fn mistakes_in_json() {
     json("[1.0, 0,", "[2.0, 0,", "1:15: the probability is 2; it must lie in [0, 1]");
     json("[1.0, 0,", "[1.0, NaN,", "1:20: the next state is NaN; it must be a whole number in [0, 10000000]");
     json("0.0, false", "Infinity, false", "1:23: the reward is inf; it must be finite");
-    json("[[0.5, 1", "[[0.4, 1", "1:44: state \"s0\", action \"a1\": the probabilities sum to 0.9; they must sum to 1 within 1e-9");
+    json("[[0.5, 1", "[[0.4, 1", "1:43: state \"s0\", action \"a1\": the probabilities sum to 0.9; they must sum to 1 within 1e-9");
     json("{\"0\"", "{\"-1\"", "1:1: the file has no transitions: neither \"P\" nor states such as \"0\"");
     json("\"1\"", "\"4000000000\"", "1:38: the id \"4000000000\" of a state or an action must be a whole number in [0, 10000000]");
     json("[1.0, 0, 0.0, false]]", "[1.0, 0, 0.0, false]", "1:35: expected '[' and p, s', r, terminated, not '\"'");
@@ -383,7 +383,8 @@ fn mistakes_in_drn() {
     drn("@parameters\n\n", "@parameters\np q\n", "5:1: @parameters is \"p q\"; it must be empty: every value must be a number");
     drn("@nr_states\n4", "@nr_states\n9999999999", "9:1: @nr_states is \"9999999999\"; it must be a whole number in [0, 10000000]");
     drn("@nr_states\n4", "@nr_states\n5", "1:1: @nr_states is 5, but the file has 4 states");
-    drn("@model", "@modle", "22:1: the line \"@model\" is missing");
+    drn("@model", "@modle", "12:2: \"action 0 [1, 0]\" stands before \"@model\"");
+    assert_eq!(refused("x.drn", "@type: MDP\n").0, "2:1: the line \"@model\" is missing");
     drn("state 3", "state 2", "19:7: the state 2 is given twice");
     drn("state 3", "state 7", "19:7: the state is 7; @nr_states is 4, so it must lie below");
     drn("1 : 1/2", "1 : 1/x", "13:7: the probability is \"1/x\"; it must be a finite number or a fraction a/b");
@@ -399,12 +400,12 @@ fn mistakes_in_drn() {
 fn mistakes_in_the_file_around() {
     let text = wrapper("drn", "discount = 1\nhorizon = 4\n[objective]\nkind = \"linear\"\ncost = \"flips\"", DIE);
     let toml = |old, new, message| check("my.toml", &text, (old, new), message);
-    toml("\"flips\"", "\"flip\"", "29:8: unknown cost \"flip\"");
+    toml("\"flips\"", "\"flip\"", "32:8: unknown cost \"flip\"");
     toml("format = \"drn\"", "format = \"dnr\"", "2:10: format is \"dnr\"; it must be \"csv\", \"gymnasium\" or \"drn\"");
-    toml("horizon = 4", "start = \"s9\"", "26:9: unknown state \"s9\"");
-    toml("horizon = 4", "initial = { s0 = 0.5 }", "26:11: the initial probabilities sum to 0.5; they must sum to 1 within 1e-9");
-    toml("horizon = 4", "rewards = \"split\"\naccuracy = 0.1", "27:12: rewards = \"split\" needs horizon instead of accuracy");
-    toml("discount = 1", "discount = 2", "25:12: the discount is 2; it must lie in (0, 1]");
+    toml("horizon = 4", "start = \"s9\"", "29:9: unknown state \"s9\"");
+    toml("horizon = 4", "initial = { s0 = 0.5 }", "29:11: the initial probabilities sum to 0.5; they must sum to 1 within 1e-9");
+    toml("horizon = 4", "rewards = \"split\"\naccuracy = 0.1", "30:12: rewards = \"split\" needs horizon instead of accuracy");
+    toml("discount = 1", "discount = 2", "28:12: the discount is 2; it must lie in (0, 1]");
     assert_eq!(refused("my.toml", "kind = \"import\"").0, "1:1: the field \"file\" is missing");
     let costless = "kind = \"explicit\"\nstates = [\"x\"]\nactions = [\"go\"]\nstart = \"x\"\ndiscount = 1\nhorizon = 1\n\
                     transitions = [{ from = \"x\", action = \"go\", to = \"x\" }]\n[objective]\nkind = \"linear\"\ncost = \"flips\"";
@@ -426,4 +427,29 @@ fn large_models_are_read() {
     }
     let task = parse("large.csv", &csv);
     assert_eq!((task.problem.mdp().state_count(), task.problem.mdp().transition_count()), (states, states * 10));
+}
+
+#[test]
+fn the_examples_of_the_documentation_are_right() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/import.md")).expect("docs/import.md");
+    let blocks: Vec<(&str, &str)> = text
+        .split("```")
+        .skip(1)
+        .step_by(2)
+        .map(|block| block.split_once('\n').expect("the name of a language and a block"))
+        .collect();
+    let block = |language: &str| blocks.iter().find(|(name, _)| *name == language).expect("a block").1;
+    let folder = std::env::temp_dir().join(format!("gumdp-docs-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (file, content) in [("riverswim.csv", block("csv")), ("lake.json", block("json")), ("robot.drn", block(""))] {
+        std::fs::write(folder.join(file), content).unwrap();
+        Task::load(&folder.join(file)).unwrap_or_else(|error| panic!("{error}"));
+    }
+    assert_eq!((block("csv"), block("json"), block("")), (CSV, GYMNASIUM, ROBOT));
+    let problems: Vec<&str> = blocks.iter().filter(|(name, _)| *name == "toml").map(|&(_, content)| content).collect();
+    assert_eq!(problems.len(), 2);
+    for problem in problems {
+        parse(folder.join("mine.toml").to_str().unwrap(), problem);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }
