@@ -61,7 +61,9 @@ fn convert_splits_states() {
     assert!(sandbox.read("split.toml").contains("\"s1[3]\""));
     let ended = sandbox.gumdp("convert split.toml x.csv --rewards split");
     assert_eq!(ended.code, Some(2));
-    assert!(ended.stderr.starts_with("error: --rewards is for models to be imported, and split.toml is not one\nhint: "));
+    assert!(
+        ended.stderr.starts_with("error: --rewards is for models to be imported, and split.toml is not one\nhint: ")
+    );
 }
 
 #[test]
@@ -93,7 +95,10 @@ fn check_reports_everything() {
     sandbox.write("coin.toml", COIN);
     assert_eq!(sandbox.data("check coin.toml"), "coin.toml: no mistakes found\n");
     sandbox.write("coin.toml", &COIN.replace("horizon = 5", "horizon = 1"));
-    assert_eq!(sandbox.data("check coin.toml"), "coin.toml:6:11: warning: the horizon is 1: only the first action counts\n");
+    assert_eq!(
+        sandbox.data("check coin.toml"),
+        "coin.toml:6:11: warning: the horizon is 1: only the first action counts\n"
+    );
     sandbox.write("coin.toml", &COIN.replace("horizon = 5", "horizn = 5").replace("0.9", "1.9"));
     let ended = sandbox.gumdp("check coin.toml");
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), ""));

@@ -41,7 +41,9 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)
         .expect("the corpus")
         .map(|entry| entry.expect("a file").path())
-        .map(|path| (path.file_name().expect("a name").to_string_lossy().into_owned(), std::fs::read(&path).expect("a file")))
+        .map(|path| {
+            (path.file_name().expect("a name").to_string_lossy().into_owned(), std::fs::read(&path).expect("a file"))
+        })
         .collect();
     files.sort();
     files
@@ -49,10 +51,11 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
 
 fn mutated(random: &mut Random, corpus: &[(String, Vec<u8>)], seed: &[u8]) -> Vec<u8> {
     let mut bytes = seed.to_vec();
-    for _ in 0..=random.below(4) {
+    let edits = [1, 1, 2, 4][random.below(4)];
+    for _ in 0..edits {
         let start = random.below(bytes.len() + 1);
         let length = random.below(12).min(bytes.len() - start);
-        match random.below(8) {
+        match random.below(12) {
             0 => bytes.truncate(start),
             1 => {
                 bytes.drain(start..start + length);
@@ -74,7 +77,23 @@ fn mutated(random: &mut Random, corpus: &[(String, Vec<u8>)], seed: &[u8]) -> Ve
                 let end = from + bytes[from..].iter().take_while(|byte| word(byte)).count();
                 bytes.splice(from..end, PIECES[random.below(PIECES.len())].bytes());
             }
-            5 => {
+            5..=7 if !bytes.is_empty() => {
+                // A whole line gone, twice or elsewhere.
+                let mut lines: Vec<Vec<u8>> =
+                    bytes.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+                let line = lines.remove(random.below(lines.len()));
+                for _ in 0..random.below(3) {
+                    lines.insert(random.below(lines.len() + 1), line.clone());
+                }
+                bytes = lines.concat();
+            }
+            8 | 9 => {
+                // A digit for a digit.
+                if let Some(place) = bytes[start..].iter().position(u8::is_ascii_digit) {
+                    bytes[start + place] = b'0' + random.below(10) as u8;
+                }
+            }
+            10 => {
                 let piece = bytes[start..start + length].to_vec();
                 let place = random.below(bytes.len() + 1);
                 bytes.splice(place..place, piece);

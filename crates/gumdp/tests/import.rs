@@ -112,7 +112,8 @@ fn files_next_to_a_csv() {
     assert_eq!((task.name.as_str(), start(task.problem.mdp())), ("mine", vec![("s1", 1.0)]));
     let again = parse("elsewhere/mine.toml", &task.source);
     assert_eq!((listed(&again), again.problem.discount()), (listed(&task), 1.0));
-    let message = |name: &str| Task::load(&folder.join(name)).unwrap_err().to_string().replace(folder.to_str().unwrap(), "");
+    let message =
+        |name: &str| Task::load(&folder.join(name)).unwrap_err().to_string().replace(folder.to_str().unwrap(), "");
     write("chain.parameters.csv", "parameter,value\ndiscount,1.5\n");
     assert_eq!(message("chain.csv"), "/chain.parameters.csv:2:10: value is \"1.5\"; it must be a number in (0, 1]");
     write("chain.parameters.csv", "parameter,value\n");
@@ -152,7 +153,12 @@ fn drn_has_labels_and_several_costs() {
     let task = parse("die.drn", DIE);
     assert_eq!(
         listed(&task),
-        ["s0 a0: s1 0.5, s2 0.5 | 1", "s1 a0: s2 0.25, s3 0.75 | 0.3333333333333333", "s2 a0: s2 1 | 0", "s3 a0: s3 1 | 0"]
+        [
+            "s0 a0: s1 0.5, s2 0.5 | 1",
+            "s1 a0: s2 0.25, s3 0.75 | 0.3333333333333333",
+            "s2 a0: s2 1 | 0",
+            "s3 a0: s3 1 | 0"
+        ]
     );
     let names: Vec<&str> = task.costs.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!((names, &task.costs[1].1), (vec!["flips", "time"], &vec![1.0, 1.0, 0.0, 0.0]));
@@ -278,7 +284,8 @@ fn assert_same(a: &Task, b: &Task, names: bool) {
 /// A task written in a format and read again, on disk.
 fn through(task: &Task, format: ExportFormat) -> Task {
     let exported = export(task, format).unwrap();
-    let folder = std::env::temp_dir().join(format!("gumdp-export-{}-{:?}", std::process::id(), std::thread::current().id()));
+    let folder =
+        std::env::temp_dir().join(format!("gumdp-export-{}-{:?}", std::process::id(), std::thread::current().id()));
     std::fs::create_dir_all(&folder).unwrap();
     let paths: Vec<PathBuf> =
         exported.files.iter().map(|(extension, _)| folder.join("model").with_extension(extension)).collect();
@@ -301,7 +308,8 @@ fn round_trips() {
         assert_same(&task, &csv, false);
         assert_eq!(csv.problem.discount(), task.problem.discount());
         assert_eq!(csv.problem.horizon(), task.problem.horizon());
-        let numbers = |task: &Task| task.problem.mdp().initial().iter().map(|&(s, p)| (s, p)).collect::<Vec<(State, f64)>>();
+        let numbers =
+            |task: &Task| task.problem.mdp().initial().iter().map(|&(s, p)| (s, p)).collect::<Vec<(State, f64)>>();
         assert_eq!(numbers(&csv), numbers(&task));
         let back = through(&through(&csv, ExportFormat::Drn), ExportFormat::Csv);
         assert_same(&csv, &back, true);
@@ -344,8 +352,16 @@ fn check(file: &str, text: &str, (old, new): (&str, &str), message: &str) {
 #[test]
 fn mistakes_in_csv() {
     let csv = |old, new, message| check("x.csv", CSV, (old, new), message);
-    csv("idaction", "action", "1:1: the column \"idaction\" is missing; the first line must name idstatefrom,idaction,idstateto,probability,reward");
-    csv("probability", "reward", "1:1: the column \"probability\" is missing; the first line must name idstatefrom,idaction,idstateto,probability,reward");
+    csv(
+        "idaction",
+        "action",
+        "1:1: the column \"idaction\" is missing; the first line must name idstatefrom,idaction,idstateto,probability,reward",
+    );
+    csv(
+        "probability",
+        "reward",
+        "1:1: the column \"probability\" is missing; the first line must name idstatefrom,idaction,idstateto,probability,reward",
+    );
     csv("0,0,0,1.0,5.0", "0,0,0,1.0", "2:1: this line has 4 fields; the first line has 5");
     csv("0,0,0,1.0,5.0", "x,0,0,1.0,5.0", "2:1: idstatefrom is \"x\"; it must be a whole number in [0, 10000000]");
     csv("0,0,0,1.0,5.0", "0,-1,0,1.0,5.0", "2:3: idaction is \"-1\"; it must be a whole number in [0, 10000000]");
@@ -353,7 +369,10 @@ fn mistakes_in_csv() {
     csv("0,0,0,1.0,5.0", "0,0,0,1.5,5.0", "2:7: probability is \"1.5\"; it must be a number in [0, 1]");
     csv("0,0,0,1.0,5.0", "0,0,0,1.0,inf", "2:11: reward is \"inf\"; it must be a finite number");
     csv("0.6", "0.5", "3:1: state \"s0\", action \"a1\": the probabilities sum to 0.9; they must sum to 1 within 1e-9");
-    assert_eq!(refused("x.csv", "").0, "1:1: the file is empty; its first line must be idstatefrom,idaction,idstateto,probability,reward");
+    assert_eq!(
+        refused("x.csv", "").0,
+        "1:1: the file is empty; its first line must be idstatefrom,idaction,idstateto,probability,reward"
+    );
     let header = CSV.lines().next().unwrap();
     assert_eq!(refused("x.csv", header).0, "1:1: the file has no transitions; it needs at least one");
 }
@@ -366,9 +385,21 @@ fn mistakes_in_json() {
     json("[1.0, 0,", "[2.0, 0,", "1:15: the probability is 2; it must lie in [0, 1]");
     json("[1.0, 0,", "[1.0, NaN,", "1:20: the next state is NaN; it must be a whole number in [0, 10000000]");
     json("0.0, false", "Infinity, false", "1:23: the reward is inf; it must be finite");
-    json("[[0.5, 1", "[[0.4, 1", "1:43: state \"s0\", action \"a1\": the probabilities sum to 0.9; they must sum to 1 within 1e-9");
-    json("{\"0\"", "{\"-1\"", "1:1: the file has no transitions: neither \"P\" nor states such as \"0\"");
-    json("\"1\"", "\"4000000000\"", "1:38: the id \"4000000000\" of a state or an action must be a whole number in [0, 10000000]");
+    json(
+        "[[0.5, 1",
+        "[[0.4, 1",
+        "1:43: state \"s0\", action \"a1\": the probabilities sum to 0.9; they must sum to 1 within 1e-9",
+    );
+    json("{\"0\"", "{\"-1\"", "1:2: the id \"-1\" of a state or an action must be a whole number in [0, 10000000]");
+    assert_eq!(
+        refused("x.json", "{\"Q\": [1, {}]}").0,
+        "1:1: the file has no transitions: neither \"P\" nor states such as \"0\""
+    );
+    json(
+        "\"1\"",
+        "\"4000000000\"",
+        "1:37: the id \"4000000000\" of a state or an action must be a whole number in [0, 10000000]",
+    );
     json("[1.0, 0, 0.0, false]]", "[1.0, 0, 0.0, false]", "1:35: expected '[' and p, s', r, terminated, not '\"'");
     json("}}\n", "}", "3:62: expected ',' or '}', not the end of the file");
     let deep = format!("{{\"x\": {}", "[".repeat(100_000));
@@ -380,17 +411,29 @@ fn mistakes_in_drn() {
     let drn = |old, new, message| check("x.drn", DIE, (old, new), message);
     drn("DTMC", "CTMC", "2:8: @type is \"CTMC\"; it must be MDP or DTMC");
     drn("@type: DTMC\n", "", "9:1: the field \"@type\" is missing; it must be MDP or DTMC");
-    drn("@parameters\n\n", "@parameters\np q\n", "5:1: @parameters is \"p q\"; it must be empty: every value must be a number");
-    drn("@nr_states\n4", "@nr_states\n9999999999", "9:1: @nr_states is \"9999999999\"; it must be a whole number in [0, 10000000]");
+    drn(
+        "@parameters\n\n",
+        "@parameters\np q\n",
+        "5:1: @parameters is \"p q\"; it must be empty: every value must be a number",
+    );
+    drn(
+        "@nr_states\n4",
+        "@nr_states\n9999999999",
+        "9:1: @nr_states is \"9999999999\"; it must be a whole number in [0, 10000000]",
+    );
     drn("@nr_states\n4", "@nr_states\n5", "1:1: @nr_states is 5, but the file has 4 states");
     drn("@model", "@modle", "12:2: \"action 0 [1, 0]\" stands before \"@model\"");
     assert_eq!(refused("x.drn", "@type: MDP\n").0, "2:1: the line \"@model\" is missing");
-    drn("state 3", "state 2", "19:7: the state 2 is given twice");
-    drn("state 3", "state 7", "19:7: the state is 7; @nr_states is 4, so it must lie below");
+    drn("state 3", "state 2", "21:7: the state 2 is given twice");
+    drn("state 3", "state 7", "21:7: the state is 7; @nr_states is 4, so it must lie below");
     drn("1 : 1/2", "1 : 1/x", "13:7: the probability is \"1/x\"; it must be a finite number or a fraction a/b");
     drn("1 : 1/2", "1 : 3/2", "13:7: the probability is 1.5; it must lie in [0, 1]");
     drn("1 : 1/2", "9 : 1/2", "13:3: the next state is 9; @nr_states is 4, so it must lie below");
-    drn("1 : 1/2", "1 : 1/4", "13:3: state \"s0\", action \"a0\": the probabilities sum to 0.75; they must sum to 1 within 1e-9");
+    drn(
+        "1 : 1/2",
+        "1 : 1/4",
+        "13:3: state \"s0\", action \"a0\": the probabilities sum to 0.75; they must sum to 1 within 1e-9",
+    );
     drn("action 0 [1, 0]", "action 0 [1]", "12:11: 1 rewards are given for 2 reward models");
     drn("action 0 [1, 0]", "action 0 [1, 0", "12:11: these rewards have no closing ]");
     drn("1 : 1/2", "hello", "13:3: \"hello\" is not a state, an action or \"state : probability\"");
@@ -401,10 +444,22 @@ fn mistakes_in_the_file_around() {
     let text = wrapper("drn", "discount = 1\nhorizon = 4\n[objective]\nkind = \"linear\"\ncost = \"flips\"", DIE);
     let toml = |old, new, message| check("my.toml", &text, (old, new), message);
     toml("\"flips\"", "\"flip\"", "32:8: unknown cost \"flip\"");
-    toml("format = \"drn\"", "format = \"dnr\"", "2:10: format is \"dnr\"; it must be \"csv\", \"gymnasium\" or \"drn\"");
+    toml(
+        "format = \"drn\"",
+        "format = \"dnr\"",
+        "2:10: format is \"dnr\"; it must be \"csv\", \"gymnasium\" or \"drn\"",
+    );
     toml("horizon = 4", "start = \"s9\"", "29:9: unknown state \"s9\"");
-    toml("horizon = 4", "initial = { s0 = 0.5 }", "29:11: the initial probabilities sum to 0.5; they must sum to 1 within 1e-9");
-    toml("horizon = 4", "rewards = \"split\"\naccuracy = 0.1", "30:12: rewards = \"split\" needs horizon instead of accuracy");
+    toml(
+        "horizon = 4",
+        "initial = { s0 = 0.5 }",
+        "29:11: the initial probabilities sum to 0.5; they must sum to 1 within 1e-9",
+    );
+    toml(
+        "horizon = 4",
+        "rewards = \"split\"\naccuracy = 0.1",
+        "30:12: rewards = \"split\" needs horizon instead of accuracy",
+    );
     toml("discount = 1", "discount = 2", "28:12: the discount is 2; it must lie in (0, 1]");
     assert_eq!(refused("my.toml", "kind = \"import\"").0, "1:1: the field \"file\" is missing");
     let costless = "kind = \"explicit\"\nstates = [\"x\"]\nactions = [\"go\"]\nstart = \"x\"\ndiscount = 1\nhorizon = 1\n\
@@ -431,7 +486,8 @@ fn large_models_are_read() {
 
 #[test]
 fn the_examples_of_the_documentation_are_right() {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/import.md")).expect("docs/import.md");
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/import.md")).expect("docs/import.md");
     let blocks: Vec<(&str, &str)> = text
         .split("```")
         .skip(1)

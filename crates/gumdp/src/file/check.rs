@@ -98,7 +98,10 @@ fn findings(file: &str, text: &str, on_disk: bool) -> Vec<Finding> {
     errors.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
     errors.dedup();
     if cut {
-        errors.push(FileError::unreadable(file, format!("there are more than {MAX_MISTAKES} mistakes; the rest is not shown")));
+        errors.push(FileError::unreadable(
+            file,
+            format!("there are more than {MAX_MISTAKES} mistakes; the rest is not shown"),
+        ));
     }
     let mut found: Vec<Finding> =
         errors.into_iter().map(|place| Finding { severity: Severity::Error, place }).collect();
@@ -137,9 +140,11 @@ fn warnings(task: &Task, file: &str, text: &str) -> Vec<FileError> {
         warnings.push(at(&["actions"], format!("no state allows these actions: {names}")));
     }
     if matches!(task.scene, Scene::Graph(_)) {
-        warnings.extend(same_effect(task, &reached).map(|message| {
-            at(&["transitions", "transition"], message).hint("the solvers treat such actions as one")
-        }));
+        warnings.extend(
+            same_effect(task, &reached).map(|message| {
+                at(&["transitions", "transition"], message).hint("the solvers treat such actions as one")
+            }),
+        );
     }
     if mdp.pair_count() > 1 && ignores_everything(task, &reached) {
         let message = "the objective is the same whatever happens: every policy is optimal";

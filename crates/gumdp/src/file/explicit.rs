@@ -170,12 +170,7 @@ fn read_rules<'a>(
     Ok(rules)
 }
 
-fn read_rule<'a>(
-    value: Value<'a>,
-    states: &Names,
-    actions: &Names,
-    groups: &Groups,
-) -> Result<Rule<'a>, FileError> {
+fn read_rule<'a>(value: Value<'a>, states: &Names, actions: &Names, groups: &Groups) -> Result<Rule<'a>, FileError> {
     let table = value.table()?;
     table.only(&["from", "action", "to", "stay"])?;
     let from = states.some(table.need("from")?, groups)?;

@@ -194,12 +194,7 @@ fn read(file: &str, text: &str, on_disk: bool, mistakes: &Mistakes) -> Result<Op
     }
 }
 
-fn read_task(
-    file: &str,
-    text: &str,
-    opened: Option<Opened>,
-    mistakes: &Mistakes,
-) -> Result<Option<Task>, FileError> {
+fn read_task(file: &str, text: &str, opened: Option<Opened>, mistakes: &Mistakes) -> Result<Option<Task>, FileError> {
     let Some(document) = Document::parse(file, text, mistakes)? else { return Ok(None) };
     let root = document.root();
     let kind = root.need("kind")?.choice(&KINDS)?;

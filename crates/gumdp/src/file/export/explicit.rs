@@ -46,11 +46,7 @@ pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
     }
     let betas: Vec<String> = defaults.betas.iter().map(|beta| format!("{beta:?}")).collect();
     let (runs, simulations) = (defaults.runs, defaults.simulations);
-    let _ = writeln!(
-        text,
-        "\n[experiment]\nbeta = [{}]\nruns = {runs}\nsimulations = {simulations}",
-        betas.join(", ")
-    );
+    let _ = writeln!(text, "\n[experiment]\nbeta = [{}]\nruns = {runs}\nsimulations = {simulations}", betas.join(", "));
     if let Some([low, high]) = defaults.curve {
         let _ = writeln!(text, "curve = [{low:?}, {high:?}]");
     }

@@ -55,7 +55,9 @@ pub struct Export {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
     /// A name that a problem file cannot refer to.
-    #[error("the name \"{name}\" cannot be written in a problem file; names must not be empty, \"*\", or contain \"/\"")]
+    #[error(
+        "the name \"{name}\" cannot be written in a problem file; names must not be empty, \"*\", or contain \"/\""
+    )]
     Name {
         /// The name.
         name: String,

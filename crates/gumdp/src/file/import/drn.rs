@@ -9,6 +9,7 @@ use super::super::document::shortened;
 use super::super::error::{FileError, alternatives};
 use super::Text;
 use super::foreign::{Foreign, MAX_ID, Row};
+use super::piece::{Lines, Piece};
 
 /// What Storm writes for an action without a name.
 const NO_NAME: &str = "__NOLABEL__";
@@ -21,7 +22,7 @@ pub(super) fn looks_like(text: &str) -> bool {
 
 /// The model of a file.
 pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
-    let mut lines = Lines { text, next: 0 };
+    let mut lines = Lines::new(text);
     let header = Header::read(text, &mut lines)?;
     let mut reader = Reader::new(text, &header);
     while let Some(line) = lines.next() {
@@ -32,65 +33,6 @@ pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
         }
     }
     reader.finished()
-}
-
-/// A part of a line, and where it stands.
-#[derive(Clone, Copy)]
-struct Piece<'a> {
-    content: &'a str,
-    offset: usize,
-}
-
-impl<'a> Piece<'a> {
-    fn trimmed(self) -> Self {
-        let start = self.content.trim_start();
-        Self { content: start.trim_end(), offset: self.offset + self.content.len() - start.len() }
-    }
-
-    fn from(self, start: usize) -> Self {
-        Self { content: &self.content[start..], offset: self.offset + start }.trimmed()
-    }
-
-    fn until(self, end: usize) -> Self {
-        Self { content: &self.content[..end], ..self }.trimmed()
-    }
-
-    /// The line without its comment; `None` if nothing is left.
-    fn uncommented(self) -> Option<Self> {
-        let comment = self.content.match_indices("//").map(|(place, _)| place);
-        let is_comment = |&place: &usize| self.content[..place].ends_with(char::is_whitespace) || place == 0;
-        let line = self.until(comment.into_iter().find(is_comment).unwrap_or(self.content.len()));
-        (!line.content.is_empty()).then_some(line)
-    }
-
-    /// The first word, or text in quotes, and what follows it.
-    fn word(self) -> (Self, Self) {
-        if let Some(quoted) = self.content.strip_prefix('"')
-            && let Some(end) = quoted.find('"')
-        {
-            return (Self { content: &quoted[..end], offset: self.offset + 1 }, self.from(end + 2));
-        }
-        let end = self.content.find(char::is_whitespace).unwrap_or(self.content.len());
-        (self.until(end), self.from(end))
-    }
-}
-
-/// The lines of a file.
-struct Lines<'a> {
-    text: &'a Text<'a>,
-    next: usize,
-}
-
-impl<'a> Iterator for Lines<'a> {
-    type Item = Piece<'a>;
-
-    fn next(&mut self) -> Option<Piece<'a>> {
-        let rest = &self.text.text[self.next..];
-        let line = rest.split_inclusive('\n').next()?;
-        let offset = self.next;
-        self.next += line.len();
-        Some(Piece { content: line, offset }.trimmed())
-    }
 }
 
 /// What stands before the states.
@@ -145,7 +87,9 @@ impl Header {
             "@parameters" | "@placeholders" if !value.content.is_empty() => {
                 let (name, value_text) = (name.content, shortened(value.content));
                 let message = format!("{name} is \"{value_text}\"; it must be empty: every value must be a number");
-                return Err(text.error(value.offset, message).hint("let Storm fill the parameters in before exporting"));
+                return Err(text
+                    .error(value.offset, message)
+                    .hint("let Storm fill the parameters in before exporting"));
             }
             "@reward_models" => {
                 let mut rest = value;
@@ -215,7 +159,8 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(text: &'a Text<'a>, header: &Header) -> Self {
-        let names = if header.reward_models.is_empty() { vec!["cost".to_owned()] } else { header.reward_models.clone() };
+        let names =
+            if header.reward_models.is_empty() { vec!["cost".to_owned()] } else { header.reward_models.clone() };
         let mut foreign = Foreign::new(names, false);
         if header.reward_models.is_empty() {
             foreign.notes.push("the file has no reward model: all costs are 0".to_owned());
@@ -339,7 +284,8 @@ impl<'a> Reader<'a> {
 
     fn transition(&mut self, line: Piece<'a>) -> Result<(), FileError> {
         let Some((next, probability)) = line.content.split_once(':') else {
-            let allowed = alternatives(&["a state".to_owned(), "an action".to_owned(), "\"state : probability\"".to_owned()]);
+            let allowed =
+                alternatives(&["a state".to_owned(), "an action".to_owned(), "\"state : probability\"".to_owned()]);
             let message = format!("\"{}\" is not {allowed}", shortened(line.content));
             return Err(self.text.error(line.offset, message));
         };
@@ -382,7 +328,8 @@ impl<'a> Reader<'a> {
             self.foreign.initial = Some(self.initial.iter().map(|&state| (state, share)).collect());
         }
         // In the order of their numbers, where all have one.
-        let numbers: Option<Vec<u32>> = self.action_names.iter().map(|name| name.strip_prefix('a')?.parse().ok()).collect();
+        let numbers: Option<Vec<u32>> =
+            self.action_names.iter().map(|name| name.strip_prefix('a')?.parse().ok()).collect();
         if let Some(numbers) = numbers {
             let mut order: Vec<usize> = (0..numbers.len()).collect();
             order.sort_by_key(|&action| numbers[action]);

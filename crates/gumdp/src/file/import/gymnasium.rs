@@ -12,7 +12,8 @@ use crate::problem::MAX_HORIZON;
 
 /// The transitions of a file.
 pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
-    let mut reader = Reader { json: Json::new(text), foreign: Foreign::new(vec!["cost".to_owned()], true), ends: vec![] };
+    let mut reader =
+        Reader { json: Json::new(text), foreign: Foreign::new(vec!["cost".to_owned()], true), ends: vec![] };
     let json = &mut reader.json;
     if json.peek() == Some(b'[') {
         reader.states()?;
@@ -64,7 +65,7 @@ impl Reader<'_> {
                     }
                     self.foreign.horizon = Some(horizon as usize);
                 }
-                key if key.starts_with(|c: char| c.is_ascii_digit()) => {
+                key if key.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
                     found = true;
                     let state = self.id_of(key, offset)?;
                     self.actions(state)?;

@@ -6,29 +6,32 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use super::document::{Table, Value, shortened};
+use super::document::{Table, shortened};
 use super::error::{FileError, nearest};
 use super::mistakes::Mistakes;
 use super::scene::{GraphScene, Scene};
 use super::world::World;
 use crate::problem::{MAX_HORIZON, ProblemError, normalised_discounts};
+use content::{Content, read_neighbours};
 use foreign::{Built, Foreign, Model, SplitError, TERMINATED, state_name};
+use source::self_contained;
 
+mod content;
 mod csv;
 mod drn;
 mod foreign;
 mod gymnasium;
 mod json;
+mod piece;
+mod source;
 
 pub(super) use foreign::some_of;
+pub(super) use source::quoted;
 
 pub(super) const FIELDS: [&str; 7] = ["file", "format", "text", "start", "initial", "rewards", "gain"];
-
-/// Files larger than this are not read.
-const MAX_BYTES: u64 = 1 << 30;
 
 /// What is assumed where nothing is said.
 const DISCOUNT: f64 = 0.95;
@@ -163,130 +166,6 @@ pub(super) fn read(root: Table, opened: Option<Opened>) -> Result<Imported, File
     Ok(Imported { world: world(built, &model.foreign, &mut notes), discount, horizon, notes, source })
 }
 
-/// The text of the model and what it is called.
-struct Content<'a> {
-    file: Cow<'a, str>,
-    text: Cow<'a, str>,
-    format: Format,
-    /// Where it lies, if files next to it may be looked for.
-    path: Option<PathBuf>,
-}
-
-impl<'a> Content<'a> {
-    fn read(root: Table<'a>, opened: Option<Opened<'a>>) -> Result<Self, FileError> {
-        let document = root.document();
-        if let Some(Opened { format, text, on_disk }) = opened {
-            let path = on_disk.then(|| PathBuf::from(document.file));
-            return Ok(Self { file: document.file.into(), text: text.into(), format, path });
-        }
-        let name = root.get("file").map(Value::text).transpose()?;
-        let given = root.get("format").map(|format| format.choice(&FORMATS)).transpose()?;
-        let (file, text, path) = match (root.get("text"), name) {
-            (Some(text), name) => {
-                let file = name.map_or_else(|| format!("{}, text", document.file).into(), Cow::Borrowed);
-                (file, Cow::Borrowed(text.text()?), None)
-            }
-            (None, Some(name)) => {
-                let path = Path::new(document.file).parent().unwrap_or(Path::new("")).join(name);
-                let file = path.display().to_string();
-                let text = read_file(&path).map_err(|error| error.unwrap_or_else(|message| {
-                    root.need("file").map_or_else(|error| error, |value| value.error(format!("{file}: {message}")))
-                }))?;
-                (Cow::Owned(file), Cow::Owned(text), Some(path))
-            }
-            (None, None) => {
-                return Err(root.missing("file").hint("name the file of the model, or give the model as text"));
-            }
-        };
-        let format = given.or_else(|| Format::of(&file, &text)).ok_or_else(|| {
-            root.error("the format of the model is not known from its file; give format = \"csv\", \"gymnasium\" or \"drn\"")
-        })?;
-        Ok(Self { file, text, format, path })
-    }
-}
-
-/// Why a file was not read: an error in it, or why it cannot be read at all.
-enum Unread {
-    At(FileError),
-    Because(String),
-}
-
-impl Unread {
-    fn unwrap_or_else(self, error: impl FnOnce(String) -> FileError) -> FileError {
-        match self {
-            Self::At(error) => error,
-            Self::Because(message) => error(message),
-        }
-    }
-}
-
-/// The text of an ordinary file of reasonable size.
-fn read_file(path: &Path) -> Result<String, Unread> {
-    let refused = |error: std::io::Error| {
-        Unread::Because(match error.kind() {
-            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-            _ => format!("cannot be read: {error}"),
-        })
-    };
-    let metadata = std::fs::metadata(path).map_err(refused)?;
-    if !metadata.is_file() {
-        return Err(Unread::Because("this is not a file".to_owned()));
-    }
-    if metadata.len() > MAX_BYTES {
-        let message = format!("the file has {} bytes; at most {MAX_BYTES} are read", metadata.len());
-        return Err(Unread::Because(message));
-    }
-    let bytes = std::fs::read(path).map_err(refused)?;
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let text = String::from_utf8_lossy(&error.as_bytes()[..valid]);
-        Unread::At(FileError::at(&path.display().to_string(), &text, valid, "the file is not text in UTF-8"))
-    })
-}
-
-/// Reads `NAME.initial.csv` and `NAME.parameters.csv`, or else `initial.csv` and `parameters.csv`, next to `NAME.csv`.
-fn read_neighbours(
-    path: &Path,
-    foreign: &mut Foreign,
-    notes: &mut Vec<String>,
-    mistakes: &Mistakes,
-) -> Result<(), FileError> {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let neighbour = |what: &str| {
-        let names = [format!("{stem}.{what}.csv"), format!("{what}.csv")];
-        names.into_iter().map(|name| path.with_file_name(name)).find(|other| other.is_file() && other != path)
-    };
-    let open = |path: &Path, notes: &mut Vec<String>| {
-        notes.push(format!("{} is used", path.display()));
-        let unreadable = |message| FileError::unreadable(&path.display().to_string(), message);
-        read_file(path).map_err(|error| error.unwrap_or_else(unreadable))
-    };
-    if let Some(path) = neighbour("initial") {
-        let (file, content) = (path.display().to_string(), open(&path, notes)?);
-        let text = Text { file: &file, text: &content, mistakes };
-        let initial = csv::read_initial(&text)?;
-        let sum: f64 = initial.iter().map(|&(_, probability)| probability).sum();
-        if (sum - 1.0).abs() > crate::model::ROW_TOLERANCE && !mistakes.any() {
-            let error = crate::model::ModelError::InitialSum { sum };
-            mistakes.accept(Err::<(), _>(text.error(0, error.to_string())))?;
-        }
-        foreign.initial = Some(initial);
-    }
-    if let Some(path) = neighbour("parameters") {
-        let (file, content) = (path.display().to_string(), open(&path, notes)?);
-        let parameters = csv::read_parameters(&Text { file: &file, text: &content, mistakes })?;
-        foreign.discount = parameters.discount.or(foreign.discount);
-        foreign.horizon = parameters.horizon.or(foreign.horizon);
-        if foreign.initial.is_none() {
-            foreign.initial = parameters.start.map(|state| vec![(state, 1.0)]);
-        }
-        if !parameters.ignored.is_empty() {
-            notes.push(format!("these parameters are ignored: {}", parameters.ignored.join(", ")));
-        }
-    }
-    Ok(())
-}
-
 fn discount(root: Table, foreign: &Foreign, notes: &mut Vec<String>, lines: &mut String) -> Result<f64, FileError> {
     if let Some(value) = root.get("discount") {
         let discount = value.number()?;
@@ -405,7 +284,9 @@ fn horizon(
         }
         let steps = ((0.01_f64 / 8.0).ln() / discount.ln()).ceil().max(1.0);
         let horizon = if steps > longest as f64 { longest } else { steps as usize };
-        notes.push(format!("no horizon is given: it is {horizon}, which leaves at most a hundredth of the largest cost"));
+        notes.push(format!(
+            "no horizon is given: it is {horizon}, which leaves at most a hundredth of the largest cost"
+        ));
         horizon
     });
     let _ = writeln!(lines, "horizon = {}", horizon.min(longest));
@@ -441,60 +322,4 @@ fn world(built: Built, foreign: &Foreign, notes: &mut Vec<String>) -> World {
     groups.remove(super::world::ALL);
     let costs = foreign.rewards.names.iter().cloned().zip(costs).collect();
     World { mdp: Arc::new(mdp), groups, scene: Scene::Graph(GraphScene { positions: None }), costs }
-}
-
-/// The problem file with the text of the model and all that was assumed in it.
-fn self_contained(root: Table, content: &Content, lines: &str) -> String {
-    let document = root.document();
-    let Some(place) = root.get("text").or_else(|| root.get("file")) else { return document.text.to_owned() };
-    let mut source = document.text[..place.span().end].to_owned();
-    if root.get("text").is_none() {
-        if root.get("format").is_none() {
-            let name = FORMATS.iter().find(|(_, format)| *format == content.format).map_or("csv", |(name, _)| name);
-            let _ = write!(source, "\nformat = {}", quoted(name));
-        }
-        let _ = write!(source, "\n{}text = {}", lines, block(&content.text));
-    } else if !lines.is_empty() {
-        let _ = write!(source, "\n{}", lines.trim_end());
-    }
-    source.push_str(&document.text[place.span().end..]);
-    source
-}
-
-/// A text in quotes.
-pub(super) fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    escape(text, &mut quoted);
-    quoted.push('"');
-    quoted
-}
-
-/// A text of several lines, as it is where possible.
-fn block(text: &str) -> String {
-    let plain = |c: char| c == '\n' || c == '\t' || !c.is_control();
-    if !text.contains("'''") && !text.ends_with('\'') && text.chars().all(plain) {
-        return format!("'''\n{text}'''");
-    }
-    let mut block = String::from("\"\"\"\n");
-    for line in text.split_inclusive('\n') {
-        escape(line.trim_end_matches('\n'), &mut block);
-        if line.ends_with('\n') {
-            block.push('\n');
-        }
-    }
-    block + "\"\"\""
-}
-
-fn escape(text: &str, into: &mut String) {
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => into.extend(['\\', c]),
-            '\n' => into.push_str("\\n"),
-            '\t' => into.push_str("\\t"),
-            c if c.is_control() => {
-                let _ = write!(into, "\\u{:04X}", u32::from(c));
-            }
-            c => into.push(c),
-        }
-    }
 }
