@@ -148,24 +148,23 @@ fn arbitrary_bytes_never_panic() {
             _ => mutated(&mut random, &corpus, seed),
         };
         let started = Instant::now();
-        let outcome = std::panic::catch_unwind(|| match std::str::from_utf8(&bytes) {
-            // Without an extension the content decides.
-            Ok(text) => exercise(if case % 7 == 0 { "model" } else { file }, text),
-            Err(_) => {
+        let outcome = std::panic::catch_unwind(|| {
+            if let Ok(text) = std::str::from_utf8(&bytes) {
+                // Without an extension the content decides.
+                exercise(if case % 7 == 0 { "model" } else { file }, text)
+            } else {
                 let path = folder.join(file);
                 std::fs::write(&path, &bytes).expect("a file");
                 assert!(Task::load(&path).is_err() && !gumdp::file::check(&path).is_empty());
                 false
             }
         });
-        match outcome {
-            Ok(was_read) => read += u64::from(was_read),
-            Err(_) => panic!("case {case} of {file}:\n{}", String::from_utf8_lossy(&bytes)),
-        }
+        let Ok(was_read) = outcome else { panic!("case {case} of {file}:\n{}", String::from_utf8_lossy(&bytes)) };
+        read += u64::from(was_read);
         slowest = slowest.max((started.elapsed(), case));
     }
     std::fs::remove_dir_all(&folder).expect("the folder");
     println!("{read} of {cases} files were read; the slowest, case {}, took {:?}", slowest.1, slowest.0);
     assert!(read > cases / 50, "the mutations are too wild: {read} of {cases} files were read");
-    assert!(slowest.0 < Duration::from_secs(60), "case {} took {:?}", slowest.1, slowest.0);
+    assert!(slowest.0 < Duration::from_mins(1), "case {} took {:?}", slowest.1, slowest.0);
 }

@@ -282,14 +282,11 @@ impl Timing {
 fn read_problem(root: Table, world: &World, timing: Timing) -> Result<(Problem, Vec<u32>), FileError> {
     let Timing { discount, horizon } = timing;
     let mut reader = objective::Reader { world, discount, horizon, behaviour: Vec::new() };
-    let (place, objective) = match (root.get("objective"), world.costs.first()) {
-        (None, Some((_, cost))) => {
-            (root, Objective::linear(cost.clone()).map_err(|error| root.error(error.to_string()))?)
-        }
-        _ => {
-            let table = root.need("objective")?.table()?;
-            (table, reader.read(table)?)
-        }
+    let (place, objective) = if let (None, Some((_, cost))) = (root.get("objective"), world.costs.first()) {
+        (root, Objective::linear(cost.clone()).map_err(|error| root.error(error.to_string()))?)
+    } else {
+        let table = root.need("objective")?.table()?;
+        (table, reader.read(table)?)
     };
     let horizon = match horizon {
         Some(horizon) => horizon,

@@ -116,7 +116,7 @@ pub(super) fn read_neighbours(
     };
     if let Some(path) = neighbour("initial") {
         let (file, content) = (path.display().to_string(), open(&path, notes)?);
-        let text = Text { file: &file, text: &content, mistakes };
+        let text = Text { file: &file, content: &content, mistakes };
         let initial = csv::read_initial(&text)?;
         let sum: f64 = initial.iter().map(|&(_, probability)| probability).sum();
         if (sum - 1.0).abs() > crate::model::ROW_TOLERANCE && !mistakes.any() {
@@ -127,7 +127,7 @@ pub(super) fn read_neighbours(
     }
     if let Some(path) = neighbour("parameters") {
         let (file, content) = (path.display().to_string(), open(&path, notes)?);
-        let parameters = csv::read_parameters(&Text { file: &file, text: &content, mistakes })?;
+        let parameters = csv::read_parameters(&Text { file: &file, content: &content, mistakes })?;
         foreign.discount = parameters.discount.or(foreign.discount);
         foreign.horizon = parameters.horizon.or(foreign.horizon);
         if foreign.initial.is_none() {

@@ -110,7 +110,7 @@ struct Columns<'a> {
 impl<'a> Columns<'a> {
     fn read(text: &'a Text<'a>, names: &'a [&'static str]) -> Result<Self, FileError> {
         let mut offset = 0;
-        let lines = text.text.split_inclusive('\n').map(|line| {
+        let lines = text.content.split_inclusive('\n').map(|line| {
             let start = offset;
             offset += line.len();
             Line { content: line.trim_end_matches(['\n', '\r']), offset: start }

@@ -25,7 +25,7 @@ pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
     let mut lines = Lines::new(text);
     let header = Header::read(text, &mut lines)?;
     let mut reader = Reader::new(text, &header);
-    while let Some(line) = lines.next() {
+    for line in lines {
         let Some(line) = line.uncommented() else { continue };
         let read = reader.line(line);
         if text.accept(read)?.is_none() {
@@ -71,7 +71,7 @@ impl Header {
             }
             header.field(text, name, value, &mut typed)?;
         }
-        let end = text.error(text.text.len(), "the line \"@model\" is missing");
+        let end = text.error(text.content.len(), "the line \"@model\" is missing");
         Err(end.hint("a DRN file has a header, a line \"@model\", and then its states"))
     }
 

@@ -32,16 +32,16 @@ impl<'a> Json<'a> {
     /// The next character that is not blank.
     pub(super) fn peek(&mut self) -> Option<u8> {
         self.skip_blanks();
-        self.text.text.as_bytes().get(self.at).copied()
+        self.text.content.as_bytes().get(self.at).copied()
     }
 
     fn skip_blanks(&mut self) {
-        let rest = &self.text.text.as_bytes()[self.at..];
+        let rest = &self.text.content.as_bytes()[self.at..];
         self.at += rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
     }
 
     fn found(&mut self) -> String {
-        match self.text.text[self.offset()..].chars().next() {
+        match self.text.content[self.offset()..].chars().next() {
             Some(character) => format!("'{}'", character.escape_debug()),
             None => "the end of the file".to_owned(),
         }
@@ -81,12 +81,12 @@ impl<'a> Json<'a> {
     pub(super) fn string(&mut self) -> Result<&'a str, FileError> {
         self.expect(b'"', "a text in double quotes")?;
         let start = self.at;
-        let bytes = self.text.text.as_bytes();
+        let bytes = self.text.content.as_bytes();
         while let Some(&byte) = bytes.get(self.at) {
             match byte {
                 b'"' => {
                     self.at += 1;
-                    return Ok(&self.text.text[start..self.at - 1]);
+                    return Ok(&self.text.content[start..self.at - 1]);
                 }
                 b'\\' => self.at += 2,
                 _ => self.at += 1,
@@ -104,7 +104,7 @@ impl<'a> Json<'a> {
     }
 
     fn word(&mut self) -> &'a str {
-        let rest = &self.text.text[self.offset()..];
+        let rest = &self.text.content[self.offset()..];
         let length = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.')).count();
         self.at += length;
         &rest[..length]

@@ -50,7 +50,7 @@ const FORMATS: [(&str, Format); 3] = [("csv", Format::Csv), ("gymnasium", Format
 impl Format {
     /// The format of a file by its extension or else its first characters; `None` if it is a problem file.
     pub(super) fn of(file: &str, text: &str) -> Option<Self> {
-        let extension = Path::new(file).extension().map(|extension| extension.to_ascii_lowercase());
+        let extension = Path::new(file).extension().map(std::ffi::OsStr::to_ascii_lowercase);
         match extension.as_deref().and_then(std::ffi::OsStr::to_str) {
             Some("toml") => None,
             Some("csv") => Some(Self::Csv),
@@ -67,13 +67,13 @@ impl Format {
 /// The text of a file, and where its mistakes go.
 pub(super) struct Text<'a> {
     file: &'a str,
-    text: &'a str,
+    content: &'a str,
     mistakes: &'a Mistakes,
 }
 
 impl Text<'_> {
     fn error(&self, offset: usize, message: impl Into<String>) -> FileError {
-        FileError::at(self.file, self.text, offset, message)
+        FileError::at(self.file, self.content, offset, message)
     }
 
     /// See [`Mistakes::accept`].
@@ -112,7 +112,7 @@ pub(super) struct Imported {
 pub(super) fn read(root: Table, opened: Option<Opened>) -> Result<Imported, FileError> {
     let document = root.document();
     let content = Content::read(root, opened)?;
-    let text = Text { file: &content.file, text: &content.text, mistakes: document.mistakes };
+    let text = Text { file: &content.file, content: &content.text, mistakes: document.mistakes };
     let mut foreign = match content.format {
         Format::Csv => csv::read(&text)?,
         Format::Gymnasium => gymnasium::read(&text)?,

@@ -9,7 +9,7 @@ pub(super) struct Piece<'a> {
     pub(super) offset: usize,
 }
 
-impl<'a> Piece<'a> {
+impl Piece<'_> {
     pub(super) fn trimmed(self) -> Self {
         let start = self.content.trim_start();
         Self { content: start.trim_end(), offset: self.offset + self.content.len() - start.len() }
@@ -59,7 +59,7 @@ impl<'a> Iterator for Lines<'a> {
     type Item = Piece<'a>;
 
     fn next(&mut self) -> Option<Piece<'a>> {
-        let rest = &self.text.text[self.next..];
+        let rest = &self.text.content[self.next..];
         let line = rest.split_inclusive('\n').next()?;
         let offset = self.next;
         self.next += line.len();
