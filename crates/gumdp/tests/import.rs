@@ -400,8 +400,8 @@ fn mistakes_in_json() {
         "\"4000000000\"",
         "1:37: the id \"4000000000\" of a state or an action must be a whole number in [0, 10000000]",
     );
-    json("[1.0, 0, 0.0, false]]", "[1.0, 0, 0.0, false]", "1:35: expected '[' and p, s', r, terminated, not '\"'");
-    json("}}\n", "}", "3:62: expected ',' or '}', not the end of the file");
+    json("[1.0, 0, 0.0, false]]", "[1.0, 0, 0.0, false]", "1:36: expected '[' and p, s', r, terminated, not '\"'");
+    json("}}\n", "}", "3:60: expected ',' or '}', not the end of the file");
     let deep = format!("{{\"x\": {}", "[".repeat(100_000));
     assert_eq!(refused("x.json", &deep).0, "1:71: the lists and objects are nested too deeply");
 }

@@ -42,7 +42,8 @@ impl<'a> Json<'a> {
 
     fn found(&mut self) -> String {
         match self.text.content[self.offset()..].chars().next() {
-            Some(character) => format!("'{}'", character.escape_debug()),
+            Some(character) if character.is_control() => format!("'{}'", character.escape_debug()),
+            Some(character) => format!("'{character}'"),
             None => "the end of the file".to_owned(),
         }
     }
