@@ -65,6 +65,33 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
     },
+    /// Check a problem file or a model to import: all mistakes at once, and what is hardly meant.
+    #[command(after_help = "Examples:\n  gumdp check mine.toml\n  gumdp check riverswim.csv --json")]
+    Check {
+        /// A problem file, or a model as CSV, JSON or DRN.
+        file: PathBuf,
+        /// A JSON array instead of lines.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a task in another format: transitions as CSV, Storm's DRN, or a problem file (TOML), by extension.
+    #[command(
+        after_help = "Examples:\n  gumdp convert riverswim.csv riverswim.drn\n  gumdp convert two_dice.drn dice.toml\n  gumdp convert frozen-lake.json lake.csv --rewards split"
+    )]
+    Convert {
+        /// Name of a built-in task, a problem file, or a model as CSV, JSON or DRN.
+        #[arg(value_name = "IN")]
+        task: String,
+        /// The file to write: .csv (with .initial.csv and .parameters.csv beside it), .drn or .toml.
+        #[arg(value_name = "OUT")]
+        out: PathBuf,
+        /// What becomes of rewards that depend on the next state (default: expected).
+        #[arg(long, value_enum)]
+        rewards: Option<RewardsName>,
+        /// Replace files that exist.
+        #[arg(long)]
+        force: bool,
+    },
     /// Play episodes for each β, print one row per β, write results and figures.
     Run(RunArgs),
     /// Play the paper's planner, the default one, the optimum and chance side by side.
@@ -321,6 +348,15 @@ pub enum StudyName {
     Worlds,
     /// Both planners with 1, 10 and 100 times the simulations, where the optimum is known.
     Convergence,
+}
+
+/// What becomes of rewards that depend on the next state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RewardsName {
+    /// A state-action pair costs its expected reward.
+    Expected,
+    /// States are split by the reward that led to them: the law of the total is exact.
+    Split,
 }
 
 /// Settings of the planner.

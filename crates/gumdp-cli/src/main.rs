@@ -26,6 +26,7 @@ mod side_by_side;
 mod store;
 mod study;
 mod table;
+mod talk;
 mod worlds;
 
 use std::io::{self, Write};
@@ -42,6 +43,7 @@ use interrupt::Interrupted;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     interrupt::install(cli.quiet);
+    talk::set_quiet(cli.quiet);
     match dispatch(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => explain(&error),
@@ -53,6 +55,8 @@ fn dispatch(cli: Cli) -> Result<()> {
     match cli.command {
         Command::List { json } => commands::list::list(json),
         Command::Show { task, toml, svg } => commands::show::show(&task, toml, svg.as_deref()),
+        Command::Check { file, json } => commands::check::check(&file, json),
+        Command::Convert { task, out, rewards, force } => commands::convert::convert(&task, &out, rewards, force),
         Command::Run(args) => commands::run::run(&args, quiet),
         Command::Compare(args) => commands::compare::compare(&args, quiet),
         Command::Solve(args) => commands::solve::solve(&args, quiet),
@@ -89,6 +93,9 @@ fn explain(error: &anyhow::Error) -> ExitCode {
     if error.is::<Interrupted>() {
         interrupt::explain();
         return ExitCode::from(interrupt::EXIT_CODE as u8);
+    }
+    if error.is::<commands::check::Refused>() {
+        return ExitCode::from(2);
     }
     eprintln!("error: {error:#}");
     match error.downcast_ref::<BadInput>() {

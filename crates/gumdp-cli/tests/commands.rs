@@ -30,6 +30,8 @@ fn check(name: &str, arguments: &str) {
 const COMMANDS: [&str; 14] = [
     "list",
     "show",
+    "check",
+    "convert",
     "run",
     "compare",
     "solve",

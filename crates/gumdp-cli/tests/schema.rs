@@ -52,7 +52,9 @@ fn fields(object: &Value) -> Vec<&str> {
 
 #[test]
 fn schemas_are_schemas_and_describe_every_field() {
-    for name in ["list", "run", "compare", "solve", "plan", "evaluate", "explain", "policy", "manifest", "comparison"] {
+    for name in
+        ["list", "check", "run", "compare", "solve", "plan", "evaluate", "explain", "policy", "manifest", "comparison"]
+    {
         let schema = schema(name);
         assert!(jsonschema::draft202012::meta::is_valid(&schema), "{name}");
         assert_documented(&schema, name);
@@ -81,6 +83,19 @@ fn list() {
     let output = valid("list", &Sandbox::new().data("list --json"));
     let names: Vec<&str> = output.as_array().unwrap().iter().map(|task| task["name"].as_str().unwrap()).collect();
     assert_eq!(names, gumdp::tasks::NAMES);
+}
+
+#[test]
+fn check() {
+    let sandbox = Sandbox::new();
+    sandbox.write("coin.toml", COIN);
+    assert_eq!(valid("check", &sandbox.data("check coin.toml --json")), Value::Array(Vec::new()));
+    sandbox.write("coin.toml", &COIN.replace("0.9", "9").replace("runs = 4", "runs = -4\nsimulatons = 1"));
+    for (file, found) in [("coin.toml", 3), ("none.toml", 1)] {
+        let ended = sandbox.gumdp(&format!("check {file} --json"));
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), ""));
+        assert_eq!(valid("check", &ended.stdout).as_array().unwrap().len(), found);
+    }
 }
 
 #[test]

@@ -62,7 +62,10 @@ pub mod tasks;
 pub use auto::Auto;
 pub use episode::{Episode, EpisodeError, play, play_on};
 pub use experiment::{Run, RunError, experiment, run};
-pub use file::{Defaults, FileError, GraphScene, GridScene, PlannerVariant, Scene, Script, Sticky, Task, Terrain};
+pub use file::{
+    Defaults, Export, ExportError, ExportFormat, FileError, Finding, GraphScene, GridScene, PlannerVariant, Scene,
+    Script, Severity, Sticky, Task, Terrain,
+};
 pub use guided::{GuidedPlanner, GuidedSettings};
 pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, State};
 pub use objective::{Bounds, Objective, ObjectiveError, Partition};

@@ -92,7 +92,7 @@ fn syntax_types_and_fields() {
     let (message, hint) =
         ("15:1: unknown field \"zzz\" in experiment", "the fields here are beta, curve, runs, simulations");
     check_hint(EXPLICIT, "beta =", "zzz =", message, hint);
-    let message = "1:8: kind is \"grod\"; it must be \"explicit\" or \"grid\"";
+    let message = "1:8: kind is \"grod\"; it must be \"explicit\", \"grid\" or \"import\"";
     check_hint(EXPLICIT, "explicit", "grod", message, "did you mean \"grid\"?");
     assert_eq!(parse("").unwrap_err().to_string(), "dir/my.toml:1:1: the field \"kind\" is missing");
     let deep = format!("x = {}", "[".repeat(100_000));

@@ -1,6 +1,8 @@
 //! One file per command.
 
+pub mod check;
 pub mod compare;
+pub mod convert;
 pub mod evaluate;
 pub mod explain;
 pub mod list;
@@ -28,6 +30,7 @@ use crate::args::{ExperimentArgs, PolicyArgs, PolicyName, Preset};
 use crate::failure::BadInput;
 use crate::results::{self, Experiment, Manifest, distinct};
 use crate::store::Store;
+use crate::talk;
 
 /// The built-in task with this name, or the task of the problem file with this path.
 pub fn load(name: &str) -> Result<Task> {
@@ -37,7 +40,9 @@ pub fn load(name: &str) -> Result<Task> {
     let path = Path::new(name);
     let is_path = path.exists() || name.contains(std::path::is_separator) || path.extension().is_some();
     if is_path {
-        return Ok(Task::load(path).map_err(bad_file)?);
+        let task = Task::load(path).map_err(bad_file)?;
+        talk::notes(&task.notes);
+        return Ok(task);
     }
     let hint = match nearest(name) {
         Some(task) => format!("did you mean \"{task}\"? `gumdp list` shows all tasks"),

@@ -7,21 +7,26 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{FileError, Span, alternatives, nearest};
+use super::mistakes::Mistakes;
 
 /// A parsed file.
 pub(super) struct Document<'a> {
-    file: &'a str,
+    pub(super) file: &'a str,
     pub(super) text: &'a str,
+    pub(super) mistakes: &'a Mistakes,
     root: Spanned<DeTable<'a>>,
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn parse(file: &'a str, text: &'a str) -> Result<Self, FileError> {
-        let root = DeTable::parse(text).map_err(|error| {
+    /// Every mistake of the syntax is reported; only a file without one is read further.
+    pub(super) fn parse(file: &'a str, text: &'a str, mistakes: &'a Mistakes) -> Result<Option<Self>, FileError> {
+        let (root, errors) = DeTable::parse_recoverable(text);
+        for error in &errors {
             let offset = error.span().map_or(0, |span| span.start);
-            FileError::at(file, text, offset, format!("not valid TOML: {}", error.message()))
-        })?;
-        Ok(Self { file, text, root })
+            let message = format!("not valid TOML: {}", error.message());
+            mistakes.accept(Err::<(), _>(FileError::at(file, text, offset, message)))?;
+        }
+        Ok(errors.is_empty().then_some(Self { file, text, mistakes, root }))
     }
 
     pub(super) fn root(&'a self) -> Table<'a> {
@@ -77,6 +82,11 @@ impl<'a> Value<'a> {
 
     pub(super) fn document(self) -> &'a Document<'a> {
         self.document
+    }
+
+    /// See [`Mistakes::accept`].
+    pub(super) fn accept<T>(self, result: Result<T, FileError>) -> Result<Option<T>, FileError> {
+        self.document.mistakes.accept(result)
     }
 
     pub(super) fn name(self) -> String {
@@ -194,6 +204,15 @@ impl<'a> Table<'a> {
         self.document.error(self.offset, message)
     }
 
+    pub(super) fn document(self) -> &'a Document<'a> {
+        self.document
+    }
+
+    /// See [`Mistakes::accept`].
+    pub(super) fn accept<T>(self, result: Result<T, FileError>) -> Result<Option<T>, FileError> {
+        self.document.mistakes.accept(result)
+    }
+
     pub(super) fn get(self, key: &str) -> Option<Value<'a>> {
         self.content.get(key).map(|node| Value { document: self.document, node })
     }
@@ -226,7 +245,8 @@ impl<'a> Table<'a> {
             if !allowed.contains(&key.text) {
                 let hint = nearest(key.text, allowed.iter().copied())
                     .unwrap_or_else(|| format!("the fields here are {}", allowed.join(", ")));
-                return Err(key.error(format!("unknown field \"{}\"{}", shortened(key.text), self.place())).hint(hint));
+                let error = key.error(format!("unknown field \"{}\"{}", shortened(key.text), self.place())).hint(hint);
+                self.accept(Err::<(), _>(error))?;
             }
         }
         Ok(())

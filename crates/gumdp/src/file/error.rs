@@ -7,7 +7,7 @@ use std::ops::Range;
 /// ```
 /// use gumdp::Task;
 /// let error = Task::parse("my.toml", "kind = \"exlicit\"").unwrap_err();
-/// assert_eq!(error.to_string(), "my.toml:1:8: kind is \"exlicit\"; it must be \"explicit\" or \"grid\"");
+/// assert_eq!(error.to_string(), "my.toml:1:8: kind is \"exlicit\"; it must be \"explicit\", \"grid\" or \"import\"");
 /// assert_eq!(error.hint.as_deref(), Some("did you mean \"explicit\"?"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

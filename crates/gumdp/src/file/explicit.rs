@@ -1,13 +1,13 @@
 //! Files of `kind = "explicit"`: states, actions and transitions by name.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::document::{Table, Value, shortened};
 use super::error::{FileError, nearest};
 use super::scene::{GraphScene, Scene};
 use super::world::{ALL, MAX_TRANSITIONS, World};
-use crate::model::{Mdp, ModelError, State};
+use crate::model::{Mdp, MdpBuilder, ModelError, State};
 
 pub(super) const FIELDS: [&str; 8] =
     ["states", "actions", "start", "initial", "transition", "transitions", "groups", "layout"];
@@ -16,26 +16,15 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
     let states = Names::read("state", root.need("states")?)?;
     let actions = Names::read("action", root.need("actions")?)?;
     let groups = read_groups(root, &states)?;
-    let initial = read_initial(root, &states)?;
-    let rules = read_rules(root, &states, &actions, &groups)?;
-
-    let mut builder = Mdp::named(states.all.iter().copied(), actions.all.iter().copied())
-        .initial(initial.iter().map(|&(state, probability)| (state, probability)));
-    for rule in &rules {
-        for &state in &rule.from {
-            let stay = (rule.stay != 0.0).then_some((state, rule.stay));
-            for &action in &rule.actions {
-                builder = builder.transition(state, action, rule.to.iter().copied().chain(stay));
-            }
-        }
-    }
-    let mdp = builder.build().map_err(|error| locate(&error, root, &states, &actions, &rules))?;
-    let positions = read_layout(root, &states)?;
+    let initial = root.accept(read_initial(root, &states))?.unwrap_or_else(|| vec![(0, 1.0)]);
+    let rules = root.accept(read_rules(root, &states, &actions, &groups))?.unwrap_or_default();
+    let mdp = build(root, &states, &actions, initial, &rules)?;
+    let positions = root.accept(read_layout(root, &states))?.flatten();
     let groups = groups
         .into_iter()
         .map(|(name, members)| (name, members.into_iter().map(|state| State(state as u32)).collect()))
         .collect();
-    Ok(World { mdp: Arc::new(mdp), groups, scene: Scene::Graph(GraphScene { positions }) })
+    Ok(World { mdp: Arc::new(mdp), groups, scene: Scene::Graph(GraphScene { positions }), costs: Vec::new() })
 }
 
 type Groups = HashMap<String, Vec<usize>>;
@@ -63,16 +52,21 @@ impl<'a> Names<'a> {
         let mut names = Vec::new();
         let mut number = HashMap::new();
         for value in list.list()? {
-            let name = value.text()?;
-            if name == ALL || name.is_empty() {
-                return Err(value.error(format!("\"{name}\" cannot be the name of a state or an action")));
-            }
-            if number.insert(name, names.len()).is_some() {
-                return Err(value.error(ModelError::DuplicateName { what, name: shortened(name) }.to_string()));
-            }
+            let name = || {
+                let name = value.text()?;
+                if name == ALL || name.is_empty() {
+                    return Err(value.error(format!("\"{name}\" cannot be the name of a state or an action")));
+                }
+                if number.contains_key(name) {
+                    return Err(value.error(ModelError::DuplicateName { what, name: shortened(name) }.to_string()));
+                }
+                Ok(name)
+            };
+            let Some(name) = list.accept(name())? else { continue };
+            number.insert(name, names.len());
             names.push(name);
         }
-        if names.is_empty() {
+        if names.is_empty() && list.list()?.is_empty() {
             return Err(list.error(format!("{} is empty; it must name at least one {what}", list.name())));
         }
         Ok(Self { what, all: names, number, list })
@@ -123,12 +117,17 @@ impl<'a> Names<'a> {
 fn read_groups(root: Table, states: &Names) -> Result<Groups, FileError> {
     let mut groups = Groups::new();
     let Some(table) = root.get("groups") else { return Ok(groups) };
-    for (key, value) in table.table()?.entries() {
-        if states.find(key.text).is_some() || key.text == ALL {
-            let name = shortened(key.text);
-            return Err(key.error(format!("the group \"{name}\" has the name of a state; names must differ")));
-        }
-        let members = states.some(value, &Groups::new())?;
+    let Some(table) = root.accept(table.table())? else { return Ok(groups) };
+    for (key, value) in table.entries() {
+        let members = || {
+            if states.find(key.text).is_some() || key.text == ALL {
+                let name = shortened(key.text);
+                return Err(key.error(format!("the group \"{name}\" has the name of a state; names must differ")));
+            }
+            states.some(value, &Groups::new())
+        };
+        // A group with a mistake exists all the same: it may be named elsewhere.
+        let members = root.accept(members())?.unwrap_or_default();
         groups.insert(key.text.to_owned(), members);
     }
     Ok(groups)
@@ -156,29 +155,34 @@ fn read_rules<'a>(
     let mut rules = Vec::new();
     let mut transitions = 0_usize;
     for list in lists {
-        for value in list.list()? {
-            let table = value.table()?;
-            table.only(&["from", "action", "to", "stay"])?;
-            let from = states.some(table.need("from")?, groups)?;
-            let actions = actions.some(table.need("action")?, &Groups::new())?;
-            let stay = table.get("stay").map(Value::number).transpose()?;
-            let to = match table.get("to") {
-                Some(to) if to.is_table() => states.distribution(to.table()?)?,
-                Some(to) => vec![(states.one(to)?, 1.0)],
-                None if stay.is_some() => Vec::new(),
-                None => return Err(table.missing("to")),
-            };
-            transitions =
-                from.len().saturating_mul(actions.len()).saturating_mul(to.len() + 1).saturating_add(transitions);
+        for value in root.accept(list.list())?.unwrap_or_default() {
+            let Some(rule) = list.accept(read_rule(value, states, actions, groups))? else { continue };
+            let pairs = rule.from.len().saturating_mul(rule.actions.len());
+            transitions = pairs.saturating_mul(rule.to.len() + 1).saturating_add(transitions);
             if transitions > MAX_TRANSITIONS {
                 let message =
                     format!("the model has more than {MAX_TRANSITIONS} transitions; at most that many are read");
-                return Err(table.error(message));
+                return Err(rule.table.error(message));
             }
-            rules.push(Rule { from, actions, to, stay: stay.unwrap_or(0.0), table });
+            rules.push(rule);
         }
     }
     Ok(rules)
+}
+
+fn read_rule<'a>(value: Value<'a>, states: &Names, actions: &Names, groups: &Groups) -> Result<Rule<'a>, FileError> {
+    let table = value.table()?;
+    table.only(&["from", "action", "to", "stay"])?;
+    let from = states.some(table.need("from")?, groups)?;
+    let actions = actions.some(table.need("action")?, &Groups::new())?;
+    let stay = table.get("stay").map(Value::number).transpose()?;
+    let to = match table.get("to") {
+        Some(to) if to.is_table() => states.distribution(to.table()?)?,
+        Some(to) => vec![(states.one(to)?, 1.0)],
+        None if stay.is_some() => Vec::new(),
+        None => return Err(table.missing("to")),
+    };
+    Ok(Rule { from, actions, to, stay: stay.unwrap_or(0.0), table })
 }
 
 fn read_layout(root: Table, states: &Names) -> Result<Option<Vec<[f64; 2]>>, FileError> {
@@ -193,6 +197,68 @@ fn read_layout(root: Table, states: &Names) -> Result<Option<Vec<[f64; 2]>>, Fil
         return Err(layout.error(format!("layout has no position for state \"{name}\"; every state needs one")));
     }
     Ok(Some(positions.into_iter().flatten().collect()))
+}
+
+/// The model of these rules. If all mistakes are wanted, a transition that is wrong is reported and then replaced by one that
+/// stays, so that whatever names states and actions can be checked too.
+fn build(
+    root: Table,
+    states: &Names,
+    actions: &Names,
+    mut initial: Vec<(usize, f64)>,
+    rules: &[Rule],
+) -> Result<Mdp, FileError> {
+    // Where a rule could not be read, transitions are missing for that reason alone.
+    let incomplete = root.document().mistakes.any();
+    let mut replaced = HashSet::new();
+    loop {
+        let builder = assemble(states, actions, &initial, rules, &replaced);
+        let error = match builder.build() {
+            Ok(mdp) => return Ok(mdp),
+            Err(error) => error,
+        };
+        if !(incomplete && matches!(error, ModelError::NoAction { .. })) {
+            root.accept(Err::<(), _>(locate(&error, root, states, actions, rules)))?;
+        }
+        let known = match &error {
+            ModelError::RowSum { state, action, .. }
+            | ModelError::Probability { state, action, .. }
+            | ModelError::DuplicateTransition { state, action } => states.find(state).zip(actions.find(action)),
+            ModelError::NoAction { state } => states.find(state).map(|state| (state, 0)),
+            ModelError::InitialSum { .. } | ModelError::InitialProbability { .. } => {
+                initial = vec![(0, 1.0)];
+                continue;
+            }
+            _ => None,
+        };
+        // Nothing new is known: go on without the model.
+        if !known.is_some_and(|pair| replaced.insert(pair)) {
+            return Err(locate(&error, root, states, actions, rules));
+        }
+    }
+}
+
+fn assemble(
+    states: &Names,
+    actions: &Names,
+    initial: &[(usize, f64)],
+    rules: &[Rule],
+    replaced: &HashSet<(usize, usize)>,
+) -> MdpBuilder {
+    let mut builder =
+        Mdp::named(states.all.iter().copied(), actions.all.iter().copied()).initial(initial.iter().copied());
+    for rule in rules {
+        for &state in &rule.from {
+            let stay = (rule.stay != 0.0).then_some((state, rule.stay));
+            for &action in rule.actions.iter().filter(|&&action| !replaced.contains(&(state, action))) {
+                builder = builder.transition(state, action, rule.to.iter().copied().chain(stay));
+            }
+        }
+    }
+    for &(state, action) in replaced {
+        builder = builder.transition(state, action, [(state, 1.0)]);
+    }
+    builder
 }
 
 /// The model's complaint, at the place of the file that caused it.

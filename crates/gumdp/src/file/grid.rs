@@ -20,7 +20,8 @@ const MAX_RESOURCES: usize = 16;
 pub(super) fn read(root: Table) -> Result<World, FileError> {
     let map_value = root.need("map")?;
     let mut legend = Legend::read(root.need("legend")?.table()?)?;
-    let map = read_map(map_value, &mut legend, root.get("slip").map(Value::probability).transpose()?.unwrap_or(0.0))?;
+    let slip = root.accept(root.get("slip").map(Value::probability).transpose())?.flatten().unwrap_or(0.0);
+    let map = read_map(map_value, &mut legend, slip)?;
     let situations = map.situations().ok_or_else(|| {
         map_value.error(format!("the map has more than {MAX_STATES} states; at most that many are read"))
     })?;
@@ -43,7 +44,7 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
         home: map.home,
         behaviour: Vec::new(),
     });
-    Ok(World { mdp: Arc::new(mdp), groups, scene })
+    Ok(World { mdp: Arc::new(mdp), groups, scene, costs: Vec::new() })
 }
 
 /// What the characters of a map mean.
@@ -68,7 +69,7 @@ impl<'a> Legend<'a> {
                 return Err(key.error(format!("legend: \"{name}\" must be a single character of the map")));
             };
             legend.number.insert(symbol, legend.terrains.len() as u32);
-            let terrain = legend.terrain(symbol, key, value)?;
+            let terrain = table.accept(legend.terrain(symbol, key, value))?.unwrap_or_else(|| floor(symbol));
             resources.extend(terrain.resource.clone());
             legend.terrains.push(terrain);
         }

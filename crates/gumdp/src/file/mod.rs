@@ -33,20 +33,29 @@
 //! `"*/action"`; all that apply to a pair are added. Maps have the groups `stuck`, `home`, `defeated`, `delivered-R1` for a
 //! resource R1, and one for each terrain with a `name`. A target is such a table or a list, one number for each entry.
 //!
-//! The text becomes a tree of values that know their place (`document`); `explicit` and `grid` make a model of it,
-//! `objective` an objective. Not here: drawing, planning.
+//! `kind = "import"` takes the model from a file of another program: transitions as CSV, Gymnasium's `P` as JSON, Storm's DRN.
+//! Such files can also be opened by themselves. `docs/import.md` in the repository says how.
+//!
+//! The text becomes a tree of values that know their place (`document`); `explicit`, `grid` and `import` make a model of it,
+//! `objective` an objective. `check` reports all mistakes at once, `export` writes other formats. Not here: drawing, planning.
 
 use std::path::Path;
 
+pub use check::{Finding, Severity, check, check_text};
 pub use error::FileError;
+pub use export::{Export, ExportError, ExportFormat, export};
 pub use scene::{GraphScene, GridScene, Scene, Sticky, Terrain};
 
 mod behaviour;
+mod check;
 mod document;
 mod dynamics;
 pub(crate) mod error;
 mod explicit;
+mod export;
 mod grid;
+mod import;
+mod mistakes;
 mod objective;
 mod scene;
 mod settings;
@@ -57,6 +66,8 @@ pub use settings::{Defaults, PlannerVariant, Script};
 pub(crate) use document::shortened;
 
 use document::{Document, Table, Value};
+use import::{Format, Opened};
+use mistakes::Mistakes;
 use world::World;
 
 use crate::objective::Objective;
@@ -80,7 +91,10 @@ const FIELDS: [&str; 10] = [
 enum Kind {
     Explicit,
     Grid,
+    Import,
 }
+
+const KINDS: [(&str, Kind); 3] = [("explicit", Kind::Explicit), ("grid", Kind::Grid), ("import", Kind::Import)];
 
 /// What a problem file describes.
 ///
@@ -118,54 +132,39 @@ pub struct Task {
     pub scripts: Vec<Script>,
     /// How the task can be drawn.
     pub scene: Scene,
-    /// The text of the file.
+    /// A problem file that says the same: the text of the file; for an imported model one that needs no other file.
     pub source: String,
+    /// What had to be assumed or left out of an imported model, for the user to know.
+    pub notes: Vec<String>,
+    /// The costs of an imported model by name, each with one number for each state-action pair.
+    pub costs: Vec<(String, Vec<f64>)>,
 }
 
 impl Task {
-    /// Reads the text of a problem file. `file` is shown in errors and gives the task its name.
+    /// Reads the text of a problem file, or of a model of another program: CSV, JSON or DRN by the file's extension or, if
+    /// it has none of these, by its first characters. `file` is shown in errors and gives the task its name.
     /// See the [example](Task).
     ///
     /// # Errors
     /// The first mistake found, with its place.
     pub fn parse(file: &str, text: &str) -> Result<Self, FileError> {
-        let document = Document::parse(file, text)?;
-        let root = document.root();
-        let world = match root.need("kind")?.choice(&[("explicit", Kind::Explicit), ("grid", Kind::Grid)])? {
-            Kind::Explicit => {
-                root.only(&[&FIELDS[..], &explicit::FIELDS].concat())?;
-                explicit::read(root)?
-            }
-            Kind::Grid => {
-                root.only(&[&FIELDS[..], &grid::FIELDS].concat())?;
-                grid::read(root)?
-            }
-        };
-        let text_of = |field| root.get(field).map(Value::text).transpose();
-        let name = Path::new(file).file_stem().map_or(file.into(), |stem| stem.to_string_lossy()).into_owned();
-        let title = text_of("title")?.map_or_else(|| name.clone(), str::to_owned);
-        let description = text_of("description")?.unwrap_or_default().trim().to_owned();
-        let defaults = settings::read_defaults(root)?;
-        let scripts = settings::read_scripts(root, &world.mdp)?;
-        let (problem, behaviour) = read_problem(root, &world)?;
-        for script in &scripts {
-            if let Err(error) = Scripted::new(&problem, script.actions.clone()) {
-                return Err(root.need("scripts")?.error(format!("script \"{}\": {error}", script.name)));
-            }
-        }
-        let mut scene = world.scene;
-        if let Scene::Grid(grid) = &mut scene {
-            grid.behaviour = behaviour;
-        }
-        Ok(Self { name, title, description, problem, defaults, scripts, scene, source: text.to_owned() })
+        Self::complete(file, read(file, text, false, &Mistakes::first()))
     }
 
-    /// Reads a problem file. See the [example](Task).
+    /// Reads a problem file, or a model of another program together with the files that belong to it.
+    /// See the [example](Task).
     ///
     /// # Errors
     /// If the file cannot be read, is not UTF-8, or has a mistake.
     pub fn load(path: &Path) -> Result<Self, FileError> {
-        Self::parse(&path.display().to_string(), &read_text(path, "a problem file")?)
+        let file = path.display().to_string();
+        let text = read_text(path, "a problem file")?;
+        Self::complete(&file, read(&file, &text, true, &Mistakes::first()))
+    }
+
+    /// Where the first mistake ends the reading, there is either a task or an error.
+    fn complete(file: &str, read: Result<Option<Self>, FileError>) -> Result<Self, FileError> {
+        read?.ok_or_else(|| FileError::unreadable(file, "the file has a mistake"))
     }
 }
 
@@ -189,33 +188,114 @@ pub(crate) fn read_text(path: &Path, wanted: &str) -> Result<String, FileError> 
     })
 }
 
-/// The problem, and the path to be imitated if there is one.
-fn read_problem(root: Table, world: &World) -> Result<(Problem, Vec<u32>), FileError> {
-    let discount_value = root.need("discount")?;
-    let discount = discount_value.number()?;
-    if !(discount > 0.0 && discount <= 1.0) {
-        return Err(discount_value.error(ProblemError::Discount(discount).to_string()));
+/// The task of a file; `None` if mistakes were collected.
+fn read(file: &str, text: &str, on_disk: bool, mistakes: &Mistakes) -> Result<Option<Task>, FileError> {
+    match Format::of(file, text) {
+        Some(format) => read_task(file, &import::wrapper(file), Some(Opened { format, text, on_disk }), mistakes),
+        None => read_task(file, text, None, mistakes),
     }
-    let given = match (root.get("horizon"), root.get("accuracy")) {
-        (Some(horizon), None) => Some(horizon.count(1, MAX_HORIZON as u64)? as usize),
-        (None, Some(_)) => None,
-        (Some(_), Some(accuracy)) => {
-            return Err(accuracy.error("both horizon and accuracy are given; give one of them"));
-        }
-        (None, None) => {
-            let hint = "give the number of steps, or accuracy = … to have it computed";
-            return Err(root.missing("horizon").hint(hint));
-        }
+}
+
+fn read_task(file: &str, text: &str, opened: Option<Opened>, mistakes: &Mistakes) -> Result<Option<Task>, FileError> {
+    let Some(document) = Document::parse(file, text, mistakes)? else { return Ok(None) };
+    let root = document.root();
+    let kind = root.need("kind")?.choice(&KINDS)?;
+    let fields: &[&str] = match kind {
+        Kind::Explicit => &explicit::FIELDS,
+        Kind::Grid => &grid::FIELDS,
+        Kind::Import => &import::FIELDS,
     };
-    let table = root.need("objective")?.table()?;
-    let mut reader = objective::Reader { world, discount, horizon: given, behaviour: Vec::new() };
-    let objective = reader.read(table)?;
-    let horizon = match given {
+    root.only(&[&FIELDS[..], fields].concat())?;
+    let text_of = |field| mistakes.accept(root.get(field).map(Value::text).transpose());
+    let name = Path::new(file).file_stem().map_or(file.into(), |stem| stem.to_string_lossy()).into_owned();
+    let title = text_of("title")?.flatten().map_or_else(|| name.clone(), str::to_owned);
+    let description = text_of("description")?.flatten().unwrap_or_default().trim().to_owned();
+    let defaults = mistakes.accept(settings::read_defaults(root))?.unwrap_or_default();
+    let timing = match kind {
+        Kind::Import => None,
+        Kind::Explicit | Kind::Grid => mistakes.accept(Timing::read(root))?,
+    };
+    let imported = |import: import::Imported| {
+        let timing = Timing { discount: import.discount, horizon: import.horizon };
+        (import.world, Some(timing), import.notes, import.source)
+    };
+    let own = |world| (world, timing, Vec::new(), text.to_owned());
+    let read = match kind {
+        Kind::Explicit => explicit::read(root).map(own),
+        Kind::Grid => grid::read(root).map(own),
+        Kind::Import => import::read(root, opened).map(imported),
+    };
+    let Some((world, timing, notes, source)) = mistakes.accept(read)? else { return Ok(None) };
+    let scripts = mistakes.accept(settings::read_scripts(root, &world.mdp))?.unwrap_or_default();
+    // Without a discount and a horizon the objective is looked at all the same.
+    let assumed = Timing { discount: 1.0, horizon: Some(1) };
+    let problem = mistakes.accept(read_problem(root, &world, timing.unwrap_or(assumed)))?;
+    let Some((problem, behaviour)) = problem else { return Ok(None) };
+    for script in &scripts {
+        if let Err(error) = Scripted::new(&problem, script.actions.clone()) {
+            let error = root.need("scripts")?.error(format!("script \"{}\": {error}", script.name));
+            mistakes.accept(Err::<(), _>(error))?;
+        }
+    }
+    if mistakes.any() {
+        return Ok(None);
+    }
+    let mut scene = world.scene;
+    if let Scene::Grid(grid) = &mut scene {
+        grid.behaviour = behaviour;
+    }
+    Ok(Some(Task { name, title, description, problem, defaults, scripts, scene, source, notes, costs: world.costs }))
+}
+
+/// The discount and the horizon.
+#[derive(Clone, Copy)]
+struct Timing {
+    discount: f64,
+    /// `None` if it is to be computed from the accuracy.
+    horizon: Option<usize>,
+}
+
+impl Timing {
+    fn read(root: Table) -> Result<Self, FileError> {
+        let discount = || {
+            let value = root.need("discount")?;
+            let discount = value.number()?;
+            let valid = discount > 0.0 && discount <= 1.0;
+            if valid { Ok(discount) } else { Err(value.error(ProblemError::Discount(discount).to_string())) }
+        };
+        let discount = root.accept(discount())?;
+        let horizon = match (root.get("horizon"), root.get("accuracy")) {
+            (Some(horizon), None) => Some(horizon.count(1, MAX_HORIZON as u64)? as usize),
+            (None, Some(_)) => None,
+            (Some(_), Some(accuracy)) => {
+                return Err(accuracy.error("both horizon and accuracy are given; give one of them"));
+            }
+            (None, None) => {
+                let hint = "give the number of steps, or accuracy = … to have it computed";
+                return Err(root.missing("horizon").hint(hint));
+            }
+        };
+        // A discount that is wrong is reported already.
+        Ok(Self { discount: discount.unwrap_or(0.5), horizon })
+    }
+}
+
+/// The problem, and the path to be imitated if there is one.
+fn read_problem(root: Table, world: &World, timing: Timing) -> Result<(Problem, Vec<u32>), FileError> {
+    let Timing { discount, horizon } = timing;
+    let mut reader = objective::Reader { world, discount, horizon, behaviour: Vec::new() };
+    let (place, objective) = if let (None, Some((_, cost))) = (root.get("objective"), world.costs.first()) {
+        (root, Objective::linear(cost.clone()).map_err(|error| root.error(error.to_string()))?)
+    } else {
+        let table = root.need("objective")?.table()?;
+        (table, reader.read(table)?)
+    };
+    let horizon = match horizon {
         Some(horizon) => horizon,
         None => horizon_for(root.need("accuracy")?, &objective, discount)?,
     };
     let problem = Problem::new(std::sync::Arc::clone(&world.mdp), objective, discount, horizon)
-        .map_err(|error| table.error(error.to_string()))?;
+        .map_err(|error| place.error(error.to_string()))?;
     Ok((problem, reader.behaviour))
 }
 

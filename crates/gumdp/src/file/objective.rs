@@ -93,10 +93,14 @@ impl Reader<'_> {
 
     /// A cost for each pair: the sum of all entries that apply to it.
     fn cost(&self, value: Value) -> Result<Vec<f64>, FileError> {
+        if value.as_text().is_some() {
+            return self.world.cost(value);
+        }
         let mut costs = vec![0.0; self.world.mdp.pair_count()];
         for (key, cost) in value.table()?.entries() {
-            let cost = cost.finite()?;
-            for pair in self.world.select(key)? {
+            let entry = || Ok((self.world.select(key)?, cost.finite()?));
+            let Some((pairs, cost)) = value.accept(entry())? else { continue };
+            for pair in pairs {
                 costs[pair.index()] += cost;
             }
         }
@@ -138,15 +142,26 @@ impl Reader<'_> {
         let list = table.need("terms")?;
         let mut sum: Option<Objective> = None;
         for value in list.list()? {
-            let term = value.table()?;
-            let weight = term.get("weight").map(Value::finite).transpose()?.unwrap_or(1.0);
-            let term = weight * self.read_term(term, &["kind", "scale", "offset", "range", "weight"])?;
+            let mut weighted = || {
+                let term = value.table()?;
+                let weight = term.get("weight").map(Value::finite).transpose()?.unwrap_or(1.0);
+                Ok(weight * self.read_term(term, &["kind", "scale", "offset", "range", "weight"])?)
+            };
+            let Some(term) = value.accept(weighted())? else { continue };
             sum = Some(match sum {
                 Some(sum) => sum + term,
                 None => term,
             });
         }
+        if sum.is_none() && !list.list()?.is_empty() {
+            return self.placeholder(list);
+        }
         sum.ok_or_else(|| list.error(format!("{} is empty; it must have at least one term", list.name())))
+    }
+
+    /// Stands for an objective whose mistakes are reported already.
+    fn placeholder(&self, list: Value) -> Result<Objective, FileError> {
+        Objective::linear(vec![0.0; self.world.mdp.pair_count()]).map_err(|error| list.error(error.to_string()))
     }
 
     /// Objectives over the masses of cells: entropy and the distances to a target.

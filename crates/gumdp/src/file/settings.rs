@@ -74,38 +74,48 @@ pub(super) fn read_defaults(root: Table) -> Result<Defaults, FileError> {
     if let Some(experiment) = root.get("experiment") {
         let table = experiment.table()?;
         table.only(&["beta", "curve", "runs", "simulations"])?;
-        if let Some(beta) = table.get("beta") {
-            defaults.betas = read_betas(beta)?;
+        if let Some(betas) = each(table, "beta", read_betas)? {
+            defaults.betas = betas;
         }
-        if let Some(curve) = table.get("curve") {
+        defaults.curve = each(table, "curve", |curve| {
             let [low, high] = curve.two_numbers()?;
             if !(low > 0.0 && low < high) {
                 return Err(curve.refused(format!("[{low}, {high}]"), "be [low, high] with 0 < low < high"));
             }
-            defaults.curve = Some([low, high]);
+            Ok([low, high])
+        })?;
+        if let Some(runs) = each(table, "runs", |runs| runs.count(1, MANY))? {
+            defaults.runs = runs;
         }
-        if let Some(runs) = table.get("runs") {
-            defaults.runs = runs.count(1, MANY)?;
-        }
-        if let Some(simulations) = table.get("simulations") {
-            defaults.simulations = simulations.count(1, MANY)?;
+        if let Some(simulations) = each(table, "simulations", |simulations| simulations.count(1, MANY))? {
+            defaults.simulations = simulations;
         }
     }
     if let Some(planner) = root.get("planner") {
         let table = planner.table()?;
         table.only(&["exploration", "variant"])?;
-        if let Some(value) = table.get("exploration") {
-            defaults.exploration = value.finite()?;
-            if defaults.exploration < 0.0 {
-                return Err(value.refused(defaults.exploration, "not be negative"));
-            }
+        let exploration = each(table, "exploration", |value| {
+            let exploration = value.finite()?;
+            if exploration < 0.0 { Err(value.refused(exploration, "not be negative")) } else { Ok(exploration) }
+        })?;
+        if let Some(exploration) = exploration {
+            defaults.exploration = exploration;
         }
-        if let Some(variant) = table.get("variant") {
-            let variants = [("illustrative", PlannerVariant::Illustrative), ("grid", PlannerVariant::Grid)];
-            defaults.variant = variant.choice(&variants)?;
+        let variants = [("illustrative", PlannerVariant::Illustrative), ("grid", PlannerVariant::Grid)];
+        if let Some(variant) = each(table, "variant", |variant| variant.choice(&variants))? {
+            defaults.variant = variant;
         }
     }
     Ok(defaults)
+}
+
+/// A field on its own: `None` if there is none, or if it is wrong and all mistakes are wanted.
+fn each<'a, T>(
+    table: Table<'a>,
+    field: &str,
+    read: impl FnOnce(Value<'a>) -> Result<T, FileError>,
+) -> Result<Option<T>, FileError> {
+    Ok(table.accept(table.get(field).map(read).transpose())?.flatten())
 }
 
 /// One β or a list of them.
@@ -137,5 +147,9 @@ pub(super) fn read_scripts(root: Table, mdp: &Mdp) -> Result<Vec<Script>, FileEr
         }
         Ok(Script { name: key.text.to_owned(), actions })
     };
-    scripts.table()?.entries().into_iter().map(script).collect()
+    let mut read = Vec::new();
+    for entry in scripts.table()?.entries() {
+        read.extend(scripts.accept(script(entry))?);
+    }
+    Ok(read)
 }

@@ -1,0 +1,102 @@
+//! Tasks in the formats of other programs, and what those formats cannot hold.
+//!
+//! Linear costs become rewards; the constant of an objective, which every step pays, is part of them. Not here: writing to
+//! disk.
+
+mod csv;
+mod drn;
+mod explicit;
+
+use std::path::Path;
+
+use super::Task;
+use crate::model::Mdp;
+
+/// A format that tasks can be written in.
+///
+/// ```
+/// use gumdp::file::ExportFormat;
+/// assert_eq!(ExportFormat::of("model.drn".as_ref()), Some(ExportFormat::Drn));
+/// assert_eq!(ExportFormat::of("model.pdf".as_ref()), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// Transitions as CSV, with the initial distribution and the parameters in two more files. Rewards are gains.
+    Csv,
+    /// Storm's explicit format. Rewards are costs.
+    Drn,
+    /// A problem file of kind "explicit".
+    Toml,
+}
+
+impl ExportFormat {
+    /// The format that a file's extension stands for. See the [example](ExportFormat).
+    #[must_use]
+    pub fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "csv" => Some(Self::Csv),
+            "drn" => Some(Self::Drn),
+            "toml" => Some(Self::Toml),
+            _ => None,
+        }
+    }
+}
+
+/// A task in another format. See the [example](export()).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Export {
+    /// The extension and the text of each file; the model comes first.
+    pub files: Vec<(&'static str, String)>,
+    /// What the format cannot hold.
+    pub notes: Vec<String>,
+}
+
+/// Why a task cannot be written in a format. See the [example](export()).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExportError {
+    /// A name that a problem file cannot refer to.
+    #[error(
+        "the name \"{name}\" cannot be written in a problem file; names must not be empty, \"*\", or contain \"/\""
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
+}
+
+/// Writes a task in another format.
+///
+/// ```
+/// use gumdp::file::{ExportFormat, export};
+/// let task = gumdp::tasks::get("mdp").unwrap();
+/// let csv = export(&task, ExportFormat::Csv)?;
+/// assert_eq!(csv.files[0].0, "csv");
+/// assert!(csv.files[0].1.starts_with("idstatefrom,idaction,idstateto,probability,reward\n"));
+/// # Ok::<(), gumdp::file::ExportError>(())
+/// ```
+///
+/// # Errors
+/// If a problem file could not refer to a state or an action by its name.
+pub fn export(task: &Task, format: ExportFormat) -> Result<Export, ExportError> {
+    match format {
+        ExportFormat::Csv => Ok(csv::write(task)),
+        ExportFormat::Drn => Ok(drn::write(task)),
+        ExportFormat::Toml => explicit::write(task),
+    }
+}
+
+/// The cost of each pair if the objective is linear, its constant included.
+fn linear_costs(task: &Task) -> Option<Vec<f64>> {
+    let (costs, constant) = task.problem.objective().as_linear()?;
+    Some(costs.into_iter().map(|cost| cost + constant).collect())
+}
+
+/// Whether states and actions are called s0, s1, … and a0, a1, …
+fn has_plain_names(mdp: &Mdp) -> bool {
+    mdp.states().all(|state| mdp.state_name(state) == format!("s{}", state.index()))
+        && (0..mdp.action_count() as u32).all(|action| mdp.action_name(action.into()) == format!("a{action}"))
+}
+
+fn lost_objective(task: &Task) -> String {
+    format!("the objective is not linear and cannot be written: {}", task.problem.objective())
+}

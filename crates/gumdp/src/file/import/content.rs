@@ -1,0 +1,141 @@
+//! The text of the model: where it comes from, and the files that belong to it.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use super::super::document::{Table, Value};
+use super::super::error::FileError;
+use super::super::mistakes::Mistakes;
+use super::foreign::Foreign;
+use super::{FORMATS, Format, Opened, Text, csv};
+
+/// Files larger than this are not read.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// The text of the model and what it is called.
+pub(super) struct Content<'a> {
+    pub(super) file: Cow<'a, str>,
+    pub(super) text: Cow<'a, str>,
+    pub(super) format: Format,
+    /// Where it lies, if files next to it may be looked for.
+    pub(super) path: Option<PathBuf>,
+}
+
+impl<'a> Content<'a> {
+    pub(super) fn read(root: Table<'a>, opened: Option<Opened<'a>>) -> Result<Self, FileError> {
+        let document = root.document();
+        if let Some(Opened { format, text, on_disk }) = opened {
+            let path = on_disk.then(|| PathBuf::from(document.file));
+            return Ok(Self { file: document.file.into(), text: text.into(), format, path });
+        }
+        let name = root.get("file").map(Value::text).transpose()?;
+        let given = root.get("format").map(|format| format.choice(&FORMATS)).transpose()?;
+        let (file, text, path) = match (root.get("text"), name) {
+            (Some(text), name) => {
+                let file = name.map_or_else(|| format!("{}, text", document.file).into(), Cow::Borrowed);
+                (file, Cow::Borrowed(text.text()?), None)
+            }
+            (None, Some(name)) => {
+                let path = Path::new(document.file).parent().unwrap_or(Path::new("")).join(name);
+                let file = path.display().to_string();
+                let text = read_file(&path).map_err(|error| {
+                    error.unwrap_or_else(|message| {
+                        root.need("file").map_or_else(|error| error, |value| value.error(format!("{file}: {message}")))
+                    })
+                })?;
+                (Cow::Owned(file), Cow::Owned(text), Some(path))
+            }
+            (None, None) => {
+                return Err(root.missing("file").hint("name the file of the model, or give the model as text"));
+            }
+        };
+        let format = given.or_else(|| Format::of(&file, &text)).ok_or_else(|| {
+            root.error(
+                "the format of the model is not known from its file; give format = \"csv\", \"gymnasium\" or \"drn\"",
+            )
+        })?;
+        Ok(Self { file, text, format, path })
+    }
+}
+
+/// Why a file was not read: an error in it, or why it cannot be read at all.
+enum Unread {
+    At(FileError),
+    Because(String),
+}
+
+impl Unread {
+    fn unwrap_or_else(self, error: impl FnOnce(String) -> FileError) -> FileError {
+        match self {
+            Self::At(error) => error,
+            Self::Because(message) => error(message),
+        }
+    }
+}
+
+/// The text of an ordinary file of reasonable size.
+fn read_file(path: &Path) -> Result<String, Unread> {
+    let refused = |error: std::io::Error| {
+        Unread::Because(match error.kind() {
+            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+            _ => format!("cannot be read: {error}"),
+        })
+    };
+    let metadata = std::fs::metadata(path).map_err(refused)?;
+    if !metadata.is_file() {
+        return Err(Unread::Because("this is not a file".to_owned()));
+    }
+    if metadata.len() > MAX_BYTES {
+        let message = format!("the file has {} bytes; at most {MAX_BYTES} are read", metadata.len());
+        return Err(Unread::Because(message));
+    }
+    let bytes = std::fs::read(path).map_err(refused)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(&error.as_bytes()[..valid]);
+        Unread::At(FileError::at(&path.display().to_string(), &text, valid, "the file is not text in UTF-8"))
+    })
+}
+
+/// Reads `NAME.initial.csv` and `NAME.parameters.csv`, or else `initial.csv` and `parameters.csv`, next to `NAME.csv`.
+pub(super) fn read_neighbours(
+    path: &Path,
+    foreign: &mut Foreign,
+    notes: &mut Vec<String>,
+    mistakes: &Mistakes,
+) -> Result<(), FileError> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let neighbour = |what: &str| {
+        let names = [format!("{stem}.{what}.csv"), format!("{what}.csv")];
+        names.into_iter().map(|name| path.with_file_name(name)).find(|other| other.is_file() && other != path)
+    };
+    let open = |path: &Path, notes: &mut Vec<String>| {
+        notes.push(format!("{} is used", path.display()));
+        let unreadable = |message| FileError::unreadable(&path.display().to_string(), message);
+        read_file(path).map_err(|error| error.unwrap_or_else(unreadable))
+    };
+    if let Some(path) = neighbour("initial") {
+        let (file, content) = (path.display().to_string(), open(&path, notes)?);
+        let text = Text { file: &file, content: &content, mistakes };
+        let initial = csv::read_initial(&text)?;
+        let sum: f64 = initial.iter().map(|&(_, probability)| probability).sum();
+        if (sum - 1.0).abs() > crate::model::ROW_TOLERANCE && !mistakes.any() {
+            let error = crate::model::ModelError::InitialSum { sum };
+            mistakes.accept(Err::<(), _>(text.error(0, error.to_string())))?;
+        }
+        foreign.initial = Some(initial);
+    }
+    if let Some(path) = neighbour("parameters") {
+        let (file, content) = (path.display().to_string(), open(&path, notes)?);
+        let parameters = csv::read_parameters(&Text { file: &file, content: &content, mistakes })?;
+        foreign.discount = parameters.discount.or(foreign.discount);
+        foreign.horizon = parameters.horizon.or(foreign.horizon);
+        if foreign.initial.is_none() {
+            foreign.initial = parameters.start.map(|state| vec![(state, 1.0)]);
+        }
+        if !parameters.ignored.is_empty() {
+            notes.push(format!("these parameters are ignored: {}", parameters.ignored.join(", ")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,224 @@
+//! Transitions as CSV: `idstatefrom,idaction,idstateto,probability,reward`, and the small tables that may lie next to it.
+//!
+//! Rewards are gains. Columns may come in any order and be separated by commas, semicolons or tabs; names may be quoted.
+
+use super::super::document::shortened;
+use super::super::error::{FileError, nearest};
+use super::Text;
+use super::foreign::{Foreign, MAX_ID, Row};
+use crate::problem::MAX_HORIZON;
+
+const COLUMNS: [&str; 5] = ["idstatefrom", "idaction", "idstateto", "probability", "reward"];
+
+/// Whether a text begins like a table of transitions.
+pub(super) fn looks_like(text: &str) -> bool {
+    text.lines().next().is_some_and(|line| line.to_ascii_lowercase().contains(COLUMNS[0]))
+}
+
+/// The transitions of a file.
+pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
+    let mut foreign = Foreign::new(vec!["cost".to_owned()], true);
+    let table = Columns::read(text, &COLUMNS)?;
+    if !table.ignored.is_empty() {
+        foreign.notes.push(format!("these columns are ignored: {}", table.ignored.join(", ")));
+    }
+    let mut lowest = u32::MAX;
+    for line in &table.lines {
+        let Some(fields) = text.accept(table.fields(line))? else { continue };
+        let row = || {
+            let [state, action, next] = [fields[0].id()?, fields[1].id()?, fields[2].id()?];
+            let (probability, reward) = (fields[3].probability()?, fields[4].finite()?);
+            Ok((Row { state, action, next, probability, reward: 0, offset: line.offset }, reward))
+        };
+        let Some((mut row, reward)) = text.accept(row())? else { continue };
+        row.reward = foreign.rewards.number_of(&[reward]);
+        lowest = lowest.min(row.state).min(row.next);
+        foreign.push(row, text)?;
+    }
+    if lowest == 1 {
+        foreign.notes.push("no state is 0: the ids count from 1".to_owned());
+    }
+    Ok(foreign)
+}
+
+/// The initial distribution: `idstate,probability`.
+pub(super) fn read_initial(text: &Text) -> Result<Vec<(u32, f64)>, FileError> {
+    let table = Columns::read(text, &["idstate", "probability"])?;
+    let mut initial = Vec::new();
+    for line in &table.lines {
+        let entry = || {
+            let fields = table.fields(line)?;
+            Ok((fields[0].id()?, fields[1].probability()?))
+        };
+        initial.extend(text.accept(entry())?);
+    }
+    Ok(initial)
+}
+
+/// What a table of parameters says.
+#[derive(Default)]
+pub(super) struct Parameters {
+    pub(super) discount: Option<f64>,
+    pub(super) horizon: Option<usize>,
+    pub(super) start: Option<u32>,
+    pub(super) ignored: Vec<String>,
+}
+
+/// Parameters: `parameter,value`. Names are compared without case, spaces and underscores.
+pub(super) fn read_parameters(text: &Text) -> Result<Parameters, FileError> {
+    let table = Columns::read(text, &["parameter", "value"])?;
+    let mut parameters = Parameters::default();
+    for line in &table.lines {
+        let mut entry = || {
+            let fields = table.fields(line)?;
+            let name: String = fields[0].value.chars().filter(|c| c.is_alphanumeric()).collect();
+            match name.to_lowercase().as_str() {
+                "discount" | "gamma" | "discountfactor" => parameters.discount = Some(fields[1].discount()?),
+                "horizon" | "timehorizon" | "t" => parameters.horizon = Some(fields[1].horizon()?),
+                "start" | "startstate" | "initial" | "initialstate" | "idinitialstate" | "s0" => {
+                    parameters.start = Some(fields[1].id()?);
+                }
+                _ => parameters.ignored.push(shortened(fields[0].value)),
+            }
+            Ok(())
+        };
+        text.accept(entry())?;
+    }
+    Ok(parameters)
+}
+
+/// A line that holds something.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    content: &'a str,
+    offset: usize,
+}
+
+/// A table whose first line names its columns.
+struct Columns<'a> {
+    text: &'a Text<'a>,
+    names: &'a [&'static str],
+    separator: char,
+    /// For each name the number of its column.
+    column: Vec<usize>,
+    count: usize,
+    ignored: Vec<String>,
+    /// All lines but the first.
+    lines: Vec<Line<'a>>,
+}
+
+impl<'a> Columns<'a> {
+    fn read(text: &'a Text<'a>, names: &'a [&'static str]) -> Result<Self, FileError> {
+        let mut offset = 0;
+        let lines = text.content.split_inclusive('\n').map(|line| {
+            let start = offset;
+            offset += line.len();
+            Line { content: line.trim_end_matches(['\n', '\r']), offset: start }
+        });
+        let mut lines = lines.filter(|line| !line.content.trim().is_empty());
+        let Some(header) = lines.next() else {
+            return Err(text.error(0, format!("the file is empty; its first line must be {}", names.join(","))));
+        };
+        let separator = [',', ';', '\t'].into_iter().find(|&s| header.content.contains(s)).unwrap_or(',');
+        // Some programs begin a file with a mark of its encoding.
+        let found: Vec<(String, usize)> = split(header, separator)
+            .map(|(name, offset)| (unquoted(name.trim_start_matches('\u{feff}')).to_lowercase(), offset))
+            .collect();
+        let mut column = Vec::new();
+        for &name in names {
+            let mut places = (0..found.len()).filter(|&place| found[place].0 == name);
+            let Some(place) = places.next() else {
+                let message = format!("the column \"{name}\" is missing; the first line must name {}", names.join(","));
+                let hint = nearest(name, found.iter().map(|(name, _)| name.as_str()))
+                    .map(|_| format!("the columns found are {}", list(&found)));
+                return Err(text.error(header.offset, message).maybe_hint(hint));
+            };
+            if let Some(twice) = places.next() {
+                return Err(text.error(found[twice].1, format!("the column \"{name}\" is given twice")));
+            }
+            column.push(place);
+        }
+        let others = found.iter().filter(|(name, _)| !names.contains(&name.as_str()) && !name.is_empty());
+        let ignored = others.map(|(name, _)| format!("\"{}\"", shortened(name))).collect();
+        Ok(Self { text, names, separator, column, count: found.len(), ignored, lines: lines.collect() })
+    }
+
+    /// The fields of a line, in the order of the names.
+    fn fields(&self, line: &Line<'a>) -> Result<Vec<Field<'a>>, FileError> {
+        let values: Vec<(&str, usize)> = split(*line, self.separator).collect();
+        if values.len() != self.count {
+            let message = format!("this line has {} fields; the first line has {}", values.len(), self.count);
+            return Err(self.text.error(line.offset, message));
+        }
+        let field = |(&column, &name): (&usize, &&'static str)| {
+            let (value, offset) = values[column];
+            Field { text: self.text, name, value: unquoted(value), offset }
+        };
+        Ok(self.column.iter().zip(self.names).map(field).collect())
+    }
+}
+
+fn list(found: &[(String, usize)]) -> String {
+    found.iter().map(|(name, _)| shortened(name)).collect::<Vec<_>>().join(", ")
+}
+
+/// The fields of a line, and where they stand in the file.
+fn split(line: Line<'_>, separator: char) -> impl Iterator<Item = (&str, usize)> {
+    let mut offset = line.offset;
+    line.content.split(separator).map(move |field| {
+        let blanks = field.len() - field.trim_start().len();
+        let start = offset + blanks;
+        offset += field.len() + separator.len_utf8();
+        (field.trim(), start)
+    })
+}
+
+fn unquoted(field: &str) -> &str {
+    field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field).trim()
+}
+
+/// One field of a table.
+struct Field<'a> {
+    text: &'a Text<'a>,
+    name: &'static str,
+    value: &'a str,
+    offset: usize,
+}
+
+impl Field<'_> {
+    fn refused(&self, must: &str) -> FileError {
+        let Self { name, value, .. } = self;
+        self.text.error(self.offset, format!("{name} is \"{}\"; it must {must}", shortened(value)))
+    }
+
+    fn number(&self) -> Option<f64> {
+        self.value.parse().ok()
+    }
+
+    fn id(&self) -> Result<u32, FileError> {
+        // Some programs write whole numbers as 3.0.
+        let number = self.number().filter(|number| number.fract() == 0.0 && (0.0..=f64::from(MAX_ID)).contains(number));
+        number.map(|number| number as u32).ok_or_else(|| self.refused(&format!("be a whole number in [0, {MAX_ID}]")))
+    }
+
+    fn finite(&self) -> Result<f64, FileError> {
+        self.number().filter(|number| number.is_finite()).ok_or_else(|| self.refused("be a finite number"))
+    }
+
+    fn probability(&self) -> Result<f64, FileError> {
+        let number = self.number().filter(|number| (0.0..=1.0).contains(number));
+        number.ok_or_else(|| self.refused("be a number in [0, 1]"))
+    }
+
+    fn discount(&self) -> Result<f64, FileError> {
+        let number = self.number().filter(|&number| number > 0.0 && number <= 1.0);
+        number.ok_or_else(|| self.refused("be a number in (0, 1]"))
+    }
+
+    fn horizon(&self) -> Result<usize, FileError> {
+        let range = 1.0..=MAX_HORIZON as f64;
+        let number = self.number().filter(|number| number.fract() == 0.0 && range.contains(number));
+        let must = || self.refused(&format!("be a whole number in [1, {MAX_HORIZON}]"));
+        number.map(|number| number as usize).ok_or_else(must)
+    }
+}

@@ -1,0 +1,358 @@
+//! Storm's explicit format DRN, for MDPs and Markov chains (DTMCs).
+//!
+//! Rewards of a state and of an action add up to the reward of the pair. They are costs unless the user says otherwise: the
+//! format does not tell. Labels are names for sets of states; `init` marks where episodes start.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::document::shortened;
+use super::super::error::{FileError, alternatives};
+use super::Text;
+use super::foreign::{Foreign, MAX_ID, Row};
+use super::piece::{Lines, Piece};
+
+/// What Storm writes for an action without a name.
+const NO_NAME: &str = "__NOLABEL__";
+
+/// Whether a text begins like a DRN file.
+pub(super) fn looks_like(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.next().is_some_and(|line| line.starts_with('@'))
+}
+
+/// The model of a file.
+pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
+    let mut lines = Lines::new(text);
+    let header = Header::read(text, &mut lines)?;
+    let mut reader = Reader::new(text, &header);
+    for line in lines {
+        let Some(line) = line.uncommented() else { continue };
+        let read = reader.line(line);
+        if text.accept(read)?.is_none() {
+            reader.broken = true;
+        }
+    }
+    reader.finished()
+}
+
+/// What stands before the states.
+struct Header {
+    reward_models: Vec<String>,
+    states: Option<u32>,
+}
+
+impl Header {
+    fn read(text: &Text, lines: &mut Lines) -> Result<Self, FileError> {
+        let mut header = Self { reward_models: Vec::new(), states: None };
+        let (mut typed, mut last) = (false, None);
+        while let Some(line) = last.take().or_else(|| lines.next()) {
+            let Some(line) = line.uncommented() else { continue };
+            if line.content == "@model" {
+                if typed {
+                    return Ok(header);
+                }
+                return Err(text.error(line.offset, "the field \"@type\" is missing; it must be MDP or DTMC"));
+            }
+            if !line.content.starts_with('@') {
+                let message = format!("\"{}\" stands before \"@model\"", shortened(line.content));
+                return Err(text.error(line.offset, message).hint("the header consists of fields that begin with @"));
+            }
+            let name_end = line.content.find([':', ' ', '\t']).unwrap_or(line.content.len());
+            let name = line.until(name_end);
+            let mut value = line.from(name_end);
+            value = value.content.strip_prefix(':').map_or(value, |_| value.from(1));
+            if value.content.is_empty() {
+                // The value is on the next line, which may be empty.
+                match lines.next() {
+                    Some(next) if next.content.starts_with('@') => last = Some(next),
+                    Some(next) => value = next.uncommented().unwrap_or(next.until(0)),
+                    None => {}
+                }
+            }
+            header.field(text, name, value, &mut typed)?;
+        }
+        let end = text.error(text.content.len(), "the line \"@model\" is missing");
+        Err(end.hint("a DRN file has a header, a line \"@model\", and then its states"))
+    }
+
+    fn field(&mut self, text: &Text, name: Piece, value: Piece, typed: &mut bool) -> Result<(), FileError> {
+        match name.content {
+            "@type" => {
+                if !["mdp", "dtmc"].contains(&value.content.to_lowercase().as_str()) {
+                    let message = format!("@type is \"{}\"; it must be MDP or DTMC", shortened(value.content));
+                    return Err(text.error(value.offset, message));
+                }
+                *typed = true;
+            }
+            "@parameters" | "@placeholders" if !value.content.is_empty() => {
+                let (name, value_text) = (name.content, shortened(value.content));
+                let message = format!("{name} is \"{value_text}\"; it must be empty: every value must be a number");
+                return Err(text
+                    .error(value.offset, message)
+                    .hint("let Storm fill the parameters in before exporting"));
+            }
+            "@reward_models" => {
+                let mut rest = value;
+                while !rest.content.is_empty() {
+                    let (word, next) = rest.word();
+                    rest = next;
+                    if self.reward_models.iter().any(|name| name == word.content) {
+                        let message = format!("the reward model \"{}\" is given twice", shortened(word.content));
+                        return Err(text.error(word.offset, message));
+                    }
+                    self.reward_models.push(word.content.to_owned());
+                }
+            }
+            "@nr_states" => self.states = Some(id(text, value, "@nr_states")?),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// A whole number.
+fn id(text: &Text, piece: Piece, what: &str) -> Result<u32, FileError> {
+    piece.content.parse().ok().filter(|&number| number <= MAX_ID).ok_or_else(|| {
+        let found = shortened(piece.content);
+        text.error(piece.offset, format!("{what} is \"{found}\"; it must be a whole number in [0, {MAX_ID}]"))
+    })
+}
+
+/// A decimal number or a fraction.
+fn number(text: &Text, piece: Piece, what: &str) -> Result<f64, FileError> {
+    let value = match piece.content.split_once('/') {
+        Some((above, below)) => {
+            above.trim().parse::<f64>().ok().zip(below.trim().parse::<f64>().ok()).map(|(a, b)| a / b)
+        }
+        None => piece.content.parse().ok(),
+    };
+    value.filter(|value| value.is_finite()).ok_or_else(|| {
+        let found = shortened(piece.content);
+        text.error(piece.offset, format!("{what} is \"{found}\"; it must be a finite number or a fraction a/b"))
+    })
+}
+
+/// The state and the action that is read.
+struct Current {
+    state: u32,
+    rewards: Vec<f64>,
+    /// Number of actions so far.
+    choices: u32,
+    /// The action with its rewards.
+    action: Option<(u32, u32)>,
+    names: HashSet<u32>,
+}
+
+struct Reader<'a> {
+    text: &'a Text<'a>,
+    foreign: Foreign,
+    states: Option<u32>,
+    seen: HashSet<u32>,
+    current: Option<Current>,
+    action_number: HashMap<String, u32>,
+    action_names: Vec<String>,
+    labels: HashMap<String, usize>,
+    initial: Vec<u32>,
+    /// The last state or action could not be read: what belongs to it is passed over.
+    broken: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a Text<'a>, header: &Header) -> Self {
+        let names =
+            if header.reward_models.is_empty() { vec!["cost".to_owned()] } else { header.reward_models.clone() };
+        let mut foreign = Foreign::new(names, false);
+        if header.reward_models.is_empty() {
+            foreign.notes.push("the file has no reward model: all costs are 0".to_owned());
+        }
+        Self {
+            text,
+            foreign,
+            states: header.states,
+            seen: HashSet::new(),
+            current: None,
+            action_number: HashMap::new(),
+            action_names: Vec::new(),
+            labels: HashMap::new(),
+            initial: Vec::new(),
+            broken: false,
+        }
+    }
+
+    fn line(&mut self, line: Piece<'a>) -> Result<(), FileError> {
+        let (word, rest) = line.word();
+        match word.content {
+            "state" => {
+                self.broken = false;
+                self.current = None;
+                self.state(rest)
+            }
+            _ if self.broken && self.current.is_none() => Ok(()),
+            "action" => {
+                self.broken = false;
+                self.action(rest)
+            }
+            _ if self.broken => Ok(()),
+            _ => self.transition(line),
+        }
+    }
+
+    fn state(&mut self, rest: Piece<'a>) -> Result<(), FileError> {
+        let (number, rest) = rest.word();
+        let state = id(self.text, number, "the state")?;
+        if let Some(states) = self.states.filter(|&states| state >= states) {
+            let message = format!("the state is {state}; @nr_states is {states}, so it must lie below");
+            return Err(self.text.error(number.offset, message));
+        }
+        if !self.seen.insert(state) {
+            return Err(self.text.error(number.offset, format!("the state {state} is given twice")));
+        }
+        self.foreign.extra_states.push(state);
+        let (rewards, mut rest) = self.rewards(rest)?;
+        while !rest.content.is_empty() {
+            let (label, next) = rest.word();
+            rest = next;
+            if label.content == "init" {
+                self.initial.push(state);
+                continue;
+            }
+            let labels = &mut self.foreign.labels;
+            let place = *self.labels.entry(label.content.to_owned()).or_insert_with(|| {
+                labels.push((label.content.to_owned(), Vec::new()));
+                labels.len() - 1
+            });
+            labels[place].1.push(state);
+        }
+        self.current = Some(Current { state, rewards, choices: 0, action: None, names: HashSet::new() });
+        Ok(())
+    }
+
+    /// `[r1, r2, …]`, or nothing.
+    fn rewards(&self, rest: Piece<'a>) -> Result<(Vec<f64>, Piece<'a>), FileError> {
+        let models = self.foreign.rewards.names.len();
+        if !rest.content.starts_with('[') {
+            return Ok((vec![0.0; models], rest));
+        }
+        let Some(end) = rest.content.find(']') else {
+            return Err(self.text.error(rest.offset, "these rewards have no closing ]"));
+        };
+        let list = rest.until(end).from(1);
+        let mut values = Vec::new();
+        let mut start = 0;
+        for part in list.content.split(',').filter(|_| !list.content.is_empty()) {
+            let piece = Piece { content: part, offset: list.offset + start }.trimmed();
+            values.push(number(self.text, piece, "the reward")?);
+            start += part.len() + 1;
+        }
+        if values.len() != models {
+            let message = format!("{} rewards are given for {models} reward models", values.len());
+            return Err(self.text.error(rest.offset, message));
+        }
+        Ok((values, rest.from(end + 1)))
+    }
+
+    fn action(&mut self, rest: Piece<'a>) -> Result<(), FileError> {
+        let (name, after) = rest.word();
+        let (rewards, after) = self.rewards(after)?;
+        if !after.content.is_empty() {
+            let message = format!("\"{}\" follows the action; only its rewards may", shortened(after.content));
+            return Err(self.text.error(after.offset, message));
+        }
+        let Some(current) = &mut self.current else {
+            return Err(self.text.error(rest.offset, "this action stands before the first state"));
+        };
+        let choice = current.choices;
+        current.choices += 1;
+        let mut called = match name.content {
+            "" | NO_NAME => format!("a{choice}"),
+            digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => format!("a{digits}"),
+            other => other.to_owned(),
+        };
+        let mut action = numbered(&mut self.action_number, &mut self.action_names, &called);
+        if current.names.contains(&action) {
+            called = format!("{called}#{choice}");
+            action = numbered(&mut self.action_number, &mut self.action_names, &called);
+        }
+        current.names.insert(action);
+        let total: Vec<f64> = current.rewards.iter().zip(&rewards).map(|(a, b)| a + b).collect();
+        if total.iter().any(|reward| !reward.is_finite()) {
+            return Err(self.text.error(rest.offset, "the rewards of state and action together are infinite"));
+        }
+        current.action = Some((action, self.foreign.rewards.number_of(&total)));
+        Ok(())
+    }
+
+    fn transition(&mut self, line: Piece<'a>) -> Result<(), FileError> {
+        let Some((next, probability)) = line.content.split_once(':') else {
+            let allowed =
+                alternatives(&["a state".to_owned(), "an action".to_owned(), "\"state : probability\"".to_owned()]);
+            let message = format!("\"{}\" is not {allowed}", shortened(line.content));
+            return Err(self.text.error(line.offset, message));
+        };
+        let piece = line.from(next.len() + 1);
+        let next = id(self.text, line.until(next.len()), "the next state")?;
+        if let Some(states) = self.states.filter(|&states| next >= states) {
+            let message = format!("the next state is {next}; @nr_states is {states}, so it must lie below");
+            return Err(self.text.error(line.offset, message));
+        }
+        let value = number(self.text, Piece { content: probability.trim(), ..piece }, "the probability")?;
+        if !(0.0..=1.0).contains(&value) {
+            let message = format!("the probability is {value}; it must lie in [0, 1]");
+            return Err(self.text.error(piece.offset, message));
+        }
+        if self.current.as_ref().is_some_and(|current| current.action.is_none()) {
+            // A Markov chain may leave its only action out.
+            self.action(line.until(0))?;
+        }
+        let Some(Current { state, action: Some((action, reward)), .. }) = self.current else {
+            return Err(self.text.error(line.offset, "this transition stands before the first state"));
+        };
+        let row = Row { state, action, next, probability: value, reward, offset: line.offset };
+        self.foreign.push(row, self.text)
+    }
+
+    fn finished(mut self) -> Result<Foreign, FileError> {
+        if let Some(states) = self.states
+            && self.seen.len() != states as usize
+            && !self.text.mistakes.any()
+        {
+            let message = format!("@nr_states is {states}, but the file has {} states", self.seen.len());
+            self.text.accept(Err::<(), _>(self.text.error(0, message)))?;
+        }
+        if let [_, _, ..] = self.initial[..] {
+            let note = format!("{} states are marked init: each is as likely to be the first", self.initial.len());
+            self.foreign.notes.push(note);
+        }
+        if !self.initial.is_empty() {
+            let share = 1.0 / self.initial.len() as f64;
+            self.foreign.initial = Some(self.initial.iter().map(|&state| (state, share)).collect());
+        }
+        // In the order of their numbers, where all have one.
+        let numbers: Option<Vec<u32>> =
+            self.action_names.iter().map(|name| name.strip_prefix('a')?.parse().ok()).collect();
+        if let Some(numbers) = numbers {
+            let mut order: Vec<usize> = (0..numbers.len()).collect();
+            order.sort_by_key(|&action| numbers[action]);
+            let mut place = vec![0; order.len()];
+            for (new, &old) in order.iter().enumerate() {
+                place[old] = new as u32;
+            }
+            for row in &mut self.foreign.rows {
+                row.action = place[row.action as usize];
+            }
+            self.action_names = order.iter().map(|&action| self.action_names[action].clone()).collect();
+        }
+        self.foreign.action_names = Some(self.action_names);
+        Ok(self.foreign)
+    }
+}
+
+/// The number of an action with this name.
+fn numbered(numbers: &mut HashMap<String, u32>, names: &mut Vec<String>, name: &str) -> u32 {
+    if let Some(&number) = numbers.get(name) {
+        return number;
+    }
+    names.push(name.to_owned());
+    numbers.insert(name.to_owned(), names.len() as u32 - 1);
+    names.len() as u32 - 1
+}
