@@ -114,6 +114,14 @@ impl Policy for Player {
         }
     }
 
+    fn has_failed(&self) -> bool {
+        match self {
+            Self::Planner(planner) => planner.has_failed(),
+            Self::Guided(planner) => planner.has_failed(),
+            Self::Uniform(_) | Self::Exact(_) => false,
+        }
+    }
+
     fn simulated_steps(&self) -> u64 {
         match self {
             Self::Planner(planner) => planner.simulated_steps(),

@@ -104,6 +104,10 @@ pub fn plan(args: &PlanArgs) -> Result<()> {
             let settings = GuidedSettings { budget, ..cell.guided_settings() };
             GuidedPlanner::new(&task.problem, erm, settings).map_err(BadInput::new)?.decide(&at, &mut rng)
         };
+        if decision.stopped == StopReason::NotFinite {
+            let message = "the objective is infinite or not a number at the end of a simulated episode; check its formula";
+            return Err(BadInput::new(message).into());
+        }
         plan.planned(mdp, &decision);
     }
     if args.json { print_json(&plan) } else { plan.print(&mut io::stdout().lock()) }
@@ -137,6 +141,7 @@ impl<'a> Plan<'a> {
             StopReason::TimeLimit => "time limit",
             StopReason::Solved => "exact answer",
             StopReason::Marginal => "marginal backward induction",
+            StopReason::NotFinite => "cost that is not finite",
         };
         let reason = |reason: &gumdp::ActionReason| Reason {
             action: mdp.action_name(reason.action),

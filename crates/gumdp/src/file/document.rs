@@ -58,6 +58,13 @@ impl<'a> Value<'a> {
         self.error(format!("{} is {found}; it must {must}", self.name()))
     }
 
+    /// An error at this byte of the text of the value, if the file has the text as it is, without escapes.
+    pub(super) fn error_within(self, at: usize, message: impl Into<String>) -> FileError {
+        let source = self.document.text.get(self.span()).unwrap_or_default();
+        let within = self.as_text().and_then(|text| source.find(text)).map_or(0, |quotes| quotes + at);
+        self.document.error(self.span().start + within, message)
+    }
+
     fn wrong_type(self, expected: &str) -> FileError {
         let found = match self.node.get_ref() {
             DeValue::String(text) => format!("the text \"{}\"", shortened(text)),

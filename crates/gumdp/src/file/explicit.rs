@@ -35,7 +35,7 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
         .into_iter()
         .map(|(name, members)| (name, members.into_iter().map(|state| State(state as u32)).collect()))
         .collect();
-    Ok(World { mdp: Arc::new(mdp), groups, scene: Scene::Graph(GraphScene { positions }) })
+    Ok(World { mdp: Arc::new(mdp), groups, costs: Vec::new(), scene: Scene::Graph(GraphScene { positions }) })
 }
 
 type Groups = HashMap<String, Vec<usize>>;

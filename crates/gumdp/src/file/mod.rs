@@ -36,6 +36,7 @@
 //! The text becomes a tree of values that know their place (`document`); `explicit` and `grid` make a model of it,
 //! `objective` an objective. Not here: drawing, planning.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use error::FileError;
@@ -46,22 +47,27 @@ mod document;
 mod dynamics;
 mod error;
 mod explicit;
+mod files;
+mod formula;
 mod grid;
 mod objective;
 mod scene;
 mod settings;
+mod sheet;
+mod target;
 mod world;
 
 pub use settings::{Defaults, PlannerVariant, Script};
 
 use document::{Document, Table, Value};
+use files::Files;
 use world::World;
 
 use crate::objective::Objective;
 use crate::policy::Scripted;
 use crate::problem::{MAX_HORIZON, Problem, ProblemError};
 
-const FIELDS: [&str; 10] = [
+const FIELDS: [&str; 11] = [
     "kind",
     "title",
     "description",
@@ -72,6 +78,7 @@ const FIELDS: [&str; 10] = [
     "experiment",
     "planner",
     "scripts",
+    "files",
 ];
 
 #[derive(Clone, Copy)]
@@ -116,7 +123,7 @@ pub struct Task {
     pub scripts: Vec<Script>,
     /// How the task can be drawn.
     pub scene: Scene,
-    /// The text of the file.
+    /// The text of the file, with the texts of the files that it refers to: it can be parsed anywhere.
     pub source: String,
 }
 
@@ -127,6 +134,11 @@ impl Task {
     /// # Errors
     /// The first mistake found, with its place.
     pub fn parse(file: &str, text: &str) -> Result<Self, FileError> {
+        Self::read(file, text, None)
+    }
+
+    /// Reads a text whose files are in a folder.
+    fn read(file: &str, text: &str, folder: Option<&Path>) -> Result<Self, FileError> {
         let document = Document::parse(file, text)?;
         let root = document.root();
         let world = match root.need("kind")?.choice(&[("explicit", Kind::Explicit), ("grid", Kind::Grid)])? {
@@ -145,17 +157,18 @@ impl Task {
         let description = text_of("description")?.unwrap_or_default().trim().to_owned();
         let defaults = settings::read_defaults(root)?;
         let scripts = settings::read_scripts(root, &world.mdp)?;
-        let (problem, behaviour) = read_problem(root, &world)?;
+        let Read { problem, behaviour, files } = read_problem(root, &world, Files::new(root, folder)?)?;
         for script in &scripts {
             if let Err(error) = Scripted::new(&problem, script.actions.clone()) {
                 return Err(root.need("scripts")?.error(format!("script \"{}\": {error}", script.name)));
             }
         }
+        let source = files.attached(text);
         let mut scene = world.scene;
         if let Scene::Grid(grid) = &mut scene {
             grid.behaviour = behaviour;
         }
-        Ok(Self { name, title, description, problem, defaults, scripts, scene, source: text.to_owned() })
+        Ok(Self { name, title, description, problem, defaults, scripts, scene, source })
     }
 
     /// Reads a problem file. See the [example](Task).
@@ -175,7 +188,7 @@ impl Task {
             FileError::unreadable(&file, message)
         })?;
         match std::str::from_utf8(&bytes) {
-            Ok(text) => Self::parse(&file, text),
+            Ok(text) => Self::read(&file, text, Some(path.parent().unwrap_or(Path::new("")))),
             Err(error) => {
                 let valid = error.valid_up_to();
                 let text = std::str::from_utf8(&bytes[..valid]).unwrap_or_default();
@@ -185,8 +198,15 @@ impl Task {
     }
 }
 
-/// The problem, and the path to be imitated if there is one.
-fn read_problem(root: Table, world: &World) -> Result<(Problem, Vec<u32>), FileError> {
+/// What is known once the objective is read.
+struct Read<'a> {
+    problem: Problem,
+    /// The path to be imitated, if there is one.
+    behaviour: Vec<u32>,
+    files: Files<'a>,
+}
+
+fn read_problem<'a>(root: Table<'a>, world: &'a World, files: Files<'a>) -> Result<Read<'a>, FileError> {
     let discount_value = root.need("discount")?;
     let discount = discount_value.number()?;
     if !(discount > 0.0 && discount <= 1.0) {
@@ -204,7 +224,7 @@ fn read_problem(root: Table, world: &World) -> Result<(Problem, Vec<u32>), FileE
         }
     };
     let table = root.need("objective")?.table()?;
-    let mut reader = objective::Reader { world, discount, horizon: given, behaviour: Vec::new() };
+    let mut reader = objective::Reader { world, discount, horizon: given, behaviour: Vec::new(), files, features: BTreeMap::new() };
     let objective = reader.read(table)?;
     let horizon = match given {
         Some(horizon) => horizon,
@@ -212,7 +232,7 @@ fn read_problem(root: Table, world: &World) -> Result<(Problem, Vec<u32>), FileE
     };
     let problem = Problem::new(std::sync::Arc::clone(&world.mdp), objective, discount, horizon)
         .map_err(|error| table.error(error.to_string()))?;
-    Ok((problem, reader.behaviour))
+    Ok(Read { problem, behaviour: reader.behaviour, files: reader.files })
 }
 
 fn horizon_for(accuracy: Value, objective: &Objective, discount: f64) -> Result<usize, FileError> {

@@ -89,6 +89,12 @@ pub struct Terrain {
     pub enemy: Option<f64>,
     /// Where the agent gets stuck.
     pub sticky: Option<Sticky>,
+    /// The number of the only action that leaves it, if not all do.
+    pub one_way: Option<u32>,
+    /// Nobody leaves it.
+    pub absorbing: bool,
+    /// The cost of being there.
+    pub cost: f64,
 }
 
 /// The probabilities of difficult terrain. They are part of a [`Terrain`], as in the [example](GridScene).

@@ -18,6 +18,8 @@ pub(super) struct World {
     pub(super) mdp: Arc<Mdp>,
     /// Names for sets of states.
     pub(super) groups: HashMap<String, Vec<State>>,
+    /// The cost of each state of a map; empty if its legend has none.
+    pub(super) costs: Vec<f64>,
     pub(super) scene: Scene,
 }
 
