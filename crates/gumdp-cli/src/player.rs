@@ -81,7 +81,7 @@ impl Player {
                 Self::Planner(Box::new(Planner::new(problem, cell.erm()?, settings).map_err(BadInput::new)?))
             }
             Who::Default => {
-                let settings = cell.guided_settings();
+                let settings = cell.guided_settings(task);
                 Self::Guided(Box::new(GuidedPlanner::new(problem, cell.erm()?, settings).map_err(BadInput::new)?))
             }
             Who::Uniform => Self::Uniform(Uniform::new(problem)),

@@ -101,7 +101,7 @@ pub fn plan(args: &PlanArgs) -> Result<()> {
             let settings = PlannerSettings { budget, ..cell.planner_settings(&task) };
             Planner::new(&task.problem, erm, settings).map_err(BadInput::new)?.decide(&at, &mut rng)
         } else {
-            let settings = GuidedSettings { budget, ..cell.guided_settings() };
+            let settings = GuidedSettings { budget, ..cell.guided_settings(&task) };
             GuidedPlanner::new(&task.problem, erm, settings).map_err(BadInput::new)?.decide(&at, &mut rng)
         };
         if decision.stopped == StopReason::NotFinite {

@@ -14,27 +14,31 @@
 //! | `transitions = [{ from, action, to, stay }, …]` | explicit: `from` and `action` are a name, a list or `"*"`; `to` is a name or `{ s1 = 0.5, … }`; `stay` is the probability of staying. `[[transition]]` is the same |
 //! | `[groups]` | explicit: names for sets of states |
 //! | `[layout]` | explicit: `s0 = [x, y]`, where states are drawn; optional |
-//! | `map`, `[legend]` | grid: one character for each cell; each is `"floor"`, `"wall"`, `"start"`, `"home"` or a table of `name`, `wall`, `start`, `home`, `resource`, `enemy`, `stuck`, `unstuck` |
+//! | `map`, `[legend]` | grid: one character for each cell; each is `"floor"`, `"wall"`, `"start"`, `"home"`, `"goal"` or a table of `name`, `wall`, `start`, `home`, `resource`, `enemy`, `stuck`, `unstuck`, `one_way`, `absorbing`, `cost` |
 //! | `slip` | grid: probability of moving to one of the two sides instead |
 //! | `[objective]` | `kind` and its fields, below; then (`scale`·f + `offset` − low)/(high − low) with `range = [low, high]` |
-//! | `[experiment]`, `[planner]` | [`Defaults`]: `beta`, `curve`, `runs`, `simulations`; `exploration`, `variant` |
+//! | `[experiment]`, `[planner]` | [`Defaults`]: `beta`, `curve`, `runs`, `simulations`; `exploration`, `variant`, `guided` |
+//! | `[files]` | the texts of files that are named elsewhere; without it they are read from the file's folder |
 //! | `[scripts]` | `name = ["left", …]`, policies to compare with |
 //!
 //! | objective | fields |
 //! |---|---|
-//! | `linear` | `cost` |
+//! | `linear` | `cost` (that of the legend) |
 //! | `weighted-sum`, `maximum`, `minimum` | `costs`, `weights` (1 each) |
 //! | `signed-power` | `costs`, `weights` (1 each), `powers` |
 //! | `entropy` | `over` (states or cells), `epsilon` (0), `unvisited_cells` (0) |
 //! | `squared-distance`, `absolute-distance`, `kl` | `over` (pairs or cell-actions), `target` or `behaviour`; `kl` needs `epsilon` |
+//! | `formula` | `expression` of features, `entropy()`, `distance(t)`, `absolute(t)`, `kl(t)`; `targets`, `over`, `epsilon` |
 //! | `sum` | `terms`, each an objective with a `weight` (1) |
 //!
-//! A cost is `{ name = number, … }`: of a state, of a group of states, of `"state/action"`, `"group/action"` or
+//! Every kind takes `features = { name = cost, … }` and `limit = { feature, at_most or at_least, penalty }`, or a list of these: a
+//! penalty for what a feature exceeds its limit by. A cost is the name of a feature or `{ name = number, … }`: of a state, of a group of states, of `"state/action"`, `"group/action"` or
 //! `"*/action"`; all that apply to a pair are added. Maps have the groups `stuck`, `home`, `defeated`, `delivered-R1` for a
-//! resource R1, and one for each terrain with a `name`. A target is such a table or a list, one number for each entry.
+//! resource R1, and one for each terrain with a `name`. A target is such a table, a list, one number for each entry, or
+//! `{ file = "demo.csv" }` with a trajectory, an occupancy or a Markov policy. `docs/problem-files.md` in the repository has examples.
 //!
 //! The text becomes a tree of values that know their place (`document`); `explicit` and `grid` make a model of it,
-//! `objective` an objective. Not here: drawing, planning.
+//! `objective`, `formula` and `target` an objective. Not here: drawing, planning.
 
 use std::collections::BTreeMap;
 use std::path::Path;
