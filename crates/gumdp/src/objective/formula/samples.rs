@@ -9,7 +9,7 @@ const SPARSE: usize = 2000;
 /// Points where every pair is visited, unless there are very many pairs.
 const DENSE: usize = 200;
 /// Numbers that dense points may take in all.
-const DENSE_WORK: usize = 20_000_000;
+const DENSE_WORK: usize = 5_000_000;
 /// Points on the line between the pairs with the lowest and the highest cost of an input.
 const ON_LINE: usize = 64;
 
@@ -20,32 +20,45 @@ impl Formula {
         for pair in 0..pairs {
             check(self.value_of_vertex(pair), || vec![(pair, 1.0)])?;
         }
-        let mut features = vec![0.0; self.features()];
         for point in self.lines() {
-            self.check_point(&mut features, &point)?;
+            self.check_point(&point)?;
         }
         let mut rng = rng::stream(0, 0, Purpose::Generation);
         for number in 0..SPARSE {
             let count = if number % 2 == 0 { 2 } else { 3 + number / 2 % 6 };
             let chosen: Vec<usize> = (0..count).map(|_| rng::below(&mut rng, pairs as u32) as usize).collect();
-            let point = weighted(chosen, &mut rng);
-            self.check_point(&mut features, &point)?;
+            self.check_point(&weighted(chosen, &mut rng))?;
         }
         let uniform: Vec<(usize, f64)> = (0..pairs).map(|pair| (pair, 1.0 / pairs as f64)).collect();
-        self.check_point(&mut features, &uniform)?;
+        self.check_point(&uniform)?;
         for _ in 0..DENSE.min(DENSE_WORK / pairs) {
-            let point = weighted((0..pairs).collect(), &mut rng);
-            self.check_point(&mut features, &point)?;
+            self.check_point(&weighted((0..pairs).collect(), &mut rng))?;
         }
         Ok(())
     }
 
-    fn check_point(&self, features: &mut [f64], point: &[(usize, f64)]) -> Result<(), ObjectiveError> {
-        features.fill(0.0);
+    fn check_point(&self, point: &[(usize, f64)]) -> Result<(), ObjectiveError> {
+        check(self.value_of_point(point), || point.to_vec())
+    }
+
+    /// The value of an occupancy that has these masses and no others: no work for cells that are not visited.
+    fn value_of_point(&self, point: &[(usize, f64)]) -> f64 {
+        let mut inputs = vec![0.0; self.carried()];
+        let (totals, sums) = inputs.split_at_mut(self.total_count());
         for &(pair, mass) in point {
-            self.add(features, pair, mass);
+            totals.iter_mut().zip(self.costs(pair)).for_each(|(total, cost)| *total += mass * cost);
         }
-        check(self.value(features), || point.to_vec())
+        for ((sum, cells), empty) in sums.iter_mut().zip(&self.cells).zip(&self.empty) {
+            let mut masses: Vec<(usize, f64)> =
+                point.iter().map(|&(pair, mass)| (cells.partition.cell(pair), mass)).collect();
+            masses.sort_by_key(|&(cell, _)| cell);
+            let visited = masses.chunk_by(|a, b| a.0 == b.0).map(|same| {
+                let (cell, mass) = (same[0].0, same.iter().map(|(_, mass)| mass).sum());
+                cells.cell_value(cell, mass) - cells.cell_value(cell, 0.0)
+            });
+            *sum = empty + visited.sum::<f64>();
+        }
+        self.of_inputs(&inputs)
     }
 
     /// For each total cost the line between a pair with the lowest and one with the highest: zeros of a divisor are on it.
