@@ -83,13 +83,15 @@ fn the_schema_is_one_and_describes_every_field() {
     let schema = schema();
     assert!(jsonschema::draft7::meta::is_valid(&schema));
     let described = |field: &Value| match field["$ref"].as_str() {
-        Some(place) => schema.pointer(place.trim_start_matches('#')).is_some_and(|field| field["description"].is_string()),
+        Some(place) => {
+            schema.pointer(place.trim_start_matches('#')).is_some_and(|field| field["description"].is_string())
+        }
         None => field["description"].is_string(),
     };
     let definitions = schema["definitions"].as_object().expect("definitions").values();
-    let alternatives = definitions.clone().flat_map(|definition| {
-        ["oneOf", "anyOf"].into_iter().filter_map(|key| definition[key].as_array()).flatten()
-    });
+    let alternatives = definitions
+        .clone()
+        .flat_map(|definition| ["oneOf", "anyOf"].into_iter().filter_map(|key| definition[key].as_array()).flatten());
     for object in definitions.clone().chain(alternatives).chain([&schema]) {
         for (name, field) in object["properties"].as_object().into_iter().flatten() {
             assert!(described(field), "{name}");

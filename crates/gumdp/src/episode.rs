@@ -90,5 +90,5 @@ pub fn play(
         problem.advance(&mut at, pair, mdp.sample(pair, environment));
     }
     let cost = problem.cost(&at);
-    if !cost.is_finite() { Err(EpisodeError::NotFinite) } else { Ok(Episode { cost, path, last: at.state }) }
+    if cost.is_finite() { Ok(Episode { cost, path, last: at.state }) } else { Err(EpisodeError::NotFinite) }
 }

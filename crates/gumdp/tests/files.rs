@@ -438,10 +438,7 @@ fn formulas_are_read() {
     let entropy = x * x.ln() + y * y.ln();
     let expected = x.sqrt() + 2.0 * (0.5 * y - 0.1).max(0.0) + entropy * ((x - 1.0).powi(2) + y * y);
     assert!((objective.value(&[x, y]) - expected).abs() < 1e-12);
-    assert_eq!(
-        objective.to_string(),
-        "(sqrt(coverage) + 2*max(0, risk - 0.1) + entropy() * distance(demo))"
-    );
+    assert_eq!(objective.to_string(), "(sqrt(coverage) + 2*max(0, risk - 0.1) + entropy() * distance(demo))");
     let linear = parse(&with_objective("kind = \"formula\"\nexpression = \"2*a - 1\"\nfeatures = { a = { y = 1 } }"));
     assert_eq!(linear.unwrap().problem.objective().as_linear(), Some((vec![0.0, 2.0], -1.0)));
 }
@@ -459,7 +456,11 @@ fn wrong_formulas_are_refused_at_their_place() {
     for (expression, message, hint) in [
         ("1 + covr^2", "16:19: objective.expression: unknown name \"covr\"", "did you mean \"cover\"?"),
         ("sqr(cover)", "16:15: objective.expression: unknown name \"sqr\"", "did you mean \"sqrt\"?"),
-        ("distance(dmo)", "16:15: objective.expression: \"dmo\" is no target", "targets are defined in [objective.targets]"),
+        (
+            "distance(dmo)",
+            "16:15: objective.expression: \"dmo\" is no target",
+            "targets are defined in [objective.targets]",
+        ),
         ("cover + ", "16:23: objective.expression: the expression ends where a number or a name is needed", ""),
         ("kl(demo)", "11:1: the field \"epsilon\" is missing in objective", ""),
         (
@@ -476,7 +477,8 @@ fn wrong_formulas_are_refused_at_their_place() {
         assert_eq!(formula(expression), (format!("dir/my.toml:{message}"), hint.to_owned()), "{expression}");
     }
     let refused = |objective: &str| parse(&with_objective(objective)).unwrap_err().to_string();
-    let feature = |name: &str| refused(&format!("kind = \"linear\"\ncost = {{ y = 1 }}\nfeatures = {{ {name} = {{}} }}"));
+    let feature =
+        |name: &str| refused(&format!("kind = \"linear\"\ncost = {{ y = 1 }}\nfeatures = {{ {name} = {{}} }}"));
     assert!(feature("max").contains("the feature \"max\" needs another name"));
     assert!(feature("\"a b\"").contains("needs a name of letters, digits and _"));
     assert!(refused("kind = \"linear\"\ncost = \"fuel\"").ends_with("unknown feature \"fuel\""));
@@ -492,14 +494,21 @@ fn limits_are_penalties() {
         ("{ feature = \"fuel\", at_most = 0.2, penalty = 10 }", 3.0),
         ("{ feature = \"fuel\", at_most = 0.6, penalty = 10 }", 0.0),
         ("{ feature = { y = 2 }, at_least = 0.75, penalty = 4 }", 1.0),
-        ("[{ feature = \"fuel\", at_most = 0.2, penalty = 10 }, { feature = { x = 1 }, at_least = 1, penalty = 2 }]", 3.5),
+        (
+            "[{ feature = \"fuel\", at_most = 0.2, penalty = 10 }, { feature = { x = 1 }, at_least = 1, penalty = 2 }]",
+            3.5,
+        ),
     ] {
         let objective = limited(limit).unwrap().objective().clone();
         assert!((objective.value(&d) - plain.value(&d) - expected).abs() < 1e-12, "{limit}");
     }
     let refused = |limit: &str| limited(limit).unwrap_err().to_string();
-    assert!(refused("{ feature = \"fuel\", penalty = 1 }").contains("the field \"at_most\" is missing in objective.limit"));
-    assert!(refused("{ feature = \"fuel\", at_most = 1, at_least = 0, penalty = 1 }").contains("both at_most and at_least"));
+    assert!(
+        refused("{ feature = \"fuel\", penalty = 1 }").contains("the field \"at_most\" is missing in objective.limit")
+    );
+    assert!(
+        refused("{ feature = \"fuel\", at_most = 1, at_least = 0, penalty = 1 }").contains("both at_most and at_least")
+    );
     assert!(refused("{ feature = \"fuel\", at_most = 1, penalty = -1 }").contains("it must not be negative"));
     assert!(refused("{ feature = \"fule\", at_most = 1, penalty = 1 }").contains("unknown feature \"fule\""));
 }
@@ -572,8 +581,14 @@ fn wrong_target_files_are_refused_at_their_place() {
         ("state,action,mass\nx,go,3", "demo.csv:2:6: the masses sum to 3; those of an occupancy sum to 1"),
         ("state,action,mass\nx,go,0.5\nx,go,0.5", "demo.csv:3:1: this entry of the occupancy is given twice"),
         ("state,mass\nx,1", "demo.csv:2:1: the objective counts actions, but the table has no column \"action\""),
-        ("state,action,probability\nx,go,0.5", "demo.csv:2:6: the probabilities of state \"x\" sum to 0.5; they must sum to 1"),
-        ("state,action,probability\nx,go,1", "demo.csv:2:1: the policy meets state \"y\", of which the file says nothing"),
+        (
+            "state,action,probability\nx,go,0.5",
+            "demo.csv:2:6: the probabilities of state \"x\" sum to 0.5; they must sum to 1",
+        ),
+        (
+            "state,action,probability\nx,go,1",
+            "demo.csv:2:1: the policy meets state \"y\", of which the file says nothing",
+        ),
         ("state,action,probability\nx,go,1\nx,go,1", "demo.csv:3:3: this action of the state is given twice"),
     ] {
         assert_eq!(target_of(csv).unwrap_err().to_string(), message, "{csv}");
@@ -597,7 +612,10 @@ fn loaded_files_are_kept_with_the_source() {
     let path = folder.join("my.toml");
     std::fs::write(&path, IMITATION.split("[files]").next().unwrap()).unwrap();
     let missing = Task::load(&path).unwrap_err().to_string();
-    assert!(missing.contains("objective.target.file is \"demo.csv\": ") && missing.contains("cannot be read"), "{missing}");
+    assert!(
+        missing.contains("objective.target.file is \"demo.csv\": ") && missing.contains("cannot be read"),
+        "{missing}"
+    );
     std::fs::write(folder.join("demo.csv"), "state,action\r\n\"x\",go\n# \\ \"\"\"\ny,go\n").unwrap();
     let task = Task::load(&path).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
@@ -645,7 +663,10 @@ kind = "linear"
     let formula = text.replace("kind = \"linear\"", "kind = \"formula\"\nexpression = \"cost^2\"");
     assert!(parse(&formula).unwrap().problem.objective().to_string().contains("cost^2"));
     let refused = |from: &str, to: &str| parse(&text.replace(from, to)).unwrap_err().to_string();
-    assert!(refused("one_way = \"right\"", "one_way = \"east\"").contains("it must be \"left\", \"up\", \"right\" or \"down\""));
+    assert!(
+        refused("one_way = \"right\"", "one_way = \"east\"")
+            .contains("it must be \"left\", \"up\", \"right\" or \"down\"")
+    );
     assert!(refused("\"goal\"", "{ absorbing = true, enemy = 0.5 }").contains("an absorbing cell is never left"));
     assert!(refused("cost = 0.25", "cost = inf").contains("it must be finite"));
 }
@@ -653,23 +674,29 @@ kind = "linear"
 #[test]
 fn many_resources_can_be_gathered() {
     let map: String = ('a'..='t').collect();
-    let legend: String = ('a'..='t').map(|c| format!("\"{c}\" = {{ resource = \"r{c}\", one_way = \"right\" }}\n")).collect();
+    let legend: String =
+        ('a'..='t').map(|c| format!("\"{c}\" = {{ resource = \"r{c}\", one_way = \"right\" }}\n")).collect();
     let text = format!(
         "kind = \"grid\"\ndiscount = 0.9\nhorizon = 30\nmap = \"S{map}H\"\n[legend]\nS = {{ start = true, one_way = \"right\" }}\n\
          H = \"home\"\n{legend}[objective]\nkind = \"linear\"\ncost = {{ delivered-rt = -1 }}\n"
     );
     let task = parse(&text).unwrap();
-    assert!(task.problem.mdp().states().any(|state| task.problem.mdp().state_name(state).starts_with("home with ra+rb")));
+    assert!(
+        task.problem.mdp().states().any(|state| task.problem.mdp().state_name(state).starts_with("home with ra+rb"))
+    );
 }
 
 #[test]
 fn settings_of_the_guided_planner() {
-    let text = format!("{EXPLICIT}[planner.guided]\nreach = inf\nshare = 0.5\nexploration = 0.1\nrollouts = 2\ncaution = 0\n");
+    let text =
+        format!("{EXPLICIT}[planner.guided]\nreach = inf\nshare = 0.5\nexploration = 0.1\nrollouts = 2\ncaution = 0\n");
     let guided = parse(&text).unwrap().defaults.guided;
     assert_eq!((guided.reach, guided.share, guided.exploration), (f64::INFINITY, 0.5, 0.1));
     assert_eq!((guided.rollouts, guided.caution, guided.budget.simulations), (2, 0.0, Some(500)));
     let refused = |from: &str, to: &str| parse(&text.replace(from, to)).unwrap_err().to_string();
     assert!(refused("share = 0.5", "share = 2").contains("planner.guided.share is 2; it must lie in [0, 1]"));
     assert!(refused("reach = inf", "reach = nan").contains("planner.guided.reach is NaN; it must not be negative"));
-    assert!(refused("rollouts = 2", "rollouts = 0").contains("planner.guided.rollouts is 0; it must lie in [1, 1000000]"));
+    assert!(
+        refused("rollouts = 2", "rollouts = 0").contains("planner.guided.rollouts is 0; it must lie in [1, 1000000]")
+    );
 }

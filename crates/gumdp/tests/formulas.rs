@@ -4,7 +4,7 @@ use exmex::Express;
 use gumdp::oracle::{Limits, OracleError, decide, distribution, solve};
 use gumdp::rng::{self, Purpose};
 use gumdp::{
-    Budget, Erm, EpisodeError, GuidedPlanner, GuidedSettings, Mdp, Objective, ObjectiveError, Planner, PlannerSettings,
+    Budget, EpisodeError, Erm, GuidedPlanner, GuidedSettings, Mdp, Objective, ObjectiveError, Planner, PlannerSettings,
     Policy, Problem, StopReason, Uniform, run,
 };
 use proptest::prelude::*;
@@ -102,7 +102,10 @@ fn formulas_that_break_are_refused_with_the_point() {
     assert_eq!(refused("sqrt(y)"), "the formula is NaN at the occupancy with 1.0000 in pair 0");
     // Halfway between two pairs only.
     assert!(refused("1/(x - 0.5)").starts_with("the formula is inf at"), "{}", refused("1/(x - 0.5)"));
-    assert_eq!(refused("1/(2*x - 0.25)"), "the formula is inf at the occupancy with 0.8750 in pair 1, 0.1250 in pair 0");
+    assert_eq!(
+        refused("1/(2*x - 0.25)"),
+        "the formula is inf at the occupancy with 0.8750 in pair 1, 0.1250 in pair 0"
+    );
     // max and min do not hide what is not a number.
     assert!(refused("max(0, sqrt(y))").contains("NaN") && refused("min(sqrt(y), 0)").contains("NaN"));
     assert!(refused("exp(1000*x)").contains("inf"));
@@ -128,7 +131,8 @@ fn whoever_meets_what_is_not_finite_stops() {
     let mut rng = rng::stream(0, 0, Purpose::Policy);
     for beta in [0.0, 1.0, f64::INFINITY, f64::NEG_INFINITY] {
         let erm = Erm::new(beta).unwrap();
-        for settings in [PlannerSettings::paper_grid(), PlannerSettings { workers: 3, ..PlannerSettings::paper_grid() }] {
+        for settings in [PlannerSettings::paper_grid(), PlannerSettings { workers: 3, ..PlannerSettings::paper_grid() }]
+        {
             let mut planner = Planner::new(&problem, erm, settings).unwrap();
             assert_eq!(planner.decide(&start, &mut rng).stopped, StopReason::NotFinite);
             assert!(planner.has_failed());
@@ -170,7 +174,8 @@ fn values_before_the_end_are_not_needed() {
     let decision = planner.decide(&start, &mut rng::stream(0, 0, Purpose::Policy));
     assert!((decision.root_estimate - solution.value).abs() < 1e-6);
     let never = GuidedSettings { reach: 0.0, ..GuidedSettings::default() };
-    let marginal = GuidedPlanner::new(&problem, erm, never).unwrap().decide(&start, &mut rng::stream(0, 0, Purpose::Policy));
+    let marginal =
+        GuidedPlanner::new(&problem, erm, never).unwrap().decide(&start, &mut rng::stream(0, 0, Purpose::Policy));
     assert!(marginal.reasons.iter().all(|reason| reason.erm.is_finite()));
 }
 

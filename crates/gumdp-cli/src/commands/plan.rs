@@ -105,7 +105,8 @@ pub fn plan(args: &PlanArgs) -> Result<()> {
             GuidedPlanner::new(&task.problem, erm, settings).map_err(BadInput::new)?.decide(&at, &mut rng)
         };
         if decision.stopped == StopReason::NotFinite {
-            let message = "the objective is infinite or not a number at the end of a simulated episode; check its formula";
+            let message =
+                "the objective is infinite or not a number at the end of a simulated episode; check its formula";
             return Err(BadInput::new(message).into());
         }
         plan.planned(mdp, &decision);

@@ -130,7 +130,8 @@ fn map_with_legend(grid: &GridScene) -> String {
         if let Some(defeat) = terrain.enemy {
             notes.push(format!("defeats with probability {defeat}"));
         }
-        if let Some(direction) = terrain.one_way.and_then(|action| ["left", "up", "right", "down"].get(action as usize)) {
+        if let Some(direction) = terrain.one_way.and_then(|action| ["left", "up", "right", "down"].get(action as usize))
+        {
             notes.push(format!("is left {direction} only"));
         }
         if terrain.absorbing {

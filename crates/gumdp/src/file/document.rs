@@ -3,25 +3,46 @@
 //! Everything that reads a file goes through [`Value`] and [`Table`], so every message names its field and its place in the
 //! same way. The name of a value is looked up only when an error is reported.
 
+use std::ops::Range;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{FileError, Span, alternatives, nearest};
+use super::pieces::{LIST, Pieces};
 
 /// A parsed file.
 pub(super) struct Document<'a> {
     file: &'a str,
     pub(super) text: &'a str,
     root: Spanned<DeTable<'a>>,
+    /// Where the elements of a long list stand that are not in `root`.
+    pieces: &'a [Range<usize>],
+    /// What is parsed as one piece of a long list: how far it was moved, and how many elements are before it.
+    moved: isize,
+    before: usize,
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn parse(file: &'a str, text: &'a str) -> Result<Self, FileError> {
-        let root = DeTable::parse(text).map_err(|error| {
-            let offset = error.span().map_or(0, |span| span.start);
+    /// Parses a text that was perhaps cut into pieces.
+    pub(super) fn parse(file: &'a str, text: &'a str, pieces: &'a Pieces) -> Result<Self, FileError> {
+        Self::moved(file, text, &pieces.rest, &pieces.ranges, 0, 0)
+    }
+
+    /// Parses `part` of a text.
+    fn moved(
+        file: &'a str,
+        text: &'a str,
+        part: &'a str,
+        pieces: &'a [Range<usize>],
+        moved: isize,
+        before: usize,
+    ) -> Result<Self, FileError> {
+        let root = DeTable::parse(part).map_err(|error| {
+            let offset = error.span().map_or(0, |span| span.start).saturating_add_signed(moved);
             FileError::at(file, text, offset, format!("not valid TOML: {}", error.message()))
         })?;
-        Ok(Self { file, text, root })
+        Ok(Self { file, text, root, pieces, moved, before })
     }
 
     pub(super) fn root(&'a self) -> Table<'a> {
@@ -30,14 +51,24 @@ impl<'a> Document<'a> {
     }
 
     pub(super) fn error(&self, offset: usize, message: impl Into<String>) -> FileError {
-        FileError::at(self.file, self.text, offset, message)
+        FileError::at(self.file, self.text, offset.saturating_add_signed(self.moved), message)
     }
 
     /// The dotted name of a value, such as `experiment.beta[1]`.
     fn name(&self, wanted: &DeValue) -> String {
         let mut name = String::new();
         find_in_table(self.root.get_ref(), wanted, &mut name);
-        name
+        self.counted(name)
+    }
+
+    /// The name that an element of a piece has in the whole list.
+    fn counted(&self, name: String) -> String {
+        let list =
+            name.strip_prefix(LIST).and_then(|rest| rest.strip_prefix('[')).and_then(|rest| rest.split_once(']'));
+        match list.and_then(|(number, rest)| Some((number.parse::<usize>().ok()?, rest))) {
+            Some((number, rest)) => format!("{LIST}[{}]{rest}", number + self.before),
+            None => name,
+        }
     }
 }
 
@@ -246,7 +277,35 @@ impl<'a> Table<'a> {
         if is_root || !find_table(self.document.root.get_ref(), self.content, &mut name) {
             return String::new();
         }
-        format!(" in {name}")
+        format!(" in {}", self.document.counted(name))
+    }
+
+    /// Where it begins in the whole text.
+    pub(super) fn place_in_text(self) -> usize {
+        self.offset.saturating_add_signed(self.document.moved)
+    }
+
+    /// An error at a place of the whole text.
+    pub(super) fn error_at(self, place: usize, message: impl Into<String>) -> FileError {
+        FileError::at(self.document.file, self.document.text, place, message)
+    }
+
+    /// Reads the elements of the long list that was cut out of this text, piece by piece.
+    pub(super) fn read_pieces(self, mut read: impl FnMut(Table) -> Result<(), FileError>) -> Result<(), FileError> {
+        let Document { file, text, pieces, .. } = *self.document;
+        let mut before = 0;
+        for range in pieces {
+            let opening = format!("{LIST}=[");
+            let moved = range.start as isize - opening.len() as isize;
+            let part = format!("{opening}{}]", &text[range.clone()]);
+            let document = Document::moved(file, text, &part, &[], moved, before)?;
+            let list = document.root().need(LIST)?.list()?;
+            before += list.len();
+            for value in list {
+                read(value.table()?)?;
+            }
+        }
+        Ok(())
     }
 }
 

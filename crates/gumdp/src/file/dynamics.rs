@@ -105,11 +105,6 @@ impl Map {
         }
     }
 
-    /// The cell whose costs a situation has: that in which the agent moves.
-    pub(super) fn standing(&self, situation: Situation) -> Option<u32> {
-        if let Situation::On { cell, .. } = situation { Some(cell) } else { None }
-    }
-
     /// What may come next, with positive probabilities. A situation may be named twice.
     fn outcomes(&self, situation: Situation, action: usize, outcomes: &mut Vec<(Situation, f64)>) {
         outcomes.clear();

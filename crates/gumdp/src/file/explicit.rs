@@ -41,13 +41,14 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
 type Groups = HashMap<String, Vec<usize>>;
 
 /// One `transition` of the file: the same outcomes for all these states and actions.
-struct Rule<'a> {
+struct Rule {
     from: Vec<usize>,
     actions: Vec<usize>,
     to: Vec<(usize, f64)>,
     /// Probability of staying where one is, on top of `to`.
     stay: f64,
-    table: Table<'a>,
+    /// Where it stands in the text.
+    place: usize,
 }
 
 /// The names of all states, or of all actions.
@@ -143,42 +144,45 @@ fn read_initial(root: Table, states: &Names) -> Result<Vec<(usize, f64)>, FileEr
     }
 }
 
-fn read_rules<'a>(
-    root: Table<'a>,
-    states: &Names,
-    actions: &Names,
-    groups: &Groups,
-) -> Result<Vec<Rule<'a>>, FileError> {
+fn read_rules(root: Table, states: &Names, actions: &Names, groups: &Groups) -> Result<Vec<Rule>, FileError> {
     let lists: Vec<Value> = ["transition", "transitions"].iter().filter_map(|key| root.get(key)).collect();
     if lists.is_empty() {
         return Err(root.missing("transitions"));
     }
     let mut rules = Vec::new();
     let mut transitions = 0_usize;
+    let mut read = |table: Table| {
+        let rule = read_rule(table, states, actions, groups)?;
+        let (from, of_actions, to) = (rule.from.len(), rule.actions.len(), rule.to.len());
+        transitions = from.saturating_mul(of_actions).saturating_mul(to + 1).saturating_add(transitions);
+        if transitions > MAX_TRANSITIONS {
+            let message = format!("the model has more than {MAX_TRANSITIONS} transitions; at most that many are read");
+            return Err(table.error(message));
+        }
+        rules.push(rule);
+        Ok(())
+    };
     for list in lists {
         for value in list.list()? {
-            let table = value.table()?;
-            table.only(&["from", "action", "to", "stay"])?;
-            let from = states.some(table.need("from")?, groups)?;
-            let actions = actions.some(table.need("action")?, &Groups::new())?;
-            let stay = table.get("stay").map(Value::number).transpose()?;
-            let to = match table.get("to") {
-                Some(to) if to.is_table() => states.distribution(to.table()?)?,
-                Some(to) => vec![(states.one(to)?, 1.0)],
-                None if stay.is_some() => Vec::new(),
-                None => return Err(table.missing("to")),
-            };
-            transitions =
-                from.len().saturating_mul(actions.len()).saturating_mul(to.len() + 1).saturating_add(transitions);
-            if transitions > MAX_TRANSITIONS {
-                let message =
-                    format!("the model has more than {MAX_TRANSITIONS} transitions; at most that many are read");
-                return Err(table.error(message));
-            }
-            rules.push(Rule { from, actions, to, stay: stay.unwrap_or(0.0), table });
+            read(value.table()?)?;
         }
     }
+    root.read_pieces(read)?;
     Ok(rules)
+}
+
+fn read_rule(table: Table, states: &Names, actions: &Names, groups: &Groups) -> Result<Rule, FileError> {
+    table.only(&["from", "action", "to", "stay"])?;
+    let from = states.some(table.need("from")?, groups)?;
+    let actions = actions.some(table.need("action")?, &Groups::new())?;
+    let stay = table.get("stay").map(Value::number).transpose()?;
+    let to = match table.get("to") {
+        Some(to) if to.is_table() => states.distribution(to.table()?)?,
+        Some(to) => vec![(states.one(to)?, 1.0)],
+        None if stay.is_some() => Vec::new(),
+        None => return Err(table.missing("to")),
+    };
+    Ok(Rule { from, actions, to, stay: stay.unwrap_or(0.0), place: table.place_in_text() })
 }
 
 fn read_layout(root: Table, states: &Names) -> Result<Option<Vec<[f64; 2]>>, FileError> {
@@ -207,7 +211,7 @@ fn locate(error: &ModelError, root: Table, states: &Names, actions: &Names, rule
                 rule.from.iter().any(|&s| Some(s) == state) && rule.actions.iter().any(|&a| Some(a) == action)
             };
             // Of a transition given twice, the second is the surprising one.
-            rules.iter().rfind(gives).map(|rule| rule.table.error(&message))
+            rules.iter().rfind(gives).map(|rule| root.error_at(rule.place, &message))
         }
         ModelError::NoAction { state } => {
             let entry = states.find(state).and_then(|number| states.list.list().ok()?.get(number).copied());

@@ -29,9 +29,9 @@ impl<'a> Files<'a> {
     pub(super) fn read(&mut self, value: Value) -> Result<(String, String), FileError> {
         let name = value.text()?;
         if let Some(own) = self.own {
-            let text = own.get(name).ok_or_else(|| {
-                value.error(format!("{} is \"{name}\", which [files] does not have", value.name()))
-            })?;
+            let text = own
+                .get(name)
+                .ok_or_else(|| value.error(format!("{} is \"{name}\", which [files] does not have", value.name())))?;
             return Ok((name.to_owned(), text.text()?.to_owned()));
         }
         let Some(folder) = self.folder else {

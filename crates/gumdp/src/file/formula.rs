@@ -44,7 +44,8 @@ impl Reader<'_> {
         let name = value.text()?;
         self.features.get(name).cloned().ok_or_else(|| {
             let names = self.features.keys().map(String::as_str);
-            let hint = nearest(name, names).unwrap_or_else(|| "features are defined in [objective.features]".to_owned());
+            let hint =
+                nearest(name, names).unwrap_or_else(|| "features are defined in [objective.features]".to_owned());
             value.error(format!("unknown feature \"{}\"", shortened(name))).hint(hint)
         })
     }
@@ -62,7 +63,9 @@ impl Reader<'_> {
         let bound = match (table.get("at_most"), table.get("at_least")) {
             (Some(most), None) => most.finite()?,
             (None, Some(least)) => {
-                costs.iter_mut().for_each(|cost| *cost = -*cost);
+                for cost in &mut costs {
+                    *cost = -*cost;
+                }
                 -least.finite()?
             }
             (Some(_), Some(least)) => {
@@ -84,12 +87,9 @@ impl Reader<'_> {
         let names = Objective::formula_inputs(text).map_err(|error| self.explain(&error, value))?;
         let mut inputs = Vec::with_capacity(names.len());
         for (name, at) in &names {
-            let input = match self.input(name, table)? {
-                Some(input) => input,
-                None => {
-                    let unknown = ObjectiveError::UnknownName { name: name.clone(), at: *at };
-                    return Err(self.explain(&unknown, value));
-                }
+            let Some(input) = self.input(name, table)? else {
+                let unknown = ObjectiveError::UnknownName { name: name.clone(), at: *at };
+                return Err(self.explain(&unknown, value));
             };
             inputs.push((name.as_str(), input));
         }
@@ -107,10 +107,11 @@ impl Reader<'_> {
         let objective = match function {
             "entropy" if argument.is_empty() => {
                 let partition = self.partition(self.over(Kind::Entropy, table)?, table)?;
-                Objective::entropy(partition, self.epsilon(table)?.unwrap_or(0.0))
+                Objective::entropy(partition, epsilon(table)?.unwrap_or(0.0))
             }
             "distance" | "absolute" | "kl" => {
-                let Some(target) = table.get("targets").map(Value::table).transpose()?.and_then(|all| all.get(argument))
+                let Some(target) =
+                    table.get("targets").map(Value::table).transpose()?.and_then(|all| all.get(argument))
                 else {
                     return Ok(None);
                 };
@@ -120,7 +121,7 @@ impl Reader<'_> {
                     "distance" => Objective::squared_distance(partition, target),
                     "absolute" => Objective::absolute_distance(partition, target),
                     _ => {
-                        let epsilon = self.epsilon(table)?.ok_or_else(|| table.missing("epsilon"))?;
+                        let epsilon = epsilon(table)?.ok_or_else(|| table.missing("epsilon"))?;
                         Objective::kl_divergence(partition, target, epsilon)
                     }
                 }
@@ -130,14 +131,12 @@ impl Reader<'_> {
         objective.map(Some).map_err(|error| locate(&error, table))
     }
 
-    fn epsilon(&self, table: Table) -> Result<Option<f64>, FileError> {
-        table.get("epsilon").map(Value::number).transpose()
-    }
-
     /// The formula's complaint, at its place in the expression and with names instead of numbers.
     fn explain(&self, error: &ObjectiveError, value: Value) -> FileError {
         match error {
-            ObjectiveError::Expression { at, message } => value.error_within(*at, format!("{}: {message}", value.name())),
+            ObjectiveError::Expression { at, message } => {
+                value.error_within(*at, format!("{}: {message}", value.name()))
+            }
             ObjectiveError::UnknownName { name, at } => {
                 let (word, argument) = name.split_once('(').unwrap_or((name, ""));
                 let argument = argument.trim_end_matches(')');
@@ -166,6 +165,10 @@ impl Reader<'_> {
             other => value.error(other.to_string()),
         }
     }
+}
+
+fn epsilon(table: Table) -> Result<Option<f64>, FileError> {
+    table.get("epsilon").map(Value::number).transpose()
 }
 
 /// The masses of a point by name: "0.5 of s0/left, 0.5 of s1/right".

@@ -35,7 +35,10 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
         }
     }
     let has_costs = map.terrains.iter().any(|terrain| terrain.cost != 0.0);
-    let cost = |&situation: &Situation| map.standing(situation).map_or(0.0, |cell| map.terrain(cell).cost);
+    let cost = |situation: &Situation| match *situation {
+        Situation::On { cell, .. } => map.terrain(cell).cost,
+        _ => 0.0,
+    };
     let costs = if has_costs { situations.iter().map(cost).collect() } else { Vec::new() };
     let scene = Scene::Grid(GridScene {
         cell_of_state: situations.iter().map(|&situation| map.cell(situation)).collect(),
@@ -134,7 +137,8 @@ impl<'a> Legend<'a> {
         terrain.cost = table.get("cost").map_or(Ok(0.0), Value::finite)?;
         let Terrain { start, cost, .. } = terrain;
         if terrain.absorbing && terrain != (Terrain { absorbing: true, start, cost, ..floor(symbol) }) {
-            let message = format!("legend.{symbol}: an absorbing cell is never left, so it can only have a name and a cost");
+            let message =
+                format!("legend.{symbol}: an absorbing cell is never left, so it can only have a name and a cost");
             return Err(key.error(message));
         }
         if terrain.wall && terrain != (Terrain { wall: true, ..floor(symbol) }) {

@@ -55,6 +55,7 @@ mod files;
 mod formula;
 mod grid;
 mod objective;
+mod pieces;
 mod scene;
 mod settings;
 mod sheet;
@@ -65,6 +66,7 @@ pub use settings::{Defaults, PlannerVariant, Script};
 
 use document::{Document, Table, Value};
 use files::Files;
+use pieces::Pieces;
 use world::World;
 
 use crate::objective::Objective;
@@ -143,7 +145,8 @@ impl Task {
 
     /// Reads a text whose files are in a folder.
     fn read(file: &str, text: &str, folder: Option<&Path>) -> Result<Self, FileError> {
-        let document = Document::parse(file, text)?;
+        let pieces = Pieces::cut(text);
+        let document = Document::parse(file, text, &pieces)?;
         let root = document.root();
         let world = match root.need("kind")?.choice(&[("explicit", Kind::Explicit), ("grid", Kind::Grid)])? {
             Kind::Explicit => {
@@ -228,7 +231,8 @@ fn read_problem<'a>(root: Table<'a>, world: &'a World, files: Files<'a>) -> Resu
         }
     };
     let table = root.need("objective")?.table()?;
-    let mut reader = objective::Reader { world, discount, horizon: given, behaviour: Vec::new(), files, features: BTreeMap::new() };
+    let mut reader =
+        objective::Reader { world, discount, horizon: given, behaviour: Vec::new(), files, features: BTreeMap::new() };
     let objective = reader.read(table)?;
     let horizon = match given {
         Some(horizon) => horizon,

@@ -72,6 +72,7 @@ impl GridScene {
 
 /// A kind of cell: one entry of a map's legend. See the [example](GridScene).
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // Independent properties, as the legend has them.
 pub struct Terrain {
     /// The character that stands for it in the map.
     pub symbol: char,

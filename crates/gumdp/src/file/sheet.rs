@@ -61,7 +61,9 @@ impl<'a> Sheet<'a> {
         if let Some(row) = self.rows.iter().find(|row| row.len() != self.header.len()) {
             let (got, needed) = (row.len(), self.header.len());
             let message = format!("this line has {got} cells; the first line names {needed} columns");
-            return Err(self.error(row.last().unwrap_or(last), message).hint("a cell with a comma needs double quotes"));
+            return Err(self
+                .error(row.last().unwrap_or(last), message)
+                .hint("a cell with a comma needs double quotes"));
         }
         if self.rows.is_empty() {
             return Err(self.error(last, "there is no line after the names of the columns"));
@@ -76,15 +78,12 @@ impl<'a> Sheet<'a> {
             let rest = &line[at..];
             let blanks = rest.len() - rest.trim_start().len();
             let start = at + blanks;
-            let (text, end) = match line[start..].strip_prefix('"') {
-                Some(quoted) => {
-                    let (text, length) = self.quoted(quoted, offset + start)?;
-                    (text, start + 1 + length)
-                }
-                None => {
-                    let length = line[start..].find(',').unwrap_or(line.len() - start);
-                    (line[start..start + length].trim_end().to_owned(), start + length)
-                }
+            let (text, end) = if let Some(quoted) = line[start..].strip_prefix('"') {
+                let (text, length) = self.quoted(quoted, offset + start)?;
+                (text, start + 1 + length)
+            } else {
+                let length = line[start..].find(',').unwrap_or(line.len() - start);
+                (line[start..start + length].trim_end().to_owned(), start + length)
             };
             cells.push(Cell { text, offset: offset + start });
             let after = line[end..].trim_start();

@@ -31,7 +31,12 @@ const COLUMNS: [&str; 6] = ["state", "action", "episode", "time", "mass", "proba
 
 impl Reader<'_> {
     /// The target of an objective's own table: `target` or `behaviour`.
-    pub(super) fn own_target(&mut self, over: Over, partition: &Partition, table: Table) -> Result<Vec<f64>, FileError> {
+    pub(super) fn own_target(
+        &mut self,
+        over: Over,
+        partition: &Partition,
+        table: Table,
+    ) -> Result<Vec<f64>, FileError> {
         match (table.get("target"), table.get("behaviour")) {
             (Some(target), None) => self.target(target, partition),
             (None, Some(path)) => self.path_target(path, over, partition),
@@ -244,15 +249,14 @@ impl Reading<'_> {
         let mut target = vec![0.0; partition.cell_count()];
         let mut given = vec![false; self.mdp.pair_count()];
         for row in &sheet.rows {
-            let (pair, first) = match sheet.column("action") {
-                Some(column) => (self.pair(&row[states], &row[column])?, true),
-                None => {
-                    let pairs = self.mdp.pairs(self.state(&row[states])?);
-                    let cell = partition.cell(pairs.start as usize);
-                    (Pair(pairs.start), pairs.clone().all(|pair| partition.cell(pair as usize) == cell))
-                }
+            let (pair, alone) = if let Some(column) = sheet.column("action") {
+                (self.pair(&row[states], &row[column])?, true)
+            } else {
+                let mut pairs = self.mdp.pairs(self.state(&row[states])?);
+                let first = Pair(pairs.start);
+                (first, pairs.all(|pair| partition.cell(pair as usize) == partition.cell(first.index())))
             };
-            if !first {
+            if !alone {
                 let message = "the objective counts actions, but the table has no column \"action\"";
                 return Err(sheet.error(&row[states], message).hint("over = \"states\" counts states"));
             }
@@ -298,21 +302,24 @@ impl Reading<'_> {
                         let message = format!("the probabilities of state \"{name}\" sum to {sum}; they must sum to 1");
                         return Err(sheet.error(cell, message));
                     }
-                    own.iter_mut().for_each(|probability| *probability /= sum);
+                    for probability in own {
+                        *probability /= sum;
+                    }
                 }
             }
         }
         let first = &sheet.rows[0][states];
-        let policy = Markov::stochastic(problem, vec![probabilities])
-            .map_err(|error| sheet.error(first, error.to_string()))?;
-        let occupancy =
-            expected_occupancy(problem, &policy).map_err(|error| sheet.error(first, error.to_string()))?;
+        let policy =
+            Markov::stochastic(problem, vec![probabilities]).map_err(|error| sheet.error(first, error.to_string()))?;
+        let occupancy = expected_occupancy(problem, &policy).map_err(|error| sheet.error(first, error.to_string()))?;
         let mut target = vec![0.0; partition.cell_count()];
         for (pair, mass) in occupancy.into_iter().enumerate() {
             let state = self.mdp.state(Pair(pair as u32));
             if mass > 0.0 && lines[state.index()].is_none() {
                 let name = shortened(self.mdp.state_name(state));
-                return Err(sheet.error(first, format!("the policy meets state \"{name}\", of which the file says nothing")));
+                return Err(
+                    sheet.error(first, format!("the policy meets state \"{name}\", of which the file says nothing"))
+                );
             }
             target[partition.cell(pair)] += mass;
         }

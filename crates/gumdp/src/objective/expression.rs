@@ -10,6 +10,9 @@
 //!
 //! The functions are `abs`, `exp`, `ln`, `sqrt` and, of any number of arguments, `min` and `max`. Every other name is an input;
 //! one with parentheses is an input too, whose name has no spaces. Not here: what inputs are.
+//!
+//! The crate exmex, which the tests hold this against, does not do: it takes -2^2 for 4 and `max_load` for a function,
+//! refuses max(1, max(2, 3)), and does not say where a mistake is.
 
 use super::ObjectiveError;
 
@@ -337,7 +340,9 @@ impl Node {
     /// The weight of each input and the constant, if the expression is a weighted sum of inputs.
     pub(super) fn as_affine(&self, inputs: usize) -> Option<(Vec<f64>, f64)> {
         let scaled = |(mut weights, constant): (Vec<f64>, f64), factor: f64| {
-            weights.iter_mut().for_each(|weight| *weight *= factor);
+            for weight in &mut weights {
+                *weight *= factor;
+            }
             (weights, constant * factor)
         };
         match self {

@@ -73,15 +73,15 @@ pub(super) fn objective(text: &str, named: &[(&str, Objective)]) -> Result<Objec
         return Ok(parts.fold(Objective { offset: constant, terms: Vec::new(), features: 0 }, |sum, part| sum + part));
     }
     let inputs: Vec<Input> = used.iter().map(|(name, part)| Input::of(name, part)).collect::<Result<_, _>>()?;
-    Ok(Objective::of(Term::Formula(Box::new(Formula::new(text, root, inputs)?))))
+    Ok(Objective::of(Term::Formula(Box::new(Formula::new(text, root, &inputs)?))))
 }
 
 impl Formula {
-    fn new(text: &str, root: Node, inputs: Vec<Input>) -> Result<Self, ObjectiveError> {
+    fn new(text: &str, root: Node, inputs: &[Input]) -> Result<Self, ObjectiveError> {
         let pairs = inputs[0].term.pair_count();
         let (mut costs, mut cells) = (Vec::new(), Vec::new());
         let mut places = Vec::with_capacity(inputs.len());
-        for input in &inputs {
+        for input in inputs {
             if input.term.pair_count() != pairs {
                 let got = input.term.pair_count();
                 return Err(ObjectiveError::Length { what: "pairs", got, expected: pairs });
@@ -244,7 +244,8 @@ impl Formula {
     /// The gradient with respect to the occupancy, pair by pair; `None` if a slope is infinite.
     pub(super) fn gradient(&self, features: &[f64]) -> Option<Vec<f64>> {
         let k = self.total_count();
-        let inputs: Vec<f64> = features[..k].iter().copied().chain((0..self.cells.len()).map(|m| self.sum(features, m))).collect();
+        let inputs: Vec<f64> =
+            features[..k].iter().copied().chain((0..self.cells.len()).map(|m| self.sum(features, m))).collect();
         let slopes = self.program.slopes(&inputs)?;
         let of_cells: Vec<Vec<f64>> = self
             .parts()

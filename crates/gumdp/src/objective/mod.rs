@@ -196,7 +196,9 @@ impl Objective {
     /// If a cost or the bound is not finite or the vector is empty.
     pub fn excess(mut costs: Vec<f64>, bound: f64) -> Result<Self, ObjectiveError> {
         // An occupancy sums to 1, so that the bound is a cost of every pair.
-        costs.iter_mut().for_each(|cost| *cost -= bound);
+        for cost in &mut costs {
+            *cost -= bound;
+        }
         let nothing = vec![0.0; costs.len()];
         Self::maximum(&[nothing, costs])
     }

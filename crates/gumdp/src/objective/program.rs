@@ -237,7 +237,7 @@ impl Binary {
 fn power_range(x: Bounds, y: Bounds) -> Bounds {
     let constant = y.low == y.high;
     let whole = constant && y.low == y.low.trunc();
-    if !whole && !(constant || x.low >= 0.0) {
+    if !(constant || x.low >= 0.0) {
         // Bases below 0 have powers where y happens to be whole.
         return EVERYTHING;
     }

@@ -249,13 +249,7 @@ impl Costs {
 
     /// The totals after a path that starts with `root`.
     #[inline]
-    pub(super) fn add_path(
-        &self,
-        root: impl Iterator<Item = f64>,
-        totals: &mut [f64],
-        path: &[u32],
-        masses: &[f64],
-    ) {
+    pub(super) fn add_path(&self, root: impl Iterator<Item = f64>, totals: &mut [f64], path: &[u32], masses: &[f64]) {
         for (total, root) in totals.iter_mut().zip(root) {
             *total = root;
         }
