@@ -119,7 +119,7 @@ pub(super) fn read_defaults(root: Table) -> Result<Defaults, FileError> {
 
 fn read_guided(table: Table, settings: &mut GuidedSettings) -> Result<(), FileError> {
     const MANY: u64 = 1_000_000;
-    table.only(&["reach", "share", "exploration", "rollouts", "caution"])?;
+    table.only(&["reach", "share", "forecast", "exploration", "rollouts", "caution"])?;
     for (name, setting, highest) in [
         ("reach", &mut settings.reach, f64::INFINITY),
         ("share", &mut settings.share, 1.0),
@@ -132,6 +132,9 @@ fn read_guided(table: Table, settings: &mut GuidedSettings) -> Result<(), FileEr
             let most = if highest == 1.0 { "lie in [0, 1]" } else { "not be negative" };
             return Err(value.refused(*setting, most));
         }
+    }
+    if let Some(forecast) = table.get("forecast") {
+        settings.forecast = forecast.flag()?;
     }
     if let Some(rollouts) = table.get("rollouts") {
         settings.rollouts = rollouts.count(1, MANY)? as u32;
