@@ -738,8 +738,10 @@ kind = "linear"
 #[test]
 fn many_resources_can_be_gathered() {
     let map: String = ('a'..='t').collect();
-    let legend: String =
-        ('a'..='t').map(|c| format!("\"{c}\" = {{ resource = \"r{c}\", one_way = \"right\" }}\n")).collect();
+    let mut legend = String::new();
+    for c in 'a'..='t' {
+        writeln!(legend, "\"{c}\" = {{ resource = \"r{c}\", one_way = \"right\" }}").unwrap();
+    }
     let text = format!(
         "kind = \"grid\"\ndiscount = 0.9\nhorizon = 30\nmap = \"S{map}H\"\n[legend]\nS = {{ start = true, one_way = \"right\" }}\n\
          H = \"home\"\n{legend}[objective]\nkind = \"linear\"\ncost = {{ delivered-rt = -1 }}\n"
