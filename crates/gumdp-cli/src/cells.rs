@@ -59,7 +59,7 @@ impl Cell {
     pub fn auto(task: &Task, beta: f64, seed: u64, solver: &mut Solver) -> Result<Self> {
         let planned = Self::new(task, beta, Who::Default, seed);
         let erm = planned.erm()?;
-        let planner = || GuidedPlanner::new(&task.problem, erm, planned.guided_settings());
+        let planner = || GuidedPlanner::new(&task.problem, erm, planned.guided_settings(task));
         let auto = Auto::of(solver.solve(erm), planner).map_err(BadInput::new)?;
         let said = Some(auto.to_string());
         Ok(match auto {
@@ -97,8 +97,8 @@ impl Cell {
     }
 
     /// The settings of the default planner.
-    pub fn guided_settings(&self) -> GuidedSettings {
-        GuidedSettings { budget: Budget::simulations(self.simulations), ..GuidedSettings::default() }
+    pub fn guided_settings(&self, task: &Task) -> GuidedSettings {
+        GuidedSettings { budget: Budget::simulations(self.simulations), ..task.defaults.guided.clone() }
     }
 
     /// The file name of its journal. Whatever changes a run changes the name, so a journal never holds runs of two kinds.

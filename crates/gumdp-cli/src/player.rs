@@ -81,7 +81,7 @@ impl Player {
                 Self::Planner(Box::new(Planner::new(problem, cell.erm()?, settings).map_err(BadInput::new)?))
             }
             Who::Default => {
-                let settings = cell.guided_settings();
+                let settings = cell.guided_settings(task);
                 Self::Guided(Box::new(GuidedPlanner::new(problem, cell.erm()?, settings).map_err(BadInput::new)?))
             }
             Who::Uniform => Self::Uniform(Uniform::new(problem)),
@@ -111,6 +111,14 @@ impl Policy for Player {
             Self::Planner(planner) => planner.begin_episode(),
             Self::Guided(planner) => planner.begin_episode(),
             Self::Uniform(_) | Self::Exact(_) => {}
+        }
+    }
+
+    fn has_failed(&self) -> bool {
+        match self {
+            Self::Planner(planner) => planner.has_failed(),
+            Self::Guided(planner) => planner.has_failed(),
+            Self::Uniform(_) | Self::Exact(_) => false,
         }
     }
 

@@ -289,3 +289,45 @@ fn a_stdout_that_is_full_is_a_failure() {
     let ended = Sandbox::new().shell("exec \"$0\" list > /dev/full");
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), "error: No space left on device (os error 28)\n"));
 }
+
+/// The formula passes all samples and breaks after two of seven steps: whoever meets that stops, and says so.
+#[test]
+fn a_formula_that_breaks_stops_whoever_meets_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "breaks.toml",
+        "kind = \"explicit\"\nstates = [\"s\"]\nactions = [\"a\", \"b\"]\nstart = \"s\"\ndiscount = 1\nhorizon = 7\n\
+         transitions = [{ from = \"s\", action = \"*\", to = \"s\" }]\n[objective]\nkind = \"formula\"\n\
+         expression = \"1/(7*x - 2)\"\nfeatures.x = { \"s/a\" = 1 }\n",
+    );
+    let solved =
+        "error: the objective is infinite or not a number at the end of an episode that can happen; check its formula";
+    refused_in(&sandbox, "solve breaks.toml --beta 1", solved);
+    let planned =
+        "error: the objective is infinite or not a number at the end of a simulated episode; check its formula";
+    refused_in(&sandbox, "plan breaks.toml --beta 1 --policy planner", planned);
+    refused_in(&sandbox, "plan breaks.toml --beta 1 --preset paper", planned);
+    for policy in ["--policy planner", "--preset paper", "--policy uniform"] {
+        let ended = sandbox.gumdp(&format!("--quiet run breaks.toml --runs 100 {policy}"));
+        assert_eq!(ended.code, Some(1), "{policy}: {ended:?}");
+        assert!(ended.stderr.contains("the objective is infinite or not a number"), "{policy}: {ended:?}");
+    }
+}
+
+#[test]
+fn mistakes_in_a_file_that_a_file_names() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "imitate.toml",
+        "kind = \"explicit\"\nstates = [\"s\"]\nactions = [\"a\"]\nstart = \"s\"\ndiscount = 1\nhorizon = 7\n\
+         transitions = [{ from = \"s\", action = \"*\", to = \"s\" }]\n[objective]\nkind = \"squared-distance\"\n\
+         target = { file = \"demo.csv\" }\n",
+    );
+    let ended = sandbox.gumdp("show imitate.toml");
+    let missing = "error: imitate.toml:10:19: objective.target.file is \"demo.csv\": demo.csv cannot be read: ";
+    assert!(ended.code == Some(2) && ended.stderr.starts_with(missing), "{ended:?}");
+    sandbox.write("demo.csv", "state,action\ns,a\ns,b\n");
+    refused_in(&sandbox, "show imitate.toml", "error: demo.csv:3:3: unknown action \"b\"");
+    sandbox.write("demo.csv", "state,action\ns,a\n");
+    assert_eq!(sandbox.gumdp("show imitate.toml").code, Some(0));
+}

@@ -101,6 +101,10 @@ impl Policy for Auto {
         }
     }
 
+    fn has_failed(&self) -> bool {
+        if let Self::Planning { planner, .. } = self { planner.has_failed() } else { false }
+    }
+
     fn simulated_steps(&self) -> u64 {
         if let Self::Planning { planner, .. } = self { planner.simulated_steps() } else { 0 }
     }

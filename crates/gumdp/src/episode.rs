@@ -31,9 +31,20 @@ pub enum EpisodeError {
         /// The action's number.
         action: usize,
     },
-    /// The objective gave no number.
-    #[error("the objective is not a number at the end of an episode; check its formula")]
-    NotANumber,
+    /// The objective gave no finite number.
+    #[error("the objective is infinite or not a number at the end of an episode; check its formula")]
+    NotFinite,
+    /// The objective gave no finite number in a simulation of the policy.
+    #[error(
+        "at time {time} in state \"{state}\" the objective is infinite or not a number at the end of a simulated episode; \
+         check its formula"
+    )]
+    SimulationNotFinite {
+        /// The time.
+        time: usize,
+        /// The state's name.
+        state: String,
+    },
 }
 
 /// Plays one episode. The environment and the policy draw from separate streams, so that two policies can meet the same
@@ -53,7 +64,7 @@ pub enum EpisodeError {
 /// ```
 ///
 /// # Errors
-/// If the policy chooses an action that the state does not allow, or the objective is not a number.
+/// If the policy chooses an action that the state does not allow, or the objective is not a finite number.
 pub fn play(
     problem: &Problem,
     policy: &mut impl Policy,
@@ -80,6 +91,10 @@ pub fn play_on(
     policy.begin_episode();
     while at.time < problem.horizon() {
         let action = policy.act(&at, policy_rng);
+        if policy.has_failed() {
+            let state = mdp.state_name(at.state).to_owned();
+            return Err(EpisodeError::SimulationNotFinite { time: at.time, state });
+        }
         let pair = mdp.pair(at.state, action).ok_or_else(|| EpisodeError::Unavailable {
             time: at.time,
             state: mdp.state_name(at.state).to_owned(),
@@ -89,5 +104,5 @@ pub fn play_on(
         problem.advance(&mut at, pair, mdp.sample(pair, environment));
     }
     let cost = problem.cost(&at);
-    if cost.is_nan() { Err(EpisodeError::NotANumber) } else { Ok(Episode { cost, path, last: at.state }) }
+    if cost.is_finite() { Ok(Episode { cost, path, last: at.state }) } else { Err(EpisodeError::NotFinite) }
 }

@@ -34,6 +34,19 @@ fn state_entropy(d: &[f64], epsilon: f64) -> f64 {
     states(&smoothed).iter().filter(|y| **y > 0.0).map(|y| y * y.ln()).sum()
 }
 
+/// A formula of all inputs that there are.
+fn formula(expression: &str) -> Objective {
+    let mdp = model();
+    let entropy = Objective::entropy(Partition::states(&mdp), 1e-3).unwrap();
+    let inputs = [
+        ("C1", Objective::linear(C1.to_vec()).unwrap()),
+        ("C2", Objective::linear(C2.to_vec()).unwrap()),
+        ("entropy()", -0.5 * entropy.shifted(-2.0)),
+        ("distance(t)", Objective::squared_distance(Partition::pairs(&mdp), TARGET.to_vec()).unwrap()),
+    ];
+    Objective::formula(expression, &inputs).unwrap()
+}
+
 fn cases() -> Vec<Case> {
     let mdp = model();
     let pairs = || Partition::pairs(&mdp);
@@ -46,6 +59,20 @@ fn cases() -> Vec<Case> {
         ("unsmoothed entropy", entropy(0.0), |d| state_entropy(d, 0.0)),
         ("pair entropy", Objective::entropy(pairs(), 1e-4).unwrap(), |d| {
             d.iter().map(|x| (1.0 - 6e-4) * x + 1e-4).map(|y| y * y.ln()).sum()
+        }),
+        ("excess", Objective::excess(C1.to_vec(), 0.2).unwrap(), |d| (dot(&C1, d) - 0.2).max(0.0)),
+        ("formula", formula("-C2^2/(2 + C1) + abs(C1)*exp(C2) - 2^C1 + max(0, C1 - 0.2, C2) - ln(1.5 + C1)"), |d| {
+            let (x, y) = (dot(&C1, d), dot(&C2, d));
+            -(y * y) / (2.0 + x) + x.abs() * y.exp() - x.exp2() + 0.0_f64.max(x - 0.2).max(y) - (1.5 + x).ln()
+        }),
+        ("formula of sums", formula("min(entropy(), C1)*2 - sqrt(1 + distance(t) - C2/7)"), |d| {
+            let distance: f64 = d.iter().zip(TARGET).map(|(x, t)| (x - t).powi(2)).sum();
+            let entropy = 1.0 - 0.5 * state_entropy(d, 1e-3);
+            entropy.min(dot(&C1, d)) * 2.0 - (1.0 + distance - dot(&C2, d) / 7.0).sqrt()
+        }),
+        ("affine formula", formula("C1/2 - 3*(C2 - 1) + distance(t)"), |d| {
+            let distance: f64 = d.iter().zip(TARGET).map(|(x, t)| (x - t).powi(2)).sum();
+            dot(&C1, d) / 2.0 - 3.0 * (dot(&C2, d) - 1.0) + distance
         }),
         ("squared distance", Objective::squared_distance(pairs(), TARGET.to_vec()).unwrap(), |d| {
             d.iter().zip(TARGET).map(|(x, t)| (x - t).powi(2)).sum()

@@ -47,7 +47,7 @@ pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
         let cell = Cell::new(&task, args.beta, Who::Default, args.seed).with(None, args.simulations);
         let spinner = Progress::spinner("solving", quiet);
         let solved = Solver::new(&task.problem, limits).solve(erm);
-        let planner = || GuidedPlanner::new(&task.problem, erm, cell.guided_settings());
+        let planner = || GuidedPlanner::new(&task.problem, erm, cell.guided_settings(&task));
         let auto = Auto::of(solved, planner).map_err(BadInput::new)?;
         let said = auto.to_string();
         let (exact, tree, origin) = match auto {

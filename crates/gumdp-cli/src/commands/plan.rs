@@ -103,9 +103,14 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
             let settings = PlannerSettings { budget, ..cell.planner_settings(&task) };
             Planner::new(&task.problem, erm, settings).map_err(BadInput::new)?.decide(&at, &mut rng)
         } else {
-            let settings = GuidedSettings { budget, ..cell.guided_settings() };
+            let settings = GuidedSettings { budget, ..cell.guided_settings(&task) };
             GuidedPlanner::new(&task.problem, erm, settings).map_err(BadInput::new)?.decide(&at, &mut rng)
         };
+        if decision.stopped == StopReason::NotFinite {
+            let message =
+                "the objective is infinite or not a number at the end of a simulated episode; check its formula";
+            return Err(BadInput::new(message).into());
+        }
         plan.planned(mdp, &decision);
     }
     if let Some(path) = &args.save {
@@ -158,6 +163,7 @@ impl<'a> Plan<'a> {
             StopReason::TimeLimit => "time limit",
             StopReason::Solved => "exact answer",
             StopReason::Marginal => "marginal backward induction",
+            StopReason::NotFinite => "cost that is not finite",
         };
         let reason = |reason: &gumdp::ActionReason| Reason {
             action: mdp.action_name(reason.action),

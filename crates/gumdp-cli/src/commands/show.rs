@@ -130,6 +130,16 @@ fn map_with_legend(grid: &GridScene) -> String {
         if let Some(defeat) = terrain.enemy {
             notes.push(format!("defeats with probability {defeat}"));
         }
+        if let Some(direction) = terrain.one_way.and_then(|action| ["left", "up", "right", "down"].get(action as usize))
+        {
+            notes.push(format!("is left {direction} only"));
+        }
+        if terrain.absorbing {
+            notes.push("is never left".to_owned());
+        }
+        if terrain.cost != 0.0 {
+            notes.push(format!("cost {}", terrain.cost));
+        }
         let notes = if notes.is_empty() { String::new() } else { format!(": {}", notes.join(", ")) };
         let _ = writeln!(text, "  {}  {}{notes}", terrain.symbol, terrain.name);
     }

@@ -1,6 +1,6 @@
 //! A task as a picture: a state graph or a map.
 
-use gumdp::{GridScene, Mdp, Pair, Scene, State, Task};
+use gumdp::{GridScene, Mdp, Pair, Scene, State, Task, Terrain};
 
 use crate::figure::{CellKind, GraphEdge, GraphNode, GridCell, GridMap, GridPath, StateGraph};
 
@@ -39,7 +39,7 @@ fn map(grid: &GridScene) -> GridMap {
         } else {
             CellKind::Floor
         };
-        GridCell { kind, text: terrain.resource.clone().unwrap_or_default() }
+        GridCell { kind, text: label(terrain) }
     };
     let cells = (0..grid.rows)
         .map(|row| (0..grid.columns).map(|column| cell((row * grid.columns + column) as u32)).collect())
@@ -51,6 +51,16 @@ fn map(grid: &GridScene) -> GridMap {
         vec![GridPath { name: "behaviour to imitate".to_owned(), cells }]
     };
     GridMap { cells, terrains, resources, paths, indices: true, ..GridMap::default() }
+}
+
+/// What is written on a cell.
+fn label(terrain: &Terrain) -> String {
+    match (&terrain.resource, terrain.one_way, terrain.absorbing) {
+        (Some(resource), ..) => resource.clone(),
+        (None, Some(action), _) => ["←", "↑", "→", "↓"].get(action as usize).copied().unwrap_or_default().to_owned(),
+        (None, None, true) => "goal".to_owned(),
+        (None, None, false) => String::new(),
+    }
 }
 
 fn state_graph(task: &Task, positions: Option<Vec<(f64, f64)>>) -> StateGraph {

@@ -95,7 +95,7 @@ impl Variant {
     }
 
     fn guided(self, cell: &Cell, task: &Task) -> GuidedSettings {
-        let settings = cell.guided_settings();
+        let settings = cell.guided_settings(task);
         match self {
             Self::Paper | Self::Default => settings,
             Self::NoTree => GuidedSettings { reach: 0.0, ..settings },

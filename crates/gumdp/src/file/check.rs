@@ -10,6 +10,7 @@ use super::document::{Document, Table};
 use super::error::FileError;
 use super::import::{Format, some_of};
 use super::mistakes::{MAX_MISTAKES, Mistakes};
+use super::pieces::Pieces;
 use super::{Scene, Task, read, read_text};
 use crate::model::{Mdp, Pair};
 
@@ -54,7 +55,7 @@ impl std::fmt::Display for Finding {
 #[must_use]
 pub fn check(path: &Path) -> Vec<Finding> {
     match read_text(path, "a problem file") {
-        Ok(text) => findings(&path.display().to_string(), &text, true),
+        Ok(text) => findings(&path.display().to_string(), &text, path.parent()),
         Err(place) => vec![Finding { severity: Severity::Error, place }],
     }
 }
@@ -83,12 +84,12 @@ pub fn check(path: &Path) -> Vec<Finding> {
 /// ```
 #[must_use]
 pub fn check_text(file: &str, text: &str) -> Vec<Finding> {
-    findings(file, text, false)
+    findings(file, text, None)
 }
 
-fn findings(file: &str, text: &str, on_disk: bool) -> Vec<Finding> {
+fn findings(file: &str, text: &str, folder: Option<&Path>) -> Vec<Finding> {
     let mistakes = Mistakes::all();
-    let (task, last) = match read(file, text, on_disk, &mistakes) {
+    let (task, last) = match read(file, text, folder, &mistakes) {
         Ok(task) => (task, None),
         Err(error) => (None, Some(error)),
     };
@@ -117,7 +118,8 @@ fn findings(file: &str, text: &str, on_disk: bool) -> Vec<Finding> {
 fn warnings(task: &Task, file: &str, text: &str) -> Vec<FileError> {
     let is_problem_file = Format::of(file, text).is_none();
     let mistakes = Mistakes::first();
-    let document = if is_problem_file { Document::parse(file, text, &mistakes).ok().flatten() } else { None };
+    let pieces = Pieces::cut(text);
+    let document = if is_problem_file { Document::parse(file, text, &pieces, &mistakes).ok().flatten() } else { None };
     let root = document.as_ref().map(Document::root);
     // At one of these fields, or at the beginning.
     let at = |fields: &[&str], message: String| {

@@ -3,11 +3,14 @@
 //! Everything that reads a file goes through [`Value`] and [`Table`], so every message names its field and its place in the
 //! same way. The name of a value is looked up only when an error is reported.
 
+use std::ops::Range;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{FileError, Span, alternatives, nearest};
 use super::mistakes::Mistakes;
+use super::pieces::{LIST, Pieces};
 
 /// A parsed file.
 pub(super) struct Document<'a> {
@@ -15,18 +18,41 @@ pub(super) struct Document<'a> {
     pub(super) text: &'a str,
     pub(super) mistakes: &'a Mistakes,
     root: Spanned<DeTable<'a>>,
+    /// Where the elements of a long list stand that are not in `root`.
+    pieces: &'a [Range<usize>],
+    /// What is parsed as one piece of a long list: how far it was moved, and how many elements are before it.
+    moved: isize,
+    before: usize,
 }
 
 impl<'a> Document<'a> {
-    /// Every mistake of the syntax is reported; only a file without one is read further.
-    pub(super) fn parse(file: &'a str, text: &'a str, mistakes: &'a Mistakes) -> Result<Option<Self>, FileError> {
-        let (root, errors) = DeTable::parse_recoverable(text);
+    /// Parses a text that was perhaps cut into pieces. Every mistake of the syntax is reported; only a file without one is read
+    /// further.
+    pub(super) fn parse(
+        file: &'a str,
+        text: &'a str,
+        pieces: &'a Pieces,
+        mistakes: &'a Mistakes,
+    ) -> Result<Option<Self>, FileError> {
+        Self::moved(file, text, &pieces.rest, &pieces.ranges, (0, 0), mistakes)
+    }
+
+    /// Parses `part` of a text, which was moved by so many bytes and has so many elements before it.
+    fn moved(
+        file: &'a str,
+        text: &'a str,
+        part: &'a str,
+        pieces: &'a [Range<usize>],
+        (moved, before): (isize, usize),
+        mistakes: &'a Mistakes,
+    ) -> Result<Option<Self>, FileError> {
+        let (root, errors) = DeTable::parse_recoverable(part);
         for error in &errors {
-            let offset = error.span().map_or(0, |span| span.start);
+            let offset = error.span().map_or(0, |span| span.start).saturating_add_signed(moved);
             let message = format!("not valid TOML: {}", error.message());
             mistakes.accept(Err::<(), _>(FileError::at(file, text, offset, message)))?;
         }
-        Ok(errors.is_empty().then_some(Self { file, text, mistakes, root }))
+        Ok(errors.is_empty().then_some(Self { file, text, mistakes, root, pieces, moved, before }))
     }
 
     pub(super) fn root(&'a self) -> Table<'a> {
@@ -35,14 +61,24 @@ impl<'a> Document<'a> {
     }
 
     pub(super) fn error(&self, offset: usize, message: impl Into<String>) -> FileError {
-        FileError::at(self.file, self.text, offset, message)
+        FileError::at(self.file, self.text, offset.saturating_add_signed(self.moved), message)
     }
 
     /// The dotted name of a value, such as `experiment.beta[1]`.
     fn name(&self, wanted: &DeValue) -> String {
         let mut name = String::new();
         find_in_table(self.root.get_ref(), wanted, &mut name);
-        name
+        self.counted(name)
+    }
+
+    /// The name that an element of a piece has in the whole list.
+    fn counted(&self, name: String) -> String {
+        let list =
+            name.strip_prefix(LIST).and_then(|rest| rest.strip_prefix('[')).and_then(|rest| rest.split_once(']'));
+        match list.and_then(|(number, rest)| Some((number.parse::<usize>().ok()?, rest))) {
+            Some((number, rest)) => format!("{LIST}[{}]{rest}", number + self.before),
+            None => name,
+        }
     }
 }
 
@@ -61,6 +97,13 @@ impl<'a> Value<'a> {
     /// An error that begins with the name of the field and the value found: "`slip` is 2; it must …".
     pub(super) fn refused(self, found: impl std::fmt::Display, must: &str) -> FileError {
         self.error(format!("{} is {found}; it must {must}", self.name()))
+    }
+
+    /// An error at this byte of the text of the value, if the file has the text as it is, without escapes.
+    pub(super) fn error_within(self, at: usize, message: impl Into<String>) -> FileError {
+        let source = self.document.text.get(self.span()).unwrap_or_default();
+        let within = self.as_text().and_then(|text| source.find(text)).map_or(0, |quotes| quotes + at);
+        self.document.error(self.span().start + within, message)
     }
 
     fn wrong_type(self, expected: &str) -> FileError {
@@ -259,7 +302,35 @@ impl<'a> Table<'a> {
         if is_root || !find_table(self.document.root.get_ref(), self.content, &mut name) {
             return String::new();
         }
-        format!(" in {name}")
+        format!(" in {}", self.document.counted(name))
+    }
+
+    /// Where it begins in the whole text.
+    pub(super) fn place_in_text(self) -> usize {
+        self.offset.saturating_add_signed(self.document.moved)
+    }
+
+    /// An error at a place of the whole text.
+    pub(super) fn error_at(self, place: usize, message: impl Into<String>) -> FileError {
+        FileError::at(self.document.file, self.document.text, place, message)
+    }
+
+    /// Reads the elements of the long list that was cut out of this text, piece by piece.
+    pub(super) fn read_pieces(self, mut read: impl FnMut(Value) -> Result<(), FileError>) -> Result<(), FileError> {
+        let Document { file, text, pieces, mistakes, .. } = *self.document;
+        let mut before = 0;
+        for range in pieces {
+            let opening = format!("{LIST}=[");
+            let moved = range.start as isize - opening.len() as isize;
+            let part = format!("{opening}{}]", &text[range.clone()]);
+            let Some(document) = Document::moved(file, text, &part, &[], (moved, before), mistakes)? else { continue };
+            let list = document.root().need(LIST)?.list()?;
+            before += list.len();
+            for value in list {
+                read(value)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -3,7 +3,8 @@
 //! A step is decided by the cell the agent is in, so whatever a cell does happens on the step *after* it is entered, in this
 //! order: home (once it was left) takes the agent in and the episode is over after one step in "home with what it
 //! carries"; an enemy may defeat it (one step in "defeated", then over); a resource is picked up; difficult terrain may
-//! hold it; otherwise it moves, or slips to one side. Moving out of the map or into a wall stays.
+//! hold it; otherwise it moves, or slips to one side. Moving out of the map, into a wall, or out of a one-way cell in another
+//! direction than its own stays. An absorbing cell is never left.
 
 use std::collections::{HashMap, HashSet};
 
@@ -112,6 +113,10 @@ impl Map {
             return;
         };
         let terrain = self.terrain(cell);
+        if terrain.absorbing {
+            outcomes.push((situation, 1.0));
+            return;
+        }
         if terrain.home && left {
             outcomes.push((Situation::Home { carried }, 1.0));
             return;
@@ -132,7 +137,8 @@ impl Map {
         for (direction, probability) in
             [(action, 1.0 - self.slip), ((action + 1) % 4, self.slip / 2.0), ((action + 3) % 4, self.slip / 2.0)]
         {
-            let to = self.neighbour(cell, direction).unwrap_or(cell);
+            let open = terrain.one_way.is_none_or(|only| only as usize == direction);
+            let to = self.neighbour(cell, direction).filter(|_| open).unwrap_or(cell);
             let left = left || self.home.is_some_and(|home| home != to);
             outcomes.push((Situation::On { left, carried, cell: to, stuck: false }, go_on * probability));
         }

@@ -30,13 +30,14 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
 type Groups = HashMap<String, Vec<usize>>;
 
 /// One `transition` of the file: the same outcomes for all these states and actions.
-struct Rule<'a> {
+struct Rule {
     from: Vec<usize>,
     actions: Vec<usize>,
     to: Vec<(usize, f64)>,
     /// Probability of staying where one is, on top of `to`.
     stay: f64,
-    table: Table<'a>,
+    /// Where it stands in the text.
+    place: usize,
 }
 
 /// The names of all states, or of all actions.
@@ -142,36 +143,35 @@ fn read_initial(root: Table, states: &Names) -> Result<Vec<(usize, f64)>, FileEr
     }
 }
 
-fn read_rules<'a>(
-    root: Table<'a>,
-    states: &Names,
-    actions: &Names,
-    groups: &Groups,
-) -> Result<Vec<Rule<'a>>, FileError> {
+fn read_rules(root: Table, states: &Names, actions: &Names, groups: &Groups) -> Result<Vec<Rule>, FileError> {
     let lists: Vec<Value> = ["transition", "transitions"].iter().filter_map(|key| root.get(key)).collect();
     if lists.is_empty() {
         return Err(root.missing("transitions"));
     }
     let mut rules = Vec::new();
     let mut transitions = 0_usize;
+    let mut read = |value: Value| {
+        let rule = value.table().and_then(|table| read_rule(table, states, actions, groups));
+        let Some(rule) = value.accept(rule)? else { return Ok(()) };
+        let (from, of_actions, to) = (rule.from.len(), rule.actions.len(), rule.to.len());
+        transitions = from.saturating_mul(of_actions).saturating_mul(to + 1).saturating_add(transitions);
+        if transitions > MAX_TRANSITIONS {
+            let message = format!("the model has more than {MAX_TRANSITIONS} transitions; at most that many are read");
+            return Err(value.error(message));
+        }
+        rules.push(rule);
+        Ok(())
+    };
     for list in lists {
         for value in root.accept(list.list())?.unwrap_or_default() {
-            let Some(rule) = list.accept(read_rule(value, states, actions, groups))? else { continue };
-            let pairs = rule.from.len().saturating_mul(rule.actions.len());
-            transitions = pairs.saturating_mul(rule.to.len() + 1).saturating_add(transitions);
-            if transitions > MAX_TRANSITIONS {
-                let message =
-                    format!("the model has more than {MAX_TRANSITIONS} transitions; at most that many are read");
-                return Err(rule.table.error(message));
-            }
-            rules.push(rule);
+            read(value)?;
         }
     }
+    root.read_pieces(read)?;
     Ok(rules)
 }
 
-fn read_rule<'a>(value: Value<'a>, states: &Names, actions: &Names, groups: &Groups) -> Result<Rule<'a>, FileError> {
-    let table = value.table()?;
+fn read_rule(table: Table, states: &Names, actions: &Names, groups: &Groups) -> Result<Rule, FileError> {
     table.only(&["from", "action", "to", "stay"])?;
     let from = states.some(table.need("from")?, groups)?;
     let actions = actions.some(table.need("action")?, &Groups::new())?;
@@ -182,7 +182,7 @@ fn read_rule<'a>(value: Value<'a>, states: &Names, actions: &Names, groups: &Gro
         None if stay.is_some() => Vec::new(),
         None => return Err(table.missing("to")),
     };
-    Ok(Rule { from, actions, to, stay: stay.unwrap_or(0.0), table })
+    Ok(Rule { from, actions, to, stay: stay.unwrap_or(0.0), place: table.place_in_text() })
 }
 
 fn read_layout(root: Table, states: &Names) -> Result<Option<Vec<[f64; 2]>>, FileError> {
@@ -273,7 +273,7 @@ fn locate(error: &ModelError, root: Table, states: &Names, actions: &Names, rule
                 rule.from.iter().any(|&s| Some(s) == state) && rule.actions.iter().any(|&a| Some(a) == action)
             };
             // Of a transition given twice, the second is the surprising one.
-            rules.iter().rfind(gives).map(|rule| rule.table.error(&message))
+            rules.iter().rfind(gives).map(|rule| root.error_at(rule.place, &message))
         }
         ModelError::NoAction { state } => {
             let entry = states.find(state).and_then(|number| states.list.list().ok()?.get(number).copied());

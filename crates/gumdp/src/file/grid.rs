@@ -4,18 +4,22 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::document::{Key, Table, Value, shortened};
-use super::dynamics::{MAX_STATES, Map, Situation};
+use super::dynamics::{ACTIONS, MAX_STATES, Map, Situation};
 use super::error::FileError;
 use super::scene::{GridScene, Scene, Sticky, Terrain};
 use super::world::{ALL, World};
-use crate::model::State;
+use crate::model::{Pair, State};
+
+/// The name of the costs in the legend of a map.
+const MAP_COST: &str = "cost";
 
 pub(super) const FIELDS: [&str; 3] = ["map", "legend", "slip"];
 
-const LEGEND_FIELDS: [&str; 8] = ["name", "wall", "start", "home", "resource", "enemy", "stuck", "unstuck"];
+const LEGEND_FIELDS: [&str; 11] =
+    ["name", "wall", "start", "home", "resource", "enemy", "stuck", "unstuck", "one_way", "absorbing", "cost"];
 
 /// The sets of carried resources are subsets, so their number doubles with each.
-const MAX_RESOURCES: usize = 16;
+const MAX_RESOURCES: usize = 32;
 
 pub(super) fn read(root: Table) -> Result<World, FileError> {
     let map_value = root.need("map")?;
@@ -34,6 +38,14 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
             return Err(key.error(format!("the terrain \"{name}\" has the name of a state; names must differ")));
         }
     }
+    let has_costs = map.terrains.iter().any(|terrain| terrain.cost != 0.0);
+    let cost = |situation: &Situation| match *situation {
+        Situation::On { cell, .. } => map.terrain(cell).cost,
+        _ => 0.0,
+    };
+    let of_states: Vec<f64> = situations.iter().map(cost).collect();
+    let of_pairs = || (0..mdp.pair_count() as u32).map(|pair| of_states[mdp.state(Pair(pair)).index()]).collect();
+    let costs = if has_costs { vec![(MAP_COST.to_owned(), of_pairs())] } else { Vec::new() };
     let scene = Scene::Grid(GridScene {
         cell_of_state: situations.iter().map(|&situation| map.cell(situation)).collect(),
         rows: map.rows,
@@ -44,7 +56,7 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
         home: map.home,
         behaviour: Vec::new(),
     });
-    Ok(World { mdp: Arc::new(mdp), groups, scene, costs: Vec::new() })
+    Ok(World { mdp: Arc::new(mdp), groups, costs, scene })
 }
 
 /// What the characters of a map mean.
@@ -91,13 +103,21 @@ impl<'a> Legend<'a> {
                 Wall,
                 Start,
                 Home,
+                Goal,
             }
-            let words = [("floor", Word::Floor), ("wall", Word::Wall), ("start", Word::Start), ("home", Word::Home)];
+            let words = [
+                ("floor", Word::Floor),
+                ("wall", Word::Wall),
+                ("start", Word::Start),
+                ("home", Word::Home),
+                ("goal", Word::Goal),
+            ];
             match value.choice(&words)? {
                 Word::Floor => {}
                 Word::Wall => terrain.wall = true,
                 Word::Start => terrain.start = true,
                 Word::Home => terrain.home = true,
+                Word::Goal => terrain.absorbing = true,
             }
             value.text()?.clone_into(&mut terrain.name);
             return Ok(terrain);
@@ -118,6 +138,15 @@ impl<'a> Legend<'a> {
             (Some(_), None) => return Err(table.missing("unstuck")),
             (None, Some(_)) => return Err(table.missing("stuck")),
         };
+        terrain.one_way = table.get("one_way").map(direction).transpose()?;
+        terrain.absorbing = flag("absorbing")?;
+        terrain.cost = table.get("cost").map_or(Ok(0.0), Value::finite)?;
+        let Terrain { start, cost, .. } = terrain;
+        if terrain.absorbing && terrain != (Terrain { absorbing: true, start, cost, ..floor(symbol) }) {
+            let message =
+                format!("legend.{symbol}: an absorbing cell is never left, so it can only have a name and a cost");
+            return Err(key.error(message));
+        }
         if terrain.wall && terrain != (Terrain { wall: true, ..floor(symbol) }) {
             return Err(key.error(format!("legend.{symbol}: a wall cannot be entered, so it can be nothing else")));
         }
@@ -152,7 +181,16 @@ fn floor(symbol: char) -> Terrain {
         resource: None,
         enemy: None,
         sticky: None,
+        one_way: None,
+        absorbing: false,
+        cost: 0.0,
     }
+}
+
+/// The number of the only action that leaves a cell.
+fn direction(value: Value) -> Result<u32, FileError> {
+    let actions: Vec<(&str, u32)> = ACTIONS.into_iter().zip(0..).collect();
+    value.choice(&actions)
 }
 
 fn described(terrain: &Terrain) -> String {
@@ -165,6 +203,8 @@ fn described(terrain: &Terrain) -> String {
         ("start", terrain.start),
         ("enemy", terrain.enemy.is_some()),
         ("difficult", terrain.sticky.is_some()),
+        ("goal", terrain.absorbing),
+        ("one-way", terrain.one_way.is_some()),
     ];
     words.iter().find(|(_, applies)| *applies).map_or("floor", |(word, _)| word).to_owned()
 }

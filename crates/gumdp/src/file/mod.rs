@@ -14,31 +14,37 @@
 //! | `transitions = [{ from, action, to, stay }, …]` | explicit: `from` and `action` are a name, a list or `"*"`; `to` is a name or `{ s1 = 0.5, … }`; `stay` is the probability of staying. `[[transition]]` is the same |
 //! | `[groups]` | explicit: names for sets of states |
 //! | `[layout]` | explicit: `s0 = [x, y]`, where states are drawn; optional |
-//! | `map`, `[legend]` | grid: one character for each cell; each is `"floor"`, `"wall"`, `"start"`, `"home"` or a table of `name`, `wall`, `start`, `home`, `resource`, `enemy`, `stuck`, `unstuck` |
+//! | `map`, `[legend]` | grid: one character for each cell; each is `"floor"`, `"wall"`, `"start"`, `"home"`, `"goal"` or a table of `name`, `wall`, `start`, `home`, `resource`, `enemy`, `stuck`, `unstuck`, `one_way`, `absorbing`, `cost` |
 //! | `slip` | grid: probability of moving to one of the two sides instead |
 //! | `[objective]` | `kind` and its fields, below; then (`scale`·f + `offset` − low)/(high − low) with `range = [low, high]` |
-//! | `[experiment]`, `[planner]` | [`Defaults`]: `beta`, `curve`, `runs`, `simulations`; `exploration`, `variant` |
+//! | `[experiment]`, `[planner]` | [`Defaults`]: `beta`, `curve`, `runs`, `simulations`; `exploration`, `variant`, `guided` |
+//! | `[files]` | the texts of files that are named elsewhere; without it they are read from the file's folder |
 //! | `[scripts]` | `name = ["left", …]`, policies to compare with |
 //!
 //! | objective | fields |
 //! |---|---|
-//! | `linear` | `cost` |
+//! | `linear` | `cost` (that of the legend) |
 //! | `weighted-sum`, `maximum`, `minimum` | `costs`, `weights` (1 each) |
 //! | `signed-power` | `costs`, `weights` (1 each), `powers` |
 //! | `entropy` | `over` (states or cells), `epsilon` (0), `unvisited_cells` (0) |
 //! | `squared-distance`, `absolute-distance`, `kl` | `over` (pairs or cell-actions), `target` or `behaviour`; `kl` needs `epsilon` |
+//! | `formula` | `expression` of features, `entropy()`, `distance(t)`, `absolute(t)`, `kl(t)`; `targets`, `over`, `epsilon` |
 //! | `sum` | `terms`, each an objective with a `weight` (1) |
 //!
-//! A cost is `{ name = number, … }`: of a state, of a group of states, of `"state/action"`, `"group/action"` or
+//! Every kind takes `features = { name = cost, … }` and `limit = { feature, at_most or at_least, penalty }`, or a list of these: a
+//! penalty for what a feature exceeds its limit by. A cost is the name of a feature or `{ name = number, … }`: of a state, of a group of states, of `"state/action"`, `"group/action"` or
 //! `"*/action"`; all that apply to a pair are added. Maps have the groups `stuck`, `home`, `defeated`, `delivered-R1` for a
-//! resource R1, and one for each terrain with a `name`. A target is such a table or a list, one number for each entry.
+//! resource R1, and one for each terrain with a `name`. A target is such a table, a list, one number for each entry, or
+//! `{ file = "demo.csv" }` with a trajectory, an occupancy or a Markov policy. `docs/problem-files.md` in the repository has examples.
 //!
 //! `kind = "import"` takes the model from a file of another program: transitions as CSV, Gymnasium's `P` as JSON, Storm's DRN.
 //! Such files can also be opened by themselves. `docs/import.md` in the repository says how.
 //!
 //! The text becomes a tree of values that know their place (`document`); `explicit`, `grid` and `import` make a model of it,
-//! `objective` an objective. `check` reports all mistakes at once, `export` writes other formats. Not here: drawing, planning.
+//! `objective`, `formula` and `target` an objective. `check` reports all mistakes at once, `export` writes other formats. Not
+//! here: drawing, planning.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use check::{Finding, Severity, check, check_text};
@@ -53,12 +59,17 @@ mod dynamics;
 pub(crate) mod error;
 mod explicit;
 mod export;
+mod files;
+mod formula;
 mod grid;
 mod import;
 mod mistakes;
 mod objective;
+mod pieces;
 mod scene;
 mod settings;
+mod sheet;
+mod target;
 mod world;
 
 pub use settings::{Defaults, PlannerVariant, Script};
@@ -66,15 +77,17 @@ pub use settings::{Defaults, PlannerVariant, Script};
 pub(crate) use document::shortened;
 
 use document::{Document, Table, Value};
+use files::Files;
 use import::{Format, Opened};
 use mistakes::Mistakes;
+use pieces::Pieces;
 use world::World;
 
 use crate::objective::Objective;
 use crate::policy::Scripted;
 use crate::problem::{MAX_HORIZON, Problem, ProblemError};
 
-const FIELDS: [&str; 10] = [
+const FIELDS: [&str; 11] = [
     "kind",
     "title",
     "description",
@@ -85,6 +98,7 @@ const FIELDS: [&str; 10] = [
     "experiment",
     "planner",
     "scripts",
+    "files",
 ];
 
 #[derive(Clone, Copy)]
@@ -132,7 +146,7 @@ pub struct Task {
     pub scripts: Vec<Script>,
     /// How the task can be drawn.
     pub scene: Scene,
-    /// A problem file that says the same: the text of the file; for an imported model one that needs no other file.
+    /// A problem file that says the same and needs no other file: the text of the file, with the texts of those it refers to.
     pub source: String,
     /// What had to be assumed or left out of an imported model, for the user to know.
     pub notes: Vec<String>,
@@ -148,7 +162,7 @@ impl Task {
     /// # Errors
     /// The first mistake found, with its place.
     pub fn parse(file: &str, text: &str) -> Result<Self, FileError> {
-        Self::complete(file, read(file, text, false, &Mistakes::first()))
+        Self::complete(file, read(file, text, None, &Mistakes::first()))
     }
 
     /// Reads a problem file, or a model of another program together with the files that belong to it.
@@ -159,7 +173,8 @@ impl Task {
     pub fn load(path: &Path) -> Result<Self, FileError> {
         let file = path.display().to_string();
         let text = read_text(path, "a problem file")?;
-        Self::complete(&file, read(&file, &text, true, &Mistakes::first()))
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self::complete(&file, read(&file, &text, Some(folder), &Mistakes::first()))
     }
 
     /// Where the first mistake ends the reading, there is either a task or an error.
@@ -189,15 +204,26 @@ pub(crate) fn read_text(path: &Path, wanted: &str) -> Result<String, FileError> 
 }
 
 /// The task of a file; `None` if mistakes were collected.
-fn read(file: &str, text: &str, on_disk: bool, mistakes: &Mistakes) -> Result<Option<Task>, FileError> {
+fn read(file: &str, text: &str, folder: Option<&Path>, mistakes: &Mistakes) -> Result<Option<Task>, FileError> {
     match Format::of(file, text) {
-        Some(format) => read_task(file, &import::wrapper(file), Some(Opened { format, text, on_disk }), mistakes),
-        None => read_task(file, text, None, mistakes),
+        Some(format) => {
+            let opened = Opened { format, text, on_disk: folder.is_some() };
+            read_task(file, &import::wrapper(file), folder, Some(opened), mistakes)
+        }
+        None => read_task(file, text, folder, None, mistakes),
     }
 }
 
-fn read_task(file: &str, text: &str, opened: Option<Opened>, mistakes: &Mistakes) -> Result<Option<Task>, FileError> {
-    let Some(document) = Document::parse(file, text, mistakes)? else { return Ok(None) };
+/// Reads a text whose files are in a folder.
+fn read_task(
+    file: &str,
+    text: &str,
+    folder: Option<&Path>,
+    opened: Option<Opened>,
+    mistakes: &Mistakes,
+) -> Result<Option<Task>, FileError> {
+    let pieces = Pieces::cut(text);
+    let Some(document) = Document::parse(file, text, &pieces, mistakes)? else { return Ok(None) };
     let root = document.root();
     let kind = root.need("kind")?.choice(&KINDS)?;
     let fields: &[&str] = match kind {
@@ -229,8 +255,10 @@ fn read_task(file: &str, text: &str, opened: Option<Opened>, mistakes: &Mistakes
     let scripts = mistakes.accept(settings::read_scripts(root, &world.mdp))?.unwrap_or_default();
     // Without a discount and a horizon the objective is looked at all the same.
     let assumed = Timing { discount: 1.0, horizon: Some(1) };
-    let problem = mistakes.accept(read_problem(root, &world, timing.unwrap_or(assumed)))?;
-    let Some((problem, behaviour)) = problem else { return Ok(None) };
+    let files = Files::new(root, folder)?;
+    let problem = mistakes.accept(read_problem(root, &world, timing.unwrap_or(assumed), files))?;
+    let Some(Read { problem, behaviour, files }) = problem else { return Ok(None) };
+    let source = files.attached(&source);
     for script in &scripts {
         if let Err(error) = Scripted::new(&problem, script.actions.clone()) {
             let error = root.need("scripts")?.error(format!("script \"{}\": {error}", script.name));
@@ -280,10 +308,23 @@ impl Timing {
     }
 }
 
-/// The problem, and the path to be imitated if there is one.
-fn read_problem(root: Table, world: &World, timing: Timing) -> Result<(Problem, Vec<u32>), FileError> {
+/// What is known once the objective is read.
+struct Read<'a> {
+    problem: Problem,
+    /// The path to be imitated, if there is one.
+    behaviour: Vec<u32>,
+    files: Files<'a>,
+}
+
+fn read_problem<'a>(
+    root: Table<'a>,
+    world: &'a World,
+    timing: Timing,
+    files: Files<'a>,
+) -> Result<Read<'a>, FileError> {
     let Timing { discount, horizon } = timing;
-    let mut reader = objective::Reader { world, discount, horizon, behaviour: Vec::new() };
+    let mut reader =
+        objective::Reader { world, discount, horizon, behaviour: Vec::new(), files, features: BTreeMap::new() };
     let (place, objective) = if let (None, Some((_, cost))) = (root.get("objective"), world.costs.first()) {
         (root, Objective::linear(cost.clone()).map_err(|error| root.error(error.to_string()))?)
     } else {
@@ -296,7 +337,7 @@ fn read_problem(root: Table, world: &World, timing: Timing) -> Result<(Problem, 
     };
     let problem = Problem::new(std::sync::Arc::clone(&world.mdp), objective, discount, horizon)
         .map_err(|error| place.error(error.to_string()))?;
-    Ok((problem, reader.behaviour))
+    Ok(Read { problem, behaviour: reader.behaviour, files: reader.files })
 }
 
 fn horizon_for(accuracy: Value, objective: &Objective, discount: f64) -> Result<usize, FileError> {

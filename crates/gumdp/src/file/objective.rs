@@ -1,8 +1,10 @@
 //! The `[objective]` of a file.
 
-use super::behaviour;
+use std::collections::BTreeMap;
+
 use super::document::{Table, Value};
 use super::error::FileError;
+use super::files::Files;
 use super::scene::{GridScene, Scene};
 use super::world::World;
 use crate::model::Pair;
@@ -12,7 +14,7 @@ use crate::objective::{Objective, ObjectiveError, Partition};
 const MAX_UNVISITED: u64 = 1_000_000;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+pub(super) enum Kind {
     Linear,
     WeightedSum,
     Maximum,
@@ -22,10 +24,11 @@ enum Kind {
     SquaredDistance,
     AbsoluteDistance,
     Kl,
+    Formula,
     Sum,
 }
 
-const KINDS: [(&str, Kind); 10] = [
+const KINDS: [(&str, Kind); 11] = [
     ("linear", Kind::Linear),
     ("weighted-sum", Kind::WeightedSum),
     ("maximum", Kind::Maximum),
@@ -35,6 +38,7 @@ const KINDS: [(&str, Kind); 10] = [
     ("squared-distance", Kind::SquaredDistance),
     ("absolute-distance", Kind::AbsoluteDistance),
     ("kl", Kind::Kl),
+    ("formula", Kind::Formula),
     ("sum", Kind::Sum),
 ];
 
@@ -47,6 +51,7 @@ impl Kind {
             Self::Entropy => &["over", "epsilon", "unvisited_cells"],
             Self::SquaredDistance | Self::AbsoluteDistance => &["over", "target", "behaviour", "unvisited_cells"],
             Self::Kl => &["over", "target", "behaviour", "unvisited_cells", "epsilon"],
+            Self::Formula => &["expression", "over", "targets", "epsilon", "unvisited_cells"],
             Self::Sum => &["terms"],
         }
     }
@@ -69,11 +74,16 @@ pub(super) struct Reader<'a> {
     pub(super) horizon: Option<usize>,
     /// The path to be imitated, once one is read.
     pub(super) behaviour: Vec<u32>,
+    pub(super) files: Files<'a>,
+    /// Costs with a name, for each pair.
+    pub(super) features: BTreeMap<String, Vec<f64>>,
 }
 
 impl Reader<'_> {
     pub(super) fn read(&mut self, table: Table) -> Result<Objective, FileError> {
-        self.read_term(table, &["kind", "scale", "offset", "range"])
+        self.read_features(table)?;
+        let objective = self.read_term(table, &["kind", "scale", "offset", "range", "features", "limit"])?;
+        self.limited(objective, table)
     }
 
     fn read_term(&mut self, table: Table, common: &[&str]) -> Result<Objective, FileError> {
@@ -81,20 +91,26 @@ impl Reader<'_> {
         table.only(&[common, kind.fields()].concat())?;
         let objective = match kind {
             Kind::Linear => {
-                let cost = self.cost(table.need("cost")?)?;
+                let cost = match table.get("cost") {
+                    Some(cost) => self.cost(cost)?,
+                    None => {
+                        self.world.costs.first().map(|(_, cost)| cost.clone()).ok_or_else(|| table.missing("cost"))?
+                    }
+                };
                 Objective::linear(cost).map_err(|error| locate(&error, table))?
             }
             Kind::WeightedSum | Kind::Maximum | Kind::Minimum | Kind::SignedPower => self.several(kind, table)?,
             Kind::Sum => self.sum(table)?,
+            Kind::Formula => self.formula(table)?,
             Kind::Entropy | Kind::SquaredDistance | Kind::AbsoluteDistance | Kind::Kl => self.cells(kind, table)?,
         };
         rescaled(objective, table)
     }
 
-    /// A cost for each pair: the sum of all entries that apply to it.
-    fn cost(&self, value: Value) -> Result<Vec<f64>, FileError> {
+    /// A cost for each pair: that of a feature by its name, or the sum of all entries of a table that apply to it.
+    pub(super) fn cost(&self, value: Value) -> Result<Vec<f64>, FileError> {
         if value.as_text().is_some() {
-            return self.world.cost(value);
+            return self.feature(value);
         }
         let mut costs = vec![0.0; self.world.mdp.pair_count()];
         for (key, cost) in value.table()?.entries() {
@@ -176,22 +192,22 @@ impl Reader<'_> {
         let objective = match kind {
             Kind::Entropy => Objective::entropy(partition, epsilon),
             Kind::SquaredDistance => {
-                let target = self.target(over, &partition, table)?;
+                let target = self.own_target(over, &partition, table)?;
                 Objective::squared_distance(partition, target)
             }
             Kind::AbsoluteDistance => {
-                let target = self.target(over, &partition, table)?;
+                let target = self.own_target(over, &partition, table)?;
                 Objective::absolute_distance(partition, target)
             }
             _ => {
-                let target = self.target(over, &partition, table)?;
+                let target = self.own_target(over, &partition, table)?;
                 Objective::kl_divergence(partition, target, epsilon)
             }
         };
         objective.map_err(|error| locate(&error, table))
     }
 
-    fn over(&self, kind: Kind, table: Table) -> Result<Over, FileError> {
+    pub(super) fn over(&self, kind: Kind, table: Table) -> Result<Over, FileError> {
         let is_grid = matches!(self.world.scene, Scene::Grid(_));
         let on_map = [("cells", Over::Cells), ("cell-actions", Over::CellActions)];
         let everywhere = [("states", Over::States), ("pairs", Over::Pairs)];
@@ -207,7 +223,7 @@ impl Reader<'_> {
         }
     }
 
-    fn partition(&self, over: Over, table: Table) -> Result<Partition, FileError> {
+    pub(super) fn partition(&self, over: Over, table: Table) -> Result<Partition, FileError> {
         let mdp = &self.world.mdp;
         let unvisited = table.get("unvisited_cells");
         let (Scene::Grid(grid), Over::Cells | Over::CellActions) = (&self.world.scene, over) else {
@@ -230,66 +246,10 @@ impl Reader<'_> {
         };
         Partition::new(cell_of_pair, entries).map_err(|error| locate(&error, table))
     }
-
-    /// A target for each cell of the partition.
-    fn target(&mut self, over: Over, partition: &Partition, table: Table) -> Result<Vec<f64>, FileError> {
-        match (table.get("target"), table.get("behaviour")) {
-            (Some(target), None) if target.is_table() => self.named_target(target, partition),
-            (Some(target), None) => target.list()?.into_iter().map(Value::number).collect(),
-            (None, Some(path)) => {
-                let Scene::Grid(grid) = &self.world.scene else {
-                    return Err(path.error(format!("{} needs a map; give target instead", path.name())));
-                };
-                let Some(horizon) = self.horizon else {
-                    return Err(path.error(format!("{} needs horizon instead of accuracy", path.name())));
-                };
-                let (compact, _) = compact_cells(grid);
-                let steps = behaviour::steps(path, grid, horizon)?;
-                let mut target = vec![0.0; partition.cell_count()];
-                for ((cell, action), mass) in
-                    steps.iter().zip(crate::problem::normalised_discounts(self.discount, horizon).iter())
-                {
-                    let cell = compact[*cell as usize];
-                    match over {
-                        Over::Cells => target[cell as usize] += mass,
-                        Over::CellActions => target[cell as usize * 4 + action] += mass,
-                        Over::States | Over::Pairs => {
-                            let message = format!("{} needs over = \"cells\" or \"cell-actions\"", path.name());
-                            return Err(path.error(message));
-                        }
-                    }
-                }
-                self.behaviour = behaviour::cells(path, grid)?;
-                Ok(target)
-            }
-            (Some(_), Some(path)) => Err(path.error("both target and behaviour are given; give one of them")),
-            (None, None) => Err(table.missing("target")),
-        }
-    }
-
-    /// A target by name: `"s0/a0" = 0.5`; cells that are not named get 0.
-    fn named_target(&self, target: Value, partition: &Partition) -> Result<Vec<f64>, FileError> {
-        let mut targets = vec![0.0; partition.cell_count()];
-        for (key, value) in target.table()?.entries() {
-            let value = value.number()?;
-            let mut cells = self.world.select(key)?.into_iter().map(|pair| partition.cell(pair.index()));
-            let first = cells.next();
-            match first {
-                Some(cell) if cells.all(|other| other == cell) => targets[cell] = value,
-                _ => {
-                    let message = format!("the target \"{}\" must name exactly one entry of the occupancy", key.text);
-                    return Err(key
-                        .error(message)
-                        .hint("over = \"states\" counts states, \"pairs\" counts state/action"));
-                }
-            }
-        }
-        Ok(targets)
-    }
 }
 
 /// The cells of a map without its walls, numbered from 0; their number.
-fn compact_cells(grid: &GridScene) -> (Vec<u32>, u32) {
+pub(super) fn compact_cells(grid: &GridScene) -> (Vec<u32>, u32) {
     let mut count = 0;
     let numbers = grid
         .cells()
@@ -342,7 +302,7 @@ fn rescaled(objective: Objective, table: Table) -> Result<Objective, FileError> 
 }
 
 /// The objective's complaint, at the field that caused it.
-fn locate(error: &ObjectiveError, table: Table) -> FileError {
+pub(super) fn locate(error: &ObjectiveError, table: Table) -> FileError {
     let field = match error {
         ObjectiveError::Epsilon { .. } => Some("epsilon"),
         ObjectiveError::Length { what: "weights", .. } | ObjectiveError::Entry { what: "weight", .. } => {

@@ -72,6 +72,7 @@ impl GridScene {
 
 /// A kind of cell: one entry of a map's legend. See the [example](GridScene).
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // Independent properties, as the legend has them.
 pub struct Terrain {
     /// The character that stands for it in the map.
     pub symbol: char,
@@ -89,6 +90,12 @@ pub struct Terrain {
     pub enemy: Option<f64>,
     /// Where the agent gets stuck.
     pub sticky: Option<Sticky>,
+    /// The number of the only action that leaves it, if not all do.
+    pub one_way: Option<u32>,
+    /// Nobody leaves it.
+    pub absorbing: bool,
+    /// The cost of being there.
+    pub cost: f64,
 }
 
 /// The probabilities of difficult terrain. They are part of a [`Terrain`], as in the [example](GridScene).

@@ -2,7 +2,9 @@
 
 use super::document::{Table, Value, shortened};
 use super::error::{FileError, nearest};
+use crate::guided::GuidedSettings;
 use crate::model::{Action, Mdp};
+use crate::planner::Budget;
 
 /// How a task is usually run; what a file leaves out has the values of [`Defaults::default`].
 ///
@@ -26,6 +28,8 @@ pub struct Defaults {
     pub exploration: f64,
     /// Which of the published planners is meant for the task.
     pub variant: PlannerVariant,
+    /// The settings of the guided planner; its budget is `simulations`.
+    pub guided: GuidedSettings,
 }
 
 impl Default for Defaults {
@@ -37,6 +41,7 @@ impl Default for Defaults {
             simulations: 500,
             exploration: std::f64::consts::SQRT_2,
             variant: PlannerVariant::Grid,
+            guided: GuidedSettings { budget: Budget::simulations(500), ..GuidedSettings::default() },
         }
     }
 }
@@ -93,7 +98,7 @@ pub(super) fn read_defaults(root: Table) -> Result<Defaults, FileError> {
     }
     if let Some(planner) = root.get("planner") {
         let table = planner.table()?;
-        table.only(&["exploration", "variant"])?;
+        table.only(&["exploration", "variant", "guided"])?;
         let exploration = each(table, "exploration", |value| {
             let exploration = value.finite()?;
             if exploration < 0.0 { Err(value.refused(exploration, "not be negative")) } else { Ok(exploration) }
@@ -105,7 +110,11 @@ pub(super) fn read_defaults(root: Table) -> Result<Defaults, FileError> {
         if let Some(variant) = each(table, "variant", |variant| variant.choice(&variants))? {
             defaults.variant = variant;
         }
+        if let Some(guided) = table.get("guided") {
+            read_guided(guided.table()?, &mut defaults.guided)?;
+        }
     }
+    defaults.guided.budget = Budget::simulations(defaults.simulations);
     Ok(defaults)
 }
 
@@ -116,6 +125,31 @@ fn each<'a, T>(
     read: impl FnOnce(Value<'a>) -> Result<T, FileError>,
 ) -> Result<Option<T>, FileError> {
     Ok(table.accept(table.get(field).map(read).transpose())?.flatten())
+}
+
+fn read_guided(table: Table, settings: &mut GuidedSettings) -> Result<(), FileError> {
+    const MANY: u64 = 1_000_000;
+    table.only(&["reach", "share", "forecast", "exploration", "rollouts", "caution"])?;
+    for (name, setting, highest) in [
+        ("reach", &mut settings.reach, f64::INFINITY),
+        ("share", &mut settings.share, 1.0),
+        ("exploration", &mut settings.exploration, f64::MAX),
+        ("caution", &mut settings.caution, f64::MAX),
+    ] {
+        let Some(value) = table.get(name) else { continue };
+        *setting = value.number()?;
+        if !(0.0..=highest).contains(setting) {
+            let most = if highest == 1.0 { "lie in [0, 1]" } else { "not be negative" };
+            return Err(value.refused(*setting, most));
+        }
+    }
+    if let Some(forecast) = table.get("forecast") {
+        settings.forecast = forecast.flag()?;
+    }
+    if let Some(rollouts) = table.get("rollouts") {
+        settings.rollouts = rollouts.count(1, MANY)? as u32;
+    }
+    Ok(())
 }
 
 /// One β or a list of them.

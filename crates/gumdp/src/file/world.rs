@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::document::{Key, Value, shortened};
+use super::document::{Key, shortened};
 use super::error::{FileError, nearest};
 use super::scene::Scene;
 use crate::model::{Mdp, Pair, State};
@@ -19,27 +19,11 @@ pub(super) struct World {
     /// Names for sets of states.
     pub(super) groups: HashMap<String, Vec<State>>,
     pub(super) scene: Scene,
-    /// Costs of the pairs by name. Only imported models have them.
+    /// Costs of the pairs by name: those of an imported model, or of a map's legend.
     pub(super) costs: Vec<(String, Vec<f64>)>,
 }
 
 impl World {
-    /// The cost with this name.
-    pub(super) fn cost(&self, value: Value) -> Result<Vec<f64>, FileError> {
-        let name = value.text()?;
-        let found = self.costs.iter().find(|(known, _)| known == name);
-        found.map(|(_, cost)| cost.clone()).ok_or_else(|| {
-            let error = value.error(format!("unknown cost \"{}\"", shortened(name)));
-            match &self.costs[..] {
-                [] => error.hint("a cost is a table such as { s0 = 1 }; only imported models have costs with names"),
-                costs => {
-                    let names: Vec<String> = costs.iter().map(|(name, _)| format!("\"{}\"", shortened(name))).collect();
-                    error.hint(format!("the costs of the model are {}", names.join(", ")))
-                }
-            }
-        })
-    }
-
     /// The pairs that `state`, `group` or `*` stands for, each optionally followed by `/action`.
     pub(super) fn select(&self, key: Key) -> Result<Vec<Pair>, FileError> {
         if let Some(states) = self.states(key.text) {

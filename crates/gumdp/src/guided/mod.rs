@@ -77,6 +77,8 @@ pub struct GuidedPlanner {
     played: Option<EdgeId>,
     expected: OccupancyState,
     simulated_steps: u64,
+    /// Whether a simulated cost of the last decision was not finite.
+    failed: bool,
 }
 
 /// How a search went.
@@ -111,6 +113,7 @@ impl GuidedPlanner {
             played: None,
             expected: problem.start(problem.mdp().initial()[0].0),
             simulated_steps: 0,
+            failed: false,
             problem: problem.clone(),
         })
     }
@@ -154,7 +157,9 @@ impl GuidedPlanner {
     fn estimate(&self, at: &OccupancyState, number: u32, stopped: StopReason) -> (u64, f64) {
         if stopped == StopReason::Marginal {
             let value = self.marginal.of_move(&self.problem, &self.moves, self.erm, at, number);
-            return (0, self.problem.objective().value_of_features(&at.features) + value);
+            // A formula need not have a value before the end.
+            let gathered = self.problem.objective().value_of_features(&at.features);
+            return (0, value + if gathered.is_finite() { gathered } else { 0.0 });
         }
         let edge = self.tree.root_edges().iter().find(|edge| edge.number == number);
         edge.filter(|edge| edge.visits > 0).map_or((0, f64::NAN), |edge| (u64::from(edge.visits), edge.value))
@@ -170,6 +175,7 @@ impl GuidedPlanner {
 
     fn search(&mut self, at: &OccupancyState, rng: &mut Rng) -> Searched {
         let started = Instant::now();
+        self.failed = false;
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
         let steps = steps.expect("there is no decision at the horizon");
         let searches = self.within_reach(steps);
@@ -194,13 +200,18 @@ impl GuidedPlanner {
             }
             self.simulate(at.time, steps, rng);
             simulations += 1;
+            if self.failed {
+                stopped = StopReason::NotFinite;
+                break;
+            }
         }
         self.simulated_steps += simulations * steps as u64;
         let edge = self.tree.best(base, self.settings.caution);
         let chosen = self.tree.edge(edge).number;
         self.expected.clone_from(at);
         self.problem.advance(&mut self.expected, self.moves.get(chosen).pair, at.state);
-        self.played = Some(edge);
+        // A tree with a cost that is no number is of no further use.
+        self.played = (!self.failed).then_some(edge);
         Searched { simulations, stopped, chosen }
     }
 
@@ -240,6 +251,7 @@ impl GuidedPlanner {
         }
         let certain = leaf.is_some_and(|leaf| self.roll_out(leaf, start, steps, rng));
         let cost = self.evaluator.value(&mut self.path[..steps], steps, start, Known);
+        self.failed = !cost.is_finite();
         self.tree.record(&self.trail, leaf, certain, self.erm, cost);
     }
 
@@ -305,5 +317,9 @@ impl Policy for GuidedPlanner {
 
     fn simulated_steps(&self) -> u64 {
         self.simulated_steps
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failed
     }
 }

@@ -64,6 +64,11 @@ impl Cells {
         masses.iter().enumerate().map(|(j, &x)| self.cell_value(j, x)).sum()
     }
 
+    /// The value when nothing has been visited.
+    pub(super) fn empty(&self) -> f64 {
+        (0..self.parameters.len()).map(|j| self.cell_value(j, 0.0)).sum()
+    }
+
     /// φ_j(x).
     #[inline]
     pub(super) fn cell_value(&self, j: usize, x: f64) -> f64 {
@@ -115,7 +120,7 @@ impl Cells {
     /// Every kernel is convex, so the highest value is at a vertex of the simplex; the lowest is bounded by Jensen's
     /// inequality with the sum of all cells fixed.
     pub(super) fn bounds(&self) -> Bounds {
-        let empty: f64 = (0..self.parameters.len()).map(|j| self.cell_value(j, 0.0)).sum();
+        let empty = self.empty();
         let high = self
             .visitable()
             .map(|j| empty - self.cell_value(j, 0.0) + self.cell_value(j, 1.0))

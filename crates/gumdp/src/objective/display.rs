@@ -27,6 +27,7 @@ impl fmt::Display for Objective {
             match term {
                 Term::Totals(totals) => totals.describe(f)?,
                 Term::Cells(cells) => cells.describe(f)?,
+                Term::Formula(formula) => formula.describe(f)?,
             }
             separator = " + ";
         }

@@ -57,4 +57,46 @@ pub enum ObjectiveError {
         /// Number of cells.
         cells: usize,
     },
+    /// The expression of a formula cannot be read.
+    #[error("the expression is wrong at character {}: {message}", at + 1)]
+    Expression {
+        /// Where, in bytes from 0.
+        at: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// An expression uses a name that is neither a function nor an input.
+    #[error("the expression has an unknown name at character {}: \"{name}\"", at + 1)]
+    UnknownName {
+        /// The name.
+        name: String,
+        /// Where, in bytes from 0.
+        at: usize,
+    },
+    /// An input of an expression has the name of a function.
+    #[error("\"{name}\" is the name of a function; an input of the expression needs another name")]
+    ReservedName {
+        /// The name.
+        name: String,
+    },
+    /// An input of an expression is neither linear nor a sum over cells.
+    #[error("the input \"{name}\" of the expression must be linear, an entropy or a distance")]
+    Input {
+        /// The name.
+        name: String,
+    },
+    /// A formula has no finite value at some occupancy.
+    #[error("the formula is {value} at the occupancy with {}", described(point))]
+    Breaks {
+        /// The value.
+        value: f64,
+        /// Pairs with their masses.
+        point: Vec<(usize, f64)>,
+    },
+}
+
+/// The first few pairs of a point.
+fn described(point: &[(usize, f64)]) -> String {
+    let shown: Vec<String> = point.iter().take(4).map(|(pair, mass)| format!("{mass:.4} in pair {pair}")).collect();
+    format!("{}{}", shown.join(", "), if point.len() > 4 { ", …" } else { "" })
 }

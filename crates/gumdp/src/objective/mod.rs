@@ -13,6 +13,8 @@
 //! | Σ_j y_j ln(y_j/τ_j), smoothed | [`Objective::kl_divergence`] | largest slope at the ends of [ε m, 1] |
 //! | max_i c_i·d, min_i c_i·d | [`Objective::maximum`], [`Objective::minimum`] | max_i max \|c_i\| |
 //! | Σ_i w_i sign(z_i)\|z_i\|^p_i, z_i = c_i·d | [`Objective::signed_power`] | Σ_i \|w_i\| p_i M_i^p_i, M_i = max \|c_i\|; none for p_i < 1 |
+//! | max(0, c·d − b) | [`Objective::excess`] | max \|c − b\| |
+//! | any expression of c_i·d, entropies and distances | [`Objective::formula`] | unknown, unless it is a weighted sum |
 //! | a·f + b, f + f' | `*`, `+`, [`Objective::shifted`] | \|a\| L, L + L' |
 //!
 //! x_j is the mass of cell j of a [`Partition`], n the number of entries the partition stands for, m_j those of cell j.
@@ -29,12 +31,18 @@ pub(crate) use path::{PathEvaluator, Track, Walk};
 mod cells;
 mod display;
 mod error;
+mod expression;
+mod formula;
+mod kinds;
 mod partition;
 mod path;
+mod program;
 mod totals;
 
-use cells::{Cells, Kernel};
-use totals::{Totals, Utility};
+use cells::Cells;
+use expression::Expression;
+use formula::Formula;
+use totals::{Costs, Totals};
 
 use crate::rng::mix;
 
@@ -85,100 +93,17 @@ pub struct Objective {
 enum Term {
     Totals(Totals),
     Cells(Cells),
+    Formula(Box<Formula>),
 }
 
 impl Objective {
-    /// Expected-cost objective c·d, from a cost for each pair. See the [example](Objective).
-    ///
-    /// # Errors
-    /// If a cost is not finite or the vector is empty.
-    pub fn linear(costs: Vec<f64>) -> Result<Self, ObjectiveError> {
-        Ok(Self::of(Term::Totals(Totals::linear(costs)?)))
+    /// The names of the inputs of an expression in the order of their first appearance, and where that is, in bytes.
+    pub(crate) fn formula_inputs(expression: &str) -> Result<Vec<(String, usize)>, ObjectiveError> {
+        Expression::parse(expression).map(|expression| expression.inputs)
     }
 
-    /// Negative entropy Σ_j y_j ln y_j of the masses of the partition's cells (0 ln 0 = 0), each smoothed to
-    /// y_j = (1 − εn)·x_j + ε·m_j, with n entries in all and `m_j` in cell j. See the [example](Objective).
-    ///
-    /// # Errors
-    /// If ε is not in [0, 1/n].
-    pub fn entropy(partition: Partition, epsilon: f64) -> Result<Self, ObjectiveError> {
-        Ok(Self::of(Term::Cells(Cells::entropy(partition, epsilon)?)))
-    }
-
-    /// Squared Euclidean distance Σ_j (x_j − τ_j)² to a target for each cell, which need not sum to 1.
-    /// See the [example](Objective).
-    ///
-    /// # Errors
-    /// If there is not one finite, non-negative target for each cell.
-    pub fn squared_distance(partition: Partition, target: Vec<f64>) -> Result<Self, ObjectiveError> {
-        Ok(Self::of(Term::Cells(Cells::distance(partition, target, Kernel::Squared)?)))
-    }
-
-    /// L1 distance Σ_j |x_j − τ_j| to a target for each cell, which need not sum to 1. See the [example](Objective).
-    ///
-    /// # Errors
-    /// If there is not one finite, non-negative target for each cell.
-    pub fn absolute_distance(partition: Partition, target: Vec<f64>) -> Result<Self, ObjectiveError> {
-        Ok(Self::of(Term::Cells(Cells::distance(partition, target, Kernel::Absolute)?)))
-    }
-
-    /// Kullback–Leibler divergence Σ_j y_j ln(y_j / τ'_j) from a target, occupancy and target smoothed alike
-    /// (see [`Objective::entropy`]). See the [example](Objective).
-    ///
-    /// # Errors
-    /// If ε is not in (0, 1/n], or there is not one finite, non-negative target for each cell.
-    pub fn kl_divergence(partition: Partition, target: Vec<f64>, epsilon: f64) -> Result<Self, ObjectiveError> {
-        Ok(Self::of(Term::Cells(Cells::kl(partition, target, epsilon)?)))
-    }
-
-    /// Weighted sum Σ_i w_i c_i·d of several costs: a linear objective. See the [example](Objective).
-    ///
-    /// # Errors
-    /// If costs and weights do not match or are not finite.
-    pub fn weighted_sum(costs: &[Vec<f64>], weights: &[f64]) -> Result<Self, ObjectiveError> {
-        Self::signed_power(costs, weights, &vec![1.0; weights.len()])
-    }
-
-    /// The largest of several costs, max_i c_i·d. See the [example](Objective).
-    ///
-    /// # Errors
-    /// If the costs have different lengths or are not finite.
-    pub fn maximum(costs: &[Vec<f64>]) -> Result<Self, ObjectiveError> {
-        Ok(Self::of(Term::Totals(Totals::new(costs, Utility::Maximum)?)))
-    }
-
-    /// The smallest of several costs, min_i c_i·d. See the [example](Objective).
-    ///
-    /// # Errors
-    /// If the costs have different lengths or are not finite.
-    pub fn minimum(costs: &[Vec<f64>]) -> Result<Self, ObjectiveError> {
-        Ok(Self::of(Term::Totals(Totals::new(costs, Utility::Minimum)?)))
-    }
-
-    /// General combination Σ_i w_i sign(z_i)|z_i|^p_i of several costs z_i = c_i·d.
-    ///
-    /// ```
-    /// use gumdp::Objective;
-    /// // Two state-action pairs; a damped cost and a squared one.
-    /// let f = Objective::signed_power(&[vec![-4.0, 0.0], vec![0.0, 2.0]], &[1.0, 0.5], &[0.5, 2.0])?;
-    /// assert_eq!(f.value(&[1.0, 0.0]), -2.0);
-    /// assert_eq!(f.value(&[0.0, 1.0]), 2.0);
-    /// assert_eq!(f.to_string(), "(sign(c1·d)|c1·d|^0.5 + 0.5·sign(c2·d)|c2·d|^2)");
-    /// # Ok::<(), gumdp::ObjectiveError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If the lengths differ, a number is not finite, or a power is not positive.
-    pub fn signed_power(costs: &[Vec<f64>], weights: &[f64], powers: &[f64]) -> Result<Self, ObjectiveError> {
-        Ok(Self::of(Term::Totals(Totals::signed_power(costs, weights, powers)?)))
-    }
-
-    /// This objective plus a constant. See the [example](Objective).
-    #[must_use]
-    pub fn shifted(mut self, constant: f64) -> Self {
-        self.offset += constant;
-        self
-    }
+    /// Names that no input of an expression can have.
+    pub(crate) const FORMULA_FUNCTIONS: [&'static str; 6] = expression::FUNCTIONS;
 
     fn of(term: Term) -> Self {
         let features = term.features();
@@ -207,12 +132,16 @@ impl Objective {
             let slopes = match term {
                 Term::Totals(totals) => totals.slopes(x)?,
                 Term::Cells(cells) => cells.slopes(x)?,
+                Term::Formula(formula) => formula.gradient(x)?,
             };
             for (pair, entry) in gradient.iter_mut().enumerate() {
                 *entry += weight
                     * match term {
-                        Term::Totals(totals) => totals.costs(pair).iter().zip(&slopes).map(|(c, s)| c * s).sum::<f64>(),
+                        Term::Totals(totals) => {
+                            totals.costs.of(pair).iter().zip(&slopes).map(|(c, s)| c * s).sum::<f64>()
+                        }
                         Term::Cells(cells) => slopes[cells.partition.cell(pair)],
+                        Term::Formula(_) => slopes[pair],
                     };
             }
         }
@@ -228,6 +157,7 @@ impl Objective {
             let constant = match term {
                 Term::Totals(totals) => totals.lipschitz()?,
                 Term::Cells(cells) => cells.lipschitz()?,
+                Term::Formula(_) => return None,
             };
             Some(sum + weight.abs() * constant)
         })
@@ -241,6 +171,7 @@ impl Objective {
             let Bounds { low, high } = match term {
                 Term::Totals(totals) => totals.bounds(),
                 Term::Cells(cells) => cells.bounds(),
+                Term::Formula(formula) => formula.bounds(),
             };
             let (a, b) = (weight * low, weight * high);
             Bounds { low: sum.low + a.min(b), high: sum.high + a.max(b) }
@@ -268,11 +199,7 @@ impl Objective {
     /// If there is no such pair.
     #[must_use]
     pub fn pair_costs(&self, pair: usize) -> Vec<f64> {
-        let totals = self.terms.iter().filter_map(|(_, term)| match term {
-            Term::Totals(totals) => Some(totals.costs(pair)),
-            Term::Cells(_) => None,
-        });
-        totals.flatten().copied().collect()
+        self.terms.iter().filter_map(|(_, term)| term.costs()).flat_map(|costs| costs.of(pair)).copied().collect()
     }
 
     /// Number of features that are carried along a trajectory. See the [example](Objective).
@@ -313,8 +240,9 @@ impl Objective {
         let mut first = 0;
         for (_, term) in &self.terms {
             match term {
-                Term::Totals(totals) => totals.add(&mut features[first..], pair, mass),
+                Term::Totals(totals) => totals.costs.add(&mut features[first..], pair, mass),
                 Term::Cells(cells) => features[first + cells.partition.cell(pair)] += mass,
+                Term::Formula(formula) => formula.add(&mut features[first..], pair, mass),
             }
             first += term.features();
         }
@@ -325,16 +253,22 @@ impl Objective {
     pub(crate) fn restore(&self, features: &mut [f64], from: &[f64], pair: usize) {
         let mut first = 0;
         for (_, term) in &self.terms {
-            let changed = match term {
-                Term::Totals(_) => first..first + term.features(),
+            let all = first..first + term.features();
+            match term {
+                Term::Totals(_) => features[all.clone()].copy_from_slice(&from[all.clone()]),
                 Term::Cells(cells) => {
                     let cell = first + cells.partition.cell(pair);
-                    cell..cell + 1
+                    features[cell] = from[cell];
                 }
-            };
-            features[changed.clone()].copy_from_slice(&from[changed]);
-            first += term.features();
+                Term::Formula(formula) => formula.restore(&mut features[all.clone()], &from[all.clone()], pair),
+            }
+            first = all.end;
         }
+    }
+
+    /// Whether f is a formula, of which only samples are known to have values.
+    pub(crate) fn has_formula(&self) -> bool {
+        self.terms.iter().any(|(_, term)| matches!(term, Term::Formula(_)))
     }
 
     /// Whether it measures, among other things, the distance to a target.
@@ -359,6 +293,8 @@ impl Objective {
                         let x = x[j] + heading;
                         cells.cell_value(j, x + mass) - cells.cell_value(j, x)
                     }
+                    Term::Formula(formula) if formula.ignores(pair) => 0.0,
+                    Term::Formula(formula) => formula.increase(x, pair, mass),
                 }
         })
     }
@@ -366,7 +302,9 @@ impl Objective {
     /// A word that is the same as long as the features that visits of `pair` are evaluated with are.
     pub(crate) fn glimpse(&self, features: &[f64], pair: usize) -> u64 {
         self.parts(features).fold(0, |word, (_, term, x)| match term {
-            Term::Totals(totals) if totals.is_linear() || totals.costs(pair).iter().all(|&cost| cost == 0.0) => word,
+            Term::Totals(totals) if totals.is_linear() || totals.costs.of(pair).iter().all(|&cost| cost == 0.0) => word,
+            Term::Formula(formula) if formula.ignores(pair) => word,
+            Term::Formula(formula) => formula.glimpsed(x, pair).fold(word, |word, x| mix(word ^ x.to_bits())),
             Term::Totals(_) => x.iter().fold(word, |word, x| mix(word ^ x.to_bits())),
             Term::Cells(cells) => mix(word ^ x[cells.partition.cell(pair)].to_bits()),
         })
@@ -379,6 +317,7 @@ impl Objective {
                 * match term {
                     Term::Totals(totals) => totals.value(x),
                     Term::Cells(cells) => cells.value(x),
+                    Term::Formula(formula) => formula.value(x),
                 }
         })
     }
@@ -386,12 +325,10 @@ impl Objective {
     /// How a pair changes the features, in words: the same words for two pairs if, and only if, they do so alike.
     pub(crate) fn effect(&self, pair: usize) -> impl Iterator<Item = u64> {
         self.terms.iter().flat_map(move |(_, term)| {
-            let (costs, cell) = match term {
-                Term::Totals(totals) => (totals.costs(pair), None),
-                Term::Cells(cells) => (&[][..], Some(cells.partition.cell(pair) as u64)),
-            };
+            let costs = term.costs().map_or(&[][..], |costs| costs.of(pair));
+            let cells = term.cells().iter().map(move |cells| cells.partition.cell(pair) as u64);
             // The two zeros are the same cost.
-            costs.iter().map(|cost| (cost + 0.0).to_bits()).chain(cell)
+            costs.iter().map(|cost| (cost + 0.0).to_bits()).chain(cells)
         })
     }
 
@@ -418,17 +355,47 @@ impl Objective {
 }
 
 impl Term {
+    #[inline]
     fn features(&self) -> usize {
         match self {
-            Self::Totals(totals) => totals.features(),
+            Self::Totals(totals) => totals.costs.count(),
             Self::Cells(cells) => cells.partition.cell_count(),
+            Self::Formula(formula) => formula.features(),
         }
     }
 
     fn pair_count(&self) -> usize {
         match self {
-            Self::Totals(totals) => totals.pair_count(),
+            Self::Totals(totals) => totals.costs.pair_count(),
             Self::Cells(cells) => cells.partition.pair_count(),
+            Self::Formula(formula) => formula.pair_count(),
+        }
+    }
+
+    /// The costs whose totals it looks at.
+    fn costs(&self) -> Option<&Costs> {
+        match self {
+            Self::Totals(totals) => Some(&totals.costs),
+            Self::Cells(_) => None,
+            Self::Formula(formula) => formula.costs.as_ref(),
+        }
+    }
+
+    /// The sums over cells it looks at. The masses of their cells are its last features.
+    fn cells(&self) -> &[Cells] {
+        match self {
+            Self::Totals(_) => &[],
+            Self::Cells(cells) => std::slice::from_ref(cells),
+            Self::Formula(formula) => &formula.cells,
+        }
+    }
+
+    /// Number of features before the masses of cells.
+    fn carried(&self) -> usize {
+        match self {
+            Self::Totals(totals) => totals.costs.count(),
+            Self::Cells(_) => 0,
+            Self::Formula(formula) => formula.carried(),
         }
     }
 }

@@ -17,11 +17,11 @@ pub(crate) struct PathEvaluator {
     /// The mass of all times before each, and of all times.
     elapsed: Vec<f64>,
     features: Vec<Feature>,
-    /// For each term, the sum of the values of its features at the root.
+    /// For each sum over cells of all terms, its value at the root.
     root_sums: Vec<f64>,
     /// Memory for the cells that a path touches.
     touched: Vec<u32>,
-    /// Memory for total costs.
+    /// Memory for total costs and the inputs of formulas.
     totals: Vec<f64>,
     logarithm: Logarithm,
 }
@@ -32,7 +32,7 @@ struct Feature {
     /// Equal to `root` between evaluations.
     current: f64,
     root: f64,
-    /// φ_j of the root's mass if the feature is a cell; unused for totals.
+    /// φ_j of the root's mass if the feature is a cell; unused for others.
     root_value: f64,
 }
 
@@ -40,7 +40,7 @@ impl PathEvaluator {
     pub(crate) fn new(objective: Arc<Objective>, masses: Arc<[f64]>) -> Self {
         let mut evaluator = Self {
             features: vec![Feature::default(); objective.feature_count()],
-            root_sums: vec![0.0; objective.terms.len()],
+            root_sums: vec![0.0; objective.terms.iter().map(|(_, term)| term.cells().len()).sum()],
             touched: vec![0; masses.len()],
             totals: vec![0.0; objective.feature_count()],
             logarithm: Logarithm::new(),
@@ -50,12 +50,14 @@ impl PathEvaluator {
         };
         let mut first = 0;
         for (_, term) in &evaluator.objective.terms {
-            if let Term::Cells(cells) = term {
-                for (j, feature) in evaluator.features[first..first + term.features()].iter_mut().enumerate() {
+            first += term.carried();
+            for cells in term.cells() {
+                let last = first + cells.partition.cell_count();
+                for (j, feature) in evaluator.features[first..last].iter_mut().enumerate() {
                     feature.root_value = cells.cell_value(j, 0.0);
                 }
+                first = last;
             }
-            first += term.features();
         }
         evaluator
     }
@@ -63,20 +65,26 @@ impl PathEvaluator {
     /// Paths start from these features from now on. Only cells whose mass has changed are evaluated anew.
     pub(crate) fn set_root(&mut self, features: &[f64]) {
         let mut first = 0;
-        for ((_, term), sum) in self.objective.terms.iter().zip(&mut self.root_sums) {
-            let part = first..first + term.features();
-            *sum = 0.0;
-            for (j, (feature, &x)) in self.features[part.clone()].iter_mut().zip(&features[part]).enumerate() {
-                if feature.root != x {
-                    feature.root = x;
-                    feature.current = x;
-                    if let Term::Cells(cells) = term {
+        let mut sums = self.root_sums.iter_mut();
+        for (_, term) in &self.objective.terms {
+            let part = first..first + term.carried();
+            first = part.end;
+            for (feature, &x) in self.features[part.clone()].iter_mut().zip(&features[part]) {
+                feature.root = x;
+            }
+            for (cells, sum) in term.cells().iter().zip(&mut sums) {
+                let part = first..first + cells.partition.cell_count();
+                first = part.end;
+                *sum = 0.0;
+                for (j, (feature, &x)) in self.features[part.clone()].iter_mut().zip(&features[part]).enumerate() {
+                    if feature.root != x {
+                        feature.root = x;
+                        feature.current = x;
                         feature.root_value = cells.cell_value(j, x);
                     }
+                    *sum += feature.root_value;
                 }
-                *sum += feature.root_value;
             }
-            first += term.features();
         }
     }
 
@@ -98,25 +106,41 @@ impl PathEvaluator {
         }
         rest.walk(&mut Record(path[known..].iter_mut()));
         let mut value = self.objective.offset;
-        let mut first = 0;
-        for ((weight, term), root_sum) in self.objective.terms.iter().zip(&self.root_sums) {
-            let features = &mut self.features[first..first + term.features()];
+        let (mut first, mut first_sum) = (0, 0);
+        let Self { features, root_sums, touched, totals, elapsed, logarithm, .. } = self;
+        let elapsed = &elapsed[start..=start + path.len()];
+        for (weight, term) in &self.objective.terms {
+            let (carried, of_cells) = features[first..first + term.features()].split_at_mut(term.carried());
+            let root = carried.iter().map(|feature| feature.root);
+            let mut sums = root_sums[first_sum..].iter();
+            let mut after = |cells: &Cells, features: &mut [Feature]| {
+                let mut tally = Tally { cells, features, touched: &mut touched[..], count: 0, masses, elapsed };
+                for &pair in path.iter() {
+                    tally.visit(pair);
+                }
+                sums.next().map_or(0.0, |sum| sum + tally.change(logarithm))
+            };
             value += weight
                 * match term {
-                    Term::Totals(totals) => {
-                        let root = features.iter().map(|feature| feature.root);
-                        totals.value_of_path(root, &mut self.totals[..totals.features()], path, masses)
-                    }
-                    Term::Cells(cells) => {
-                        let (touched, elapsed) = (&mut self.touched[..], &self.elapsed[start..=start + path.len()]);
-                        let mut tally = Tally { cells, features, touched, count: 0, masses, elapsed };
-                        for &pair in path.iter() {
-                            tally.visit(pair);
+                    Term::Totals(own) => own.value_of_path(root, &mut totals[..own.costs.count()], path, masses),
+                    Term::Cells(cells) => after(cells, of_cells),
+                    Term::Formula(formula) => {
+                        let inputs = &mut totals[..formula.carried()];
+                        let count = formula.costs.as_ref().map_or(0, |costs| {
+                            costs.add_path(root, &mut inputs[..costs.count()], path, masses);
+                            costs.count()
+                        });
+                        let mut rest = of_cells;
+                        for (cells, input) in formula.cells.iter().zip(&mut inputs[count..]) {
+                            let (own, others) = rest.split_at_mut(cells.partition.cell_count());
+                            *input = after(cells, own);
+                            rest = others;
                         }
-                        root_sum + tally.change(&self.logarithm)
+                        formula.of_inputs(inputs)
                     }
                 };
             first += term.features();
+            first_sum += term.cells().len();
         }
         value
     }
@@ -276,6 +300,17 @@ mod tests {
             + Objective::squared_distance(cells(), vec![0.3, 0.1, 0.2, 0.3, 0.1]).unwrap()
             + -1.0 * Objective::maximum(&costs).unwrap()
             + Objective::linear(costs[0].clone()).unwrap();
+        let inputs = [
+            ("a", Objective::linear(costs[0].clone()).unwrap()),
+            ("b", Objective::linear(costs[1].clone()).unwrap()),
+            ("entropy()", 0.5 * entropy()),
+            ("distance(t)", Objective::squared_distance(cells(), vec![0.2; 5]).unwrap().shifted(1.0)),
+        ];
+        let formulas = ["sqrt(abs(a)) + max(0, b - 0.1)", "exp(entropy()) * distance(t) - a", "max(entropy(), -1)"];
+        let formulas = formulas.map(|text| 3.0 * Objective::formula(text, &inputs).unwrap());
+        for objective in formulas.iter().cloned().chain([formulas[1].clone() + entropy() + formulas[0].clone()]) {
+            compare(&objective, &mut rng);
+        }
         for objective in [mixed, entropy().shifted(0.5), Objective::maximum(&costs).unwrap()] {
             compare(&objective, &mut rng);
         }

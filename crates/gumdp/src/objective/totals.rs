@@ -8,10 +8,16 @@ use super::{Bounds, ObjectiveError};
 /// A utility of k total costs.
 #[derive(Clone, Debug)]
 pub(super) struct Totals {
-    /// Costs of all objectives, pair by pair: `costs[pair·k + i]`.
-    costs: Vec<f64>,
-    k: usize,
+    pub(super) costs: Costs,
     utility: Utility,
+}
+
+/// The costs c_i of k totals c_i·d.
+#[derive(Clone, Debug)]
+pub(super) struct Costs {
+    /// Pair by pair: `table[pair·k + i]`.
+    table: Vec<f64>,
+    k: usize,
 }
 
 /// How total costs are combined.
@@ -33,19 +39,7 @@ impl Totals {
     }
 
     pub(super) fn new(costs: &[Vec<f64>], utility: Utility) -> Result<Self, ObjectiveError> {
-        let k = costs.len();
-        let pairs = costs.first().ok_or(ObjectiveError::Empty { what: "costs" })?.len();
-        if pairs == 0 {
-            return Err(ObjectiveError::Empty { what: "pairs" });
-        }
-        for cost in costs {
-            if cost.len() != pairs {
-                return Err(ObjectiveError::Length { what: "pairs", got: cost.len(), expected: pairs });
-            }
-            check_finite("cost", cost)?;
-        }
-        let interleaved = (0..pairs).flat_map(|pair| costs.iter().map(move |cost| cost[pair])).collect();
-        Ok(Self { costs: interleaved, k, utility })
+        Ok(Self { costs: Costs::new(costs)?, utility })
     }
 
     pub(super) fn signed_power(costs: &[Vec<f64>], weights: &[f64], powers: &[f64]) -> Result<Self, ObjectiveError> {
@@ -63,32 +57,11 @@ impl Totals {
             // Validated first, then folded into one cost.
             let separate = Self::new(costs, Utility::Identity)?;
             return Self::linear(
-                separate.rows().map(|row| row.iter().zip(weights).map(|(c, w)| c * w).sum()).collect(),
+                separate.costs.rows().map(|row| row.iter().zip(weights).map(|(c, w)| c * w).sum()).collect(),
             );
         }
         let utility = Utility::SignedPower(weights.iter().copied().zip(powers.iter().copied()).collect());
         Self::new(costs, utility)
-    }
-
-    pub(super) fn features(&self) -> usize {
-        self.k
-    }
-
-    pub(super) fn pair_count(&self) -> usize {
-        self.costs.len() / self.k
-    }
-
-    /// The costs of one pair, one for each total.
-    #[inline]
-    pub(super) fn costs(&self, pair: usize) -> &[f64] {
-        &self.costs[pair * self.k..(pair + 1) * self.k]
-    }
-
-    #[inline]
-    pub(super) fn add(&self, totals: &mut [f64], pair: usize, mass: f64) {
-        for (total, cost) in totals.iter_mut().zip(self.costs(pair)) {
-            *total += mass * cost;
-        }
     }
 
     /// Whether the utility is the total itself.
@@ -100,7 +73,7 @@ impl Totals {
     /// How much the utility grows if `pair` is visited with this much occupancy.
     #[inline]
     pub(super) fn increase(&self, totals: &[f64], pair: usize, mass: f64) -> f64 {
-        let costs = self.costs(pair);
+        let costs = self.costs.of(pair);
         if self.is_linear() {
             return mass * costs[0];
         }
@@ -137,43 +110,22 @@ impl Totals {
         path: &[u32],
         masses: &[f64],
     ) -> f64 {
-        match self.k {
-            1 => self.sum_path::<1>(root, path, masses),
-            2 => self.sum_path::<2>(root, path, masses),
-            3 => self.sum_path::<3>(root, path, masses),
+        match self.costs.k {
+            1 => self.value(&self.costs.sum_path::<1>(root, path, masses)),
+            2 => self.value(&self.costs.sum_path::<2>(root, path, masses)),
+            3 => self.value(&self.costs.sum_path::<3>(root, path, masses)),
             _ => {
-                for (total, root) in totals.iter_mut().zip(root) {
-                    *total = root;
-                }
-                for (&pair, &mass) in path.iter().zip(masses) {
-                    self.add(totals, pair as usize, mass);
-                }
+                self.costs.add_path(root, totals, path, masses);
                 self.value(totals)
             }
         }
-    }
-
-    /// The same for a number of totals known to the compiler, which keeps them in registers.
-    #[inline]
-    fn sum_path<const K: usize>(&self, root: impl Iterator<Item = f64>, path: &[u32], masses: &[f64]) -> f64 {
-        let mut totals = [0.0; K];
-        for (total, root) in totals.iter_mut().zip(root) {
-            *total = root;
-        }
-        let (costs, _) = self.costs.as_chunks::<K>();
-        for (&pair, &mass) in path.iter().zip(masses) {
-            for (total, cost) in totals.iter_mut().zip(&costs[pair as usize]) {
-                *total += mass * cost;
-            }
-        }
-        self.value(&totals)
     }
 
     /// The slope of the utility in each total; `None` if one is infinite.
     pub(super) fn slopes(&self, totals: &[f64]) -> Option<Vec<f64>> {
         let only = |chosen: f64| {
             let first = totals.iter().position(|&z| z == chosen);
-            (0..self.k).map(|i| if Some(i) == first { 1.0 } else { 0.0 }).collect()
+            (0..self.costs.k).map(|i| if Some(i) == first { 1.0 } else { 0.0 }).collect()
         };
         match &self.utility {
             Utility::Identity => Some(vec![1.0]),
@@ -190,7 +142,7 @@ impl Totals {
     }
 
     pub(super) fn lipschitz(&self) -> Option<f64> {
-        let largest: Vec<f64> = self.ranges().map(|(low, high)| low.abs().max(high.abs())).collect();
+        let largest: Vec<f64> = self.costs.ranges().map(|(low, high)| low.abs().max(high.abs())).collect();
         match &self.utility {
             Utility::Identity | Utility::Maximum | Utility::Minimum => largest.into_iter().reduce(f64::max),
             Utility::SignedPower(parameters) => {
@@ -204,7 +156,7 @@ impl Totals {
     }
 
     pub(super) fn bounds(&self) -> Bounds {
-        let (lows, highs): (Vec<f64>, Vec<f64>) = self.ranges().unzip();
+        let (lows, highs): (Vec<f64>, Vec<f64>) = self.costs.ranges().unzip();
         match &self.utility {
             Utility::Identity => Bounds { low: lows[0], high: highs[0] },
             Utility::Maximum => Bounds {
@@ -230,11 +182,11 @@ impl Totals {
 
     /// The cost of each pair if the term is linear.
     pub(super) fn as_linear(&self) -> Option<impl Iterator<Item = f64> + '_> {
-        (self.utility == Utility::Identity).then(|| self.costs.iter().copied())
+        (self.utility == Utility::Identity).then(|| self.costs.table.iter().copied())
     }
 
     pub(super) fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = (1..=self.k).map(|i| format!("c{i}·d")).collect::<Vec<_>>().join(", ");
+        let list = (1..=self.costs.k).map(|i| format!("c{i}·d")).collect::<Vec<_>>().join(", ");
         match &self.utility {
             Utility::Identity => f.write_str("c·d"),
             Utility::Maximum => write!(f, "max({list})"),
@@ -254,13 +206,80 @@ impl Totals {
             }
         }
     }
+}
 
-    fn rows(&self) -> impl Iterator<Item = &[f64]> {
-        self.costs.chunks_exact(self.k)
+impl Costs {
+    pub(super) fn new(costs: &[Vec<f64>]) -> Result<Self, ObjectiveError> {
+        let k = costs.len();
+        let pairs = costs.first().ok_or(ObjectiveError::Empty { what: "costs" })?.len();
+        if pairs == 0 {
+            return Err(ObjectiveError::Empty { what: "pairs" });
+        }
+        for cost in costs {
+            if cost.len() != pairs {
+                return Err(ObjectiveError::Length { what: "pairs", got: cost.len(), expected: pairs });
+            }
+            check_finite("cost", cost)?;
+        }
+        let table = (0..pairs).flat_map(|pair| costs.iter().map(move |cost| cost[pair])).collect();
+        Ok(Self { table, k })
     }
 
-    /// Lowest and highest cost of each objective.
-    fn ranges(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+    /// Number of totals.
+    pub(super) fn count(&self) -> usize {
+        self.k
+    }
+
+    pub(super) fn pair_count(&self) -> usize {
+        self.table.len() / self.k
+    }
+
+    /// The costs of one pair, one for each total.
+    #[inline]
+    pub(super) fn of(&self, pair: usize) -> &[f64] {
+        &self.table[pair * self.k..(pair + 1) * self.k]
+    }
+
+    #[inline]
+    pub(super) fn add(&self, totals: &mut [f64], pair: usize, mass: f64) {
+        for (total, cost) in totals.iter_mut().zip(self.of(pair)) {
+            *total += mass * cost;
+        }
+    }
+
+    /// The totals after a path that starts with `root`.
+    #[inline]
+    pub(super) fn add_path(&self, root: impl Iterator<Item = f64>, totals: &mut [f64], path: &[u32], masses: &[f64]) {
+        for (total, root) in totals.iter_mut().zip(root) {
+            *total = root;
+        }
+        for (&pair, &mass) in path.iter().zip(masses) {
+            self.add(totals, pair as usize, mass);
+        }
+    }
+
+    /// The same for a number of totals known to the compiler, which keeps them in registers.
+    #[inline]
+    fn sum_path<const K: usize>(&self, root: impl Iterator<Item = f64>, path: &[u32], masses: &[f64]) -> [f64; K] {
+        let mut totals = [0.0; K];
+        for (total, root) in totals.iter_mut().zip(root) {
+            *total = root;
+        }
+        let (costs, _) = self.table.as_chunks::<K>();
+        for (&pair, &mass) in path.iter().zip(masses) {
+            for (total, cost) in totals.iter_mut().zip(&costs[pair as usize]) {
+                *total += mass * cost;
+            }
+        }
+        totals
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &[f64]> {
+        self.table.chunks_exact(self.k)
+    }
+
+    /// Lowest and highest cost of each total.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         (0..self.k).map(|i| {
             self.rows().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), row| (low.min(row[i]), high.max(row[i])))
         })

@@ -5,7 +5,7 @@ use super::occupancy_dp::Limits;
 use super::optimal::check_stages;
 use super::reduced::Reduced;
 use super::sweep::Sweep;
-use super::{OracleError, check_bounded};
+use super::{OracleError, check_bounded, finite, known_cost};
 use crate::model::{Action, Pair};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Erm;
@@ -48,7 +48,7 @@ pub struct ActionValue {
 ///
 /// # Errors
 /// [`OracleError::TooLarge`] or [`OracleError::Memory`] if the rest does not fit the limits, which each action may use up;
-/// [`OracleError::Overflow`] for astronomic costs.
+/// [`OracleError::Overflow`] for astronomic costs; [`OracleError::NotFinite`] for a formula that breaks.
 ///
 /// # Panics
 /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
@@ -82,8 +82,8 @@ fn over_occupancy_states(
         let mut features = at.features.clone();
         objective.add(&mut features, pair.index(), problem.masses()[at.time]);
         if at.time + 1 == problem.horizon() {
-            let cost = objective.value_of_features(&features);
-            values.push((cost, cost));
+            let cost = known_cost(objective.value_of_features(&features));
+            values.push(finite(cost, cost)?);
             continue;
         }
         let successors: Vec<u32> = mdp.successors(pair).map(|(state, _)| state.0).collect();
@@ -92,7 +92,7 @@ fn over_occupancy_states(
         let outcomes = || rest.roots.iter().zip(mdp.successors(pair));
         let risk = erm.of_outcomes(outcomes().map(|(solved, (_, p))| (solved.value, p)));
         let mean = Erm::MEAN.of_outcomes(outcomes().map(|(solved, (_, p))| (solved.mean, p)));
-        values.push((risk, mean));
+        values.push(finite(risk, mean)?);
         states += rest.states;
     }
     Ok((values, states))

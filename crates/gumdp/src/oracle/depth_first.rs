@@ -1,5 +1,6 @@
 //! Depth-first evaluation of a subtree of the occupancy MDP: no memory but the path, nothing merged.
 
+use super::known_cost;
 use super::reduced::{Reduced, Successor};
 use crate::problem::Problem;
 use crate::risk::Erm;
@@ -34,10 +35,10 @@ impl Solved {
     /// Worse than anything that can be solved.
     pub(super) const UNSOLVED: Self = Self { value: f64::INFINITY, mean: f64::INFINITY, pair: 0 };
 
-    /// The better of two; the first if they are equal.
+    /// The better of two; the first if they are equal. One that is not a number is never passed over: it shows at the root.
     #[inline]
     pub(super) fn or_better(self, other: Self) -> Self {
-        if other.value < self.value { other } else { self }
+        if other.value < self.value || other.value.is_nan() { other } else { self }
     }
 }
 
@@ -73,7 +74,8 @@ impl<'a> Walker<'a> {
         if time + 1 == self.problem.horizon() {
             for &pair in reduced.last_pairs(state) {
                 let below = self.descend(time, pair, at);
-                let value = self.problem.objective().value_of_features(&self.path[below..below + self.width]);
+                let features = &self.path[below..below + self.width];
+                let value = known_cost(self.problem.objective().value_of_features(features));
                 best = best.or_better(Solved { value, mean: value, pair });
             }
         } else {

@@ -6,7 +6,7 @@
 //! are different problems.
 
 use super::level::{self, Level};
-use super::{Limits, OracleError, check_bounded};
+use super::{Limits, OracleError, check_bounded, known_cost};
 use crate::model::{Pair, State};
 use crate::policy::{ExplicitPolicy, Markov};
 use crate::problem::{OccupancyState, Problem};
@@ -118,7 +118,8 @@ impl Law {
 /// # Errors
 /// [`OracleError::TooLarge`] or [`OracleError::Memory`] if the policy reaches more occupancy states, or these take more
 /// memory, than the limits allow (only `max_states` and `max_bytes` are looked at); [`OracleError::OtherProblem`] or
-/// [`OracleError::Probabilities`] if the policy does not fit the problem; [`OracleError::Overflow`] for astronomic costs.
+/// [`OracleError::Probabilities`] if the policy does not fit the problem; [`OracleError::Overflow`] for astronomic costs;
+/// [`OracleError::NotFinite`] for a formula that breaks.
 pub fn distribution(problem: &Problem, policy: &impl ExplicitPolicy, limits: &Limits) -> Result<Law, OracleError> {
     check_bounded(problem)?;
     check_model(problem, policy.problem())?;
@@ -154,7 +155,11 @@ pub fn distribution(problem: &Problem, policy: &impl ExplicitPolicy, limits: &Li
                         let grown = 2 * 2 * outcomes.len() * size_of::<(f64, f64)>();
                         limits.check(states + outcomes.len() as u64, bytes + grown as u64)?;
                     }
-                    outcomes.push((objective.value_of_features(&features), probability));
+                    let cost = known_cost(objective.value_of_features(&features));
+                    if cost.is_nan() {
+                        return Err(OracleError::NotFinite);
+                    }
+                    outcomes.push((cost, probability));
                 } else {
                     let hash = level::hash(&features);
                     for (successor, p) in mdp.successors(pair) {

@@ -78,6 +78,9 @@ pub enum OracleError {
     /// The objective may overflow.
     #[error("the values of the objective are not bounded by {LARGEST_COST:e}; scale its costs and weights down")]
     Overflow,
+    /// The objective has no finite value for some episode.
+    #[error("the objective is infinite or not a number at the end of an episode that can happen; check its formula")]
+    NotFinite,
     /// The policy is for another problem.
     #[error("the policy is for a problem with {got} {what}; this problem has {expected}")]
     OtherProblem {
@@ -140,5 +143,17 @@ fn projection(projected: Option<f64>) -> String {
 fn check_bounded(problem: &Problem) -> Result<(), OracleError> {
     let bounds = problem.objective().bounds();
     let bounded = bounds.low >= -LARGEST_COST && bounds.high <= LARGEST_COST;
-    if bounded { Ok(()) } else { Err(OracleError::Overflow) }
+    // The bounds of a formula may be far too wide; its values are looked at one by one.
+    if bounded || problem.objective().has_formula() { Ok(()) } else { Err(OracleError::Overflow) }
+}
+
+/// A final cost; NaN if it is not one that can be computed with.
+#[inline]
+fn known_cost(cost: f64) -> f64 {
+    if cost.abs() <= LARGEST_COST { cost } else { f64::NAN }
+}
+
+/// The risk and mean of an optimum, unless a cost that went into it was not finite.
+fn finite(value: f64, mean: f64) -> Result<(f64, f64), OracleError> {
+    if value.is_nan() || mean.is_nan() { Err(OracleError::NotFinite) } else { Ok((value, mean)) }
 }

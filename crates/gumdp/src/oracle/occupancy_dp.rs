@@ -20,7 +20,7 @@ use super::level::Level;
 use super::optimal::{OptimalPolicy, Solution};
 use super::reduced::Reduced;
 use super::sweep::Sweep;
-use super::{OracleError, check_bounded};
+use super::{OracleError, check_bounded, finite};
 use crate::problem::Problem;
 use crate::risk::Erm;
 
@@ -142,7 +142,7 @@ impl std::fmt::Display for Method {
 ///
 /// # Errors
 /// [`OracleError::TooLarge`] or [`OracleError::Memory`] if the occupancy MDP does not fit the limits;
-/// [`OracleError::Overflow`] for astronomic costs.
+/// [`OracleError::Overflow`] for astronomic costs; [`OracleError::NotFinite`] for a formula that breaks.
 pub fn solve(problem: &Problem, erm: Erm, limits: &Limits) -> Result<Solution, OracleError> {
     check_bounded(problem)?;
     let reduced = Reduced::new(problem);
@@ -153,6 +153,7 @@ pub fn solve(problem: &Problem, erm: Erm, limits: &Limits) -> Result<Solution, O
     let solved = || outcome.roots.iter().zip(initial);
     let value = erm.of_outcomes(solved().map(|(root, &(_, probability))| (root.value, probability)));
     let mean = Erm::MEAN.of_outcomes(solved().map(|(root, &(_, probability))| (root.mean, probability)));
+    let (value, mean) = finite(value, mean)?;
     let policy = OptimalPolicy::of_occupancy(problem, reduced, erm, limits.strategy, outcome.decisions);
     Ok(Solution { value, mean, states: outcome.states, method: outcome.method, policy })
 }

@@ -80,6 +80,9 @@ pub enum StopReason {
     TimeLimit,
     /// Nothing is left to be found out: the estimates are exact.
     Solved,
+    /// The objective was infinite or not a number at the end of a simulation: its formula breaks there, and the decision means
+    /// nothing.
+    NotFinite,
     /// The horizon is out of reach of a search, or nothing needs to be searched: marginal backward induction decided.
     Marginal,
 }
@@ -178,7 +181,11 @@ impl Planner {
             tree_nodes: self.workers.iter().map(Worker::nodes).sum(),
             simulations,
             simulated_steps: simulations * (self.problem.horizon() - at.time) as u64,
-            stopped: if out_of_time { StopReason::TimeLimit } else { StopReason::Simulations },
+            stopped: match (self.has_failed(), out_of_time) {
+                (true, _) => StopReason::NotFinite,
+                (false, true) => StopReason::TimeLimit,
+                (false, false) => StopReason::Simulations,
+            },
             action: self.play(at),
         }
     }
@@ -256,7 +263,8 @@ fn usual_cost(problem: &Problem) -> f64 {
             pair
         })
         .collect();
-    problem.objective().value(&problem.occupancy(&path))
+    let cost = problem.objective().value(&problem.occupancy(&path));
+    if cost.is_finite() { cost } else { 0.0 }
 }
 
 impl Policy for Planner {
@@ -271,5 +279,9 @@ impl Policy for Planner {
 
     fn simulated_steps(&self) -> u64 {
         self.simulated_steps
+    }
+
+    fn has_failed(&self) -> bool {
+        self.root.iter().any(|seen| !seen.is_finite())
     }
 }

@@ -62,6 +62,11 @@ pub trait Policy {
     fn simulated_steps(&self) -> u64 {
         0
     }
+
+    /// Whether the last action was chosen in vain: the objective was infinite or not a number when it was simulated.
+    fn has_failed(&self) -> bool {
+        false
+    }
 }
 
 /// A policy that knows the probabilities of its actions as a function of the occupancy state; [`Uniform`], [`Markov`] and

@@ -104,6 +104,11 @@ impl Seen {
         }
     }
 
+    /// Whether all costs were finite. The total alone does not tell: it may overflow.
+    pub(crate) fn is_finite(&self) -> bool {
+        !self.total.is_nan() && self.min > f64::NEG_INFINITY && self.max < f64::INFINITY
+    }
+
     pub(crate) fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.weight.add(other.weight);

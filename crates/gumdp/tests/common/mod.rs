@@ -34,9 +34,9 @@ pub fn grid(side: usize, discount: f64, horizon: usize) -> Problem {
 }
 
 /// Number of kinds that [`random_objective`] knows.
-pub const OBJECTIVE_KINDS: usize = 13;
+pub const OBJECTIVE_KINDS: usize = 16;
 /// Those of them that have a finite Lipschitz constant.
-pub const LIPSCHITZ_KINDS: [usize; 11] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11];
+pub const LIPSCHITZ_KINDS: [usize; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13];
 /// The linear ones.
 pub const LINEAR_KINDS: [usize; 2] = [0, 6];
 
@@ -63,6 +63,19 @@ pub fn random_objective(mdp: &Mdp, kind: usize, rng: &mut Rng) -> Objective {
         10 => Ok(weight * Objective::squared_distance(states, by_state).unwrap().shifted(0.5)),
         11 => Ok(Objective::linear(a).unwrap() + weight * Objective::entropy(by_pair, 1e-2).unwrap()),
         12 => Objective::entropy(states, 0.0),
+        13 => Ok(Objective::linear(a).unwrap() + weight * Objective::excess(b, 0.1).unwrap()),
+        14 => {
+            let inputs = [("a", Objective::linear(a).unwrap()), ("b", Objective::linear(b).unwrap())];
+            Objective::formula("sqrt(abs(a)) + 2*max(0, b - 0.1) - a*b", &inputs)
+        }
+        15 => {
+            let inputs = [
+                ("a", Objective::linear(a).unwrap()),
+                ("entropy()", Objective::entropy(states, 1e-3).unwrap()),
+                ("distance(t)", Objective::squared_distance(by_pair, target).unwrap()),
+            ];
+            Objective::formula("exp(entropy())*a + sqrt(distance(t)) + max(a, entropy())", &inputs)
+        }
         _ => panic!("no kind {kind}"),
     }
     .unwrap()

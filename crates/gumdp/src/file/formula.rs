@@ -1,0 +1,189 @@
+//! Costs with names (`[objective.features]`), formulas of them, and limits on them.
+
+use super::document::{Table, Value, shortened};
+use super::error::{FileError, nearest};
+use super::objective::{Kind, Reader, locate};
+use crate::model::{Mdp, Pair};
+use crate::objective::{Objective, ObjectiveError};
+
+/// Parts of a formula that are no total costs; what they need stands in parentheses.
+const BUILT_IN: [&str; 4] = ["entropy", "distance", "absolute", "kl"];
+
+impl Reader<'_> {
+    /// Takes note of the costs with names: those of the model, and `features` of the objective.
+    pub(super) fn read_features(&mut self, objective: Table) -> Result<(), FileError> {
+        self.features.extend(self.world.costs.iter().cloned());
+        let Some(features) = objective.get("features") else { return Ok(()) };
+        for (key, value) in features.table()?.entries() {
+            let name = key.text;
+            let known = self.features.contains_key(name);
+            let reserved = Objective::FORMULA_FUNCTIONS.iter().chain(&BUILT_IN).any(|word| *word == name);
+            let mut characters = name.chars();
+            let proper = characters.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+                && characters.all(|c| c.is_alphanumeric() || c == '_');
+            if known || reserved {
+                return Err(key.error(format!("the feature \"{name}\" needs another name; this one has a meaning")));
+            }
+            if !proper {
+                let name = shortened(name);
+                let message = format!("the feature \"{name}\" needs a name of letters, digits and _, a letter first");
+                return Err(key.error(message));
+            }
+            let cost = self.cost(value)?;
+            self.features.insert(name.to_owned(), cost);
+        }
+        Ok(())
+    }
+
+    /// The feature that a text names.
+    pub(super) fn feature(&self, value: Value) -> Result<Vec<f64>, FileError> {
+        let name = value.text()?;
+        self.features.get(name).cloned().ok_or_else(|| {
+            let names = self.features.keys().map(String::as_str);
+            let hint = nearest(name, names).unwrap_or_else(|| {
+                let names: Vec<String> = self.features.keys().map(|name| format!("\"{}\"", shortened(name))).collect();
+                match &names[..] {
+                    [] => "features are defined in [objective.features]; a cost can also be a table such as { s0 = 1 }"
+                        .to_owned(),
+                    names => format!("there are {}", names.join(", ")),
+                }
+            });
+            value.error(format!("unknown feature \"{}\"", shortened(name))).hint(hint)
+        })
+    }
+
+    /// The objective plus a penalty for each of its limits: `{ feature, at_most or at_least, penalty }` or a list of them.
+    pub(super) fn limited(&self, objective: Objective, table: Table) -> Result<Objective, FileError> {
+        let Some(value) = table.get("limit") else { return Ok(objective) };
+        let limits = if value.is_list() { value.list()? } else { vec![value] };
+        limits.into_iter().try_fold(objective, |sum, value| Ok(sum + self.limit(value.table()?)?))
+    }
+
+    fn limit(&self, table: Table) -> Result<Objective, FileError> {
+        table.only(&["feature", "at_most", "at_least", "penalty"])?;
+        let mut costs = self.cost(table.need("feature")?)?;
+        let bound = match (table.get("at_most"), table.get("at_least")) {
+            (Some(most), None) => most.finite()?,
+            (None, Some(least)) => {
+                for cost in &mut costs {
+                    *cost = -*cost;
+                }
+                -least.finite()?
+            }
+            (Some(_), Some(least)) => {
+                return Err(least.error("both at_most and at_least are given; give one limit for each"));
+            }
+            (None, None) => return Err(table.missing("at_most").hint("or give at_least")),
+        };
+        let penalty = table.need("penalty")?;
+        let weight = penalty.finite()?;
+        if weight < 0.0 {
+            return Err(penalty.refused(weight, "not be negative"));
+        }
+        Ok(weight * Objective::excess(costs, bound).map_err(|error| locate(&error, table))?)
+    }
+
+    pub(super) fn formula(&mut self, table: Table) -> Result<Objective, FileError> {
+        let value = table.need("expression")?;
+        let text = value.text()?;
+        let names = Objective::formula_inputs(text).map_err(|error| self.explain(&error, value))?;
+        let mut inputs = Vec::with_capacity(names.len());
+        for (name, at) in &names {
+            let Some(input) = self.input(name, table)? else {
+                let unknown = ObjectiveError::UnknownName { name: name.clone(), at: *at };
+                return Err(self.explain(&unknown, value));
+            };
+            inputs.push((name.as_str(), input));
+        }
+        Objective::formula(text, &inputs).map_err(|error| self.explain(&error, value))
+    }
+
+    /// The input of a formula with this name; `None` if there is none.
+    fn input(&mut self, name: &str, table: Table) -> Result<Option<Objective>, FileError> {
+        if let Some(costs) = self.features.get(name) {
+            return Objective::linear(costs.clone()).map(Some).map_err(|error| locate(&error, table));
+        }
+        let Some((function, argument)) = name.strip_suffix(')').and_then(|name| name.split_once('(')) else {
+            return Ok(None);
+        };
+        let objective = match function {
+            "entropy" if argument.is_empty() => {
+                let partition = self.partition(self.over(Kind::Entropy, table)?, table)?;
+                Objective::entropy(partition, epsilon(table)?.unwrap_or(0.0))
+            }
+            "distance" | "absolute" | "kl" => {
+                let Some(target) =
+                    table.get("targets").map(Value::table).transpose()?.and_then(|all| all.get(argument))
+                else {
+                    return Ok(None);
+                };
+                let partition = self.partition(self.over(Kind::SquaredDistance, table)?, table)?;
+                let target = self.target(target, &partition)?;
+                match function {
+                    "distance" => Objective::squared_distance(partition, target),
+                    "absolute" => Objective::absolute_distance(partition, target),
+                    _ => {
+                        let epsilon = epsilon(table)?.ok_or_else(|| table.missing("epsilon"))?;
+                        Objective::kl_divergence(partition, target, epsilon)
+                    }
+                }
+            }
+            _ => return Ok(None),
+        };
+        objective.map(Some).map_err(|error| locate(&error, table))
+    }
+
+    /// The formula's complaint, at its place in the expression and with names instead of numbers.
+    fn explain(&self, error: &ObjectiveError, value: Value) -> FileError {
+        match error {
+            ObjectiveError::Expression { at, message } => {
+                value.error_within(*at, format!("{}: {message}", value.name()))
+            }
+            ObjectiveError::UnknownName { name, at } => {
+                let (word, argument) = name.split_once('(').unwrap_or((name, ""));
+                let argument = argument.trim_end_matches(')');
+                if BUILT_IN[1..].contains(&word) {
+                    let message = format!("{}: \"{}\" is no target", value.name(), shortened(argument));
+                    return value.error_within(*at, message).hint("targets are defined in [objective.targets]");
+                }
+                let names = self.features.keys().map(String::as_str);
+                let known = names.chain(Objective::FORMULA_FUNCTIONS).chain(BUILT_IN);
+                let hint = nearest(word, known).unwrap_or_else(|| {
+                    let features: Vec<&str> = self.features.keys().map(String::as_str).collect();
+                    let features = if features.is_empty() { "none".to_owned() } else { features.join(", ") };
+                    let functions = Objective::FORMULA_FUNCTIONS.join(", ");
+                    format!("the features are: {features}; the functions are: {functions}, {}", BUILT_IN.join(", "))
+                });
+                value.error_within(*at, format!("{}: unknown name \"{}\"", value.name(), shortened(word))).hint(hint)
+            }
+            ObjectiveError::Breaks { value: found, point } => {
+                let message = format!(
+                    "{} is {found} for the occupancy {}; it must be finite everywhere",
+                    value.name(),
+                    described(&self.world.mdp, point)
+                );
+                value.error(message).hint("keep divisors, roots and logarithms away from 0: ln(x + 0.01), max(0, x)")
+            }
+            other => value.error(other.to_string()),
+        }
+    }
+}
+
+fn epsilon(table: Table) -> Result<Option<f64>, FileError> {
+    table.get("epsilon").map(Value::number).transpose()
+}
+
+/// The masses of a point by name: "0.5 of s0/left, 0.5 of s1/right".
+fn described(mdp: &Mdp, point: &[(usize, f64)]) -> String {
+    const SHOWN: usize = 4;
+    let mut largest = point.to_vec();
+    largest.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let name = |(pair, mass): &(usize, f64)| {
+        let pair = Pair(*pair as u32);
+        let (state, action) = (mdp.state_name(mdp.state(pair)), mdp.action_name(mdp.action(pair)));
+        format!("{} of {}/{}", (mass * 1e4).round() / 1e4, shortened(state), shortened(action))
+    };
+    let names: Vec<String> = largest.iter().take(SHOWN).map(name).collect();
+    let others = if point.len() > SHOWN { format!(" and {} others", point.len() - SHOWN) } else { String::new() };
+    format!("{}{others}", names.join(", "))
+}

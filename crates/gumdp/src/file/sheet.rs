@@ -1,0 +1,177 @@
+//! Tables in CSV files that a problem file refers to: cells that know where they stand.
+//!
+//! Commas separate cells; a cell in double quotes may hold commas, and "" for a quote. Spaces around cells, empty lines and
+//! lines that begin with # do not count. The first line names the columns.
+
+use super::document::shortened;
+use super::error::{FileError, nearest};
+
+/// A CSV file.
+pub(super) struct Sheet<'a> {
+    file: &'a str,
+    text: &'a str,
+    header: Vec<Cell>,
+    pub(super) rows: Vec<Vec<Cell>>,
+}
+
+/// One entry of a table.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cell {
+    pub(super) text: String,
+    /// Where it begins, in bytes.
+    offset: usize,
+}
+
+impl<'a> Sheet<'a> {
+    /// Reads a file whose columns have some of these names.
+    pub(super) fn parse(file: &'a str, text: &'a str, columns: &[&str]) -> Result<Self, FileError> {
+        let mut sheet = Self { file, text, header: Vec::new(), rows: Vec::new() };
+        let mut offset = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        for line in text[offset..].split_inclusive('\n') {
+            let content = line.trim_end_matches(['\n', '\r']);
+            if !(content.trim().is_empty() || content.starts_with('#')) {
+                let cells = sheet.cells(content, offset)?;
+                if sheet.header.is_empty() {
+                    sheet.header = cells;
+                } else {
+                    sheet.rows.push(cells);
+                }
+            }
+            offset += line.len();
+        }
+        sheet.check(columns)?;
+        Ok(sheet)
+    }
+
+    fn check(&self, columns: &[&str]) -> Result<(), FileError> {
+        let Some(last) = self.header.last() else {
+            return Err(FileError::unreadable(self.file, "the file is empty; its first line must name the columns"));
+        };
+        for (number, cell) in self.header.iter().enumerate() {
+            if !columns.contains(&cell.text.as_str()) {
+                let known = format!("the columns here are {}", columns.join(", "));
+                return Err(self
+                    .error(cell, format!("unknown column \"{}\"", shortened(&cell.text)))
+                    .hint(nearest(&cell.text, columns.iter().copied()).unwrap_or(known)));
+            }
+            if self.header[..number].iter().any(|other| other.text == cell.text) {
+                return Err(self.error(cell, format!("the column \"{}\" is there twice", cell.text)));
+            }
+        }
+        if let Some(row) = self.rows.iter().find(|row| row.len() != self.header.len()) {
+            let (got, needed) = (row.len(), self.header.len());
+            let message = format!("this line has {got} cells; the first line names {needed} columns");
+            return Err(self
+                .error(row.last().unwrap_or(last), message)
+                .hint("a cell with a comma needs double quotes"));
+        }
+        if self.rows.is_empty() {
+            return Err(self.error(last, "there is no line after the names of the columns"));
+        }
+        Ok(())
+    }
+
+    fn cells(&self, line: &str, offset: usize) -> Result<Vec<Cell>, FileError> {
+        let mut cells = Vec::new();
+        let mut at = 0;
+        loop {
+            let rest = &line[at..];
+            let blanks = rest.len() - rest.trim_start().len();
+            let start = at + blanks;
+            let (text, end) = if let Some(quoted) = line[start..].strip_prefix('"') {
+                let (text, length) = self.quoted(quoted, offset + start)?;
+                (text, start + 1 + length)
+            } else {
+                let length = line[start..].find(',').unwrap_or(line.len() - start);
+                (line[start..start + length].trim_end().to_owned(), start + length)
+            };
+            cells.push(Cell { text, offset: offset + start });
+            let after = line[end..].trim_start();
+            at = line.len() - after.len();
+            match after.chars().next() {
+                None => return Ok(cells),
+                Some(',') => at += 1,
+                Some(_) => return Err(self.error_at(offset + at, "a comma is needed after the closing quote")),
+            }
+        }
+    }
+
+    /// The text up to the closing quote, and the number of bytes with it.
+    fn quoted(&self, text: &str, offset: usize) -> Result<(String, usize), FileError> {
+        let mut content = String::new();
+        let mut at = 0;
+        loop {
+            let Some(length) = text[at..].find('"') else {
+                return Err(self.error_at(offset, "the quote is not closed on this line"));
+            };
+            content.push_str(&text[at..at + length]);
+            at += length + 1;
+            if !text[at..].starts_with('"') {
+                return Ok((content, at));
+            }
+            content.push('"');
+            at += 1;
+        }
+    }
+
+    /// The number of a column.
+    pub(super) fn column(&self, name: &str) -> Option<usize> {
+        self.header.iter().position(|cell| cell.text == name)
+    }
+
+    pub(super) fn need(&self, name: &str) -> Result<usize, FileError> {
+        self.column(name).ok_or_else(|| {
+            let names: Vec<&str> = self.header.iter().map(|cell| cell.text.as_str()).collect();
+            let message = format!("there is no column \"{name}\"; the columns are {}", names.join(", "));
+            self.header.first().map_or_else(|| self.error_at(0, &message), |cell| self.error(cell, &message))
+        })
+    }
+
+    pub(super) fn error(&self, cell: &Cell, message: impl Into<String>) -> FileError {
+        self.error_at(cell.offset, message)
+    }
+
+    fn error_at(&self, offset: usize, message: impl Into<String>) -> FileError {
+        FileError::at(self.file, self.text, offset, message)
+    }
+
+    /// A finite number that is not negative.
+    pub(super) fn amount(&self, cell: &Cell, what: &str) -> Result<f64, FileError> {
+        match cell.text.parse::<f64>() {
+            Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
+            Ok(_) => Err(self.error(cell, format!("{what} is {}; it must be finite and not negative", cell.text))),
+            Err(_) => Err(self.error(cell, format!("{what} must be a number, not \"{}\"", shortened(&cell.text)))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_know_their_text_and_place() {
+        let text = "\u{feff}state, action ,mass\r\n# a comment\n\n\"(0,1)\",\"say \"\"hi\"\"\" , 0.5\n";
+        let sheet = Sheet::parse("my.csv", text, &["state", "action", "mass"]).unwrap();
+        assert_eq!(sheet.rows.len(), 1);
+        let texts: Vec<&str> = sheet.rows[0].iter().map(|cell| cell.text.as_str()).collect();
+        assert_eq!(texts, ["(0,1)", "say \"hi\"", "0.5"]);
+        assert_eq!(sheet.error(&sheet.rows[0][2], "x").to_string(), "my.csv:4:24: x");
+    }
+
+    #[test]
+    fn broken_tables_are_refused() {
+        let message = |text: &str| match Sheet::parse("my.csv", text, &["state", "action"]) {
+            Ok(_) => panic!("{text:?} is accepted"),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(message(""), "my.csv: the file is empty; its first line must name the columns");
+        assert_eq!(message("state,acton\n"), "my.csv:1:7: unknown column \"acton\"");
+        assert_eq!(message("state,state\na,b"), "my.csv:1:7: the column \"state\" is there twice");
+        assert_eq!(message("state,action\n"), "my.csv:1:7: there is no line after the names of the columns");
+        assert_eq!(message("state,action\n\"a,b"), "my.csv:2:1: the quote is not closed on this line");
+        assert_eq!(message("state,action\n\"a\"b,c"), "my.csv:2:4: a comma is needed after the closing quote");
+        let short = "my.csv:2:5: this line has 3 cells; the first line names 2 columns";
+        assert_eq!(message("state,action\na,b,c"), short);
+    }
+}

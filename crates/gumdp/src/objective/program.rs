@@ -1,0 +1,255 @@
+//! Expressions as programs for a stack machine: values, slopes and ranges, without allocating for a value.
+
+use super::Bounds;
+use super::expression::{Binary, Node, Unary};
+
+/// An expression in postfix order.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    instructions: Vec<Instruction>,
+    /// The most numbers that are on the stack at once.
+    depth: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Instruction {
+    Number(f64),
+    Input(u32),
+    Unary(Unary),
+    Binary(Binary),
+}
+
+/// Most formulas need less than this much stack.
+const USUAL_DEPTH: usize = 8;
+
+/// No formula that can be parsed needs more: nesting is limited.
+const DEEPEST: usize = 512;
+
+impl Program {
+    pub(super) fn new(root: &Node) -> Self {
+        let mut program = Self { instructions: Vec::new(), depth: 0 };
+        program.push(root, 0);
+        program
+    }
+
+    /// Appends what leaves the node's value on a stack with `below` numbers.
+    fn push(&mut self, node: &Node, below: usize) {
+        self.depth = self.depth.max(below + 1);
+        let instruction = match node {
+            Node::Number(x) => Instruction::Number(*x),
+            Node::Input(number) => Instruction::Input(*number as u32),
+            Node::Unary(unary, inner) => {
+                self.push(inner, below);
+                Instruction::Unary(*unary)
+            }
+            Node::Binary(binary, left, right) => {
+                self.push(left, below);
+                self.push(right, below + 1);
+                Instruction::Binary(*binary)
+            }
+        };
+        self.instructions.push(instruction);
+    }
+
+    /// Whether a value can be computed: the stack is large enough.
+    pub(super) fn fits(&self) -> bool {
+        self.depth <= DEEPEST
+    }
+
+    /// The value of the expression for these inputs.
+    #[inline]
+    pub(super) fn value(&self, input: impl Fn(usize) -> f64) -> f64 {
+        if self.depth <= USUAL_DEPTH { self.run::<USUAL_DEPTH>(input) } else { self.run::<DEEPEST>(input) }
+    }
+
+    #[inline]
+    fn run<const DEPTH: usize>(&self, input: impl Fn(usize) -> f64) -> f64 {
+        let mut stack = [0.0; DEPTH];
+        let mut top = 0;
+        for instruction in &self.instructions {
+            match *instruction {
+                Instruction::Number(x) => {
+                    stack[top] = x;
+                    top += 1;
+                }
+                Instruction::Input(number) => {
+                    stack[top] = input(number as usize);
+                    top += 1;
+                }
+                Instruction::Unary(unary) => stack[top - 1] = unary.of(stack[top - 1]),
+                Instruction::Binary(binary) => {
+                    top -= 1;
+                    stack[top - 1] = binary.of(stack[top - 1], stack[top]);
+                }
+            }
+        }
+        stack[0]
+    }
+
+    /// The slope of the expression in each input, by automatic differentiation; at a kink one of the Clarke subdifferential's.
+    /// `None` if one is infinite or not a number.
+    pub(super) fn slopes(&self, inputs: &[f64]) -> Option<Vec<f64>> {
+        let slopes: Vec<f64> = (0..inputs.len()).map(|wanted| self.slope(inputs, wanted)).collect();
+        slopes.iter().all(|slope| slope.is_finite()).then_some(slopes)
+    }
+
+    fn slope(&self, inputs: &[f64], wanted: usize) -> f64 {
+        let mut stack: Vec<(f64, f64)> = Vec::with_capacity(self.depth);
+        for instruction in &self.instructions {
+            let result = match *instruction {
+                Instruction::Number(x) => (x, 0.0),
+                Instruction::Input(number) => {
+                    (inputs[number as usize], if number as usize == wanted { 1.0 } else { 0.0 })
+                }
+                Instruction::Unary(unary) => {
+                    let (x, slope) = stack.pop().unwrap_or_default();
+                    (unary.of(x), times(unary.slope(x), slope))
+                }
+                Instruction::Binary(binary) => {
+                    let (y, y_slope) = stack.pop().unwrap_or_default();
+                    let (x, x_slope) = stack.pop().unwrap_or_default();
+                    let (in_x, in_y) = binary.slopes(x, y);
+                    (binary.of(x, y), times(in_x, x_slope) + times(in_y, y_slope))
+                }
+            };
+            stack.push(result);
+        }
+        stack.pop().map_or(0.0, |(_, slope)| slope)
+    }
+
+    /// A range that contains every value that is a number, if the inputs are in these ranges: interval arithmetic. Its ends may
+    /// be infinite.
+    pub(super) fn range(&self, inputs: &[Bounds]) -> Bounds {
+        let mut stack: Vec<Bounds> = Vec::with_capacity(self.depth);
+        for instruction in &self.instructions {
+            let result = match *instruction {
+                Instruction::Number(x) => Bounds { low: x, high: x },
+                Instruction::Input(number) => inputs[number as usize],
+                Instruction::Unary(unary) => stack.pop().map_or(EVERYTHING, |x| unary.range(x)).outward(),
+                Instruction::Binary(binary) => match (stack.pop(), stack.pop()) {
+                    (Some(y), Some(x)) => binary.range(x, y).outward(),
+                    _ => EVERYTHING,
+                },
+            };
+            stack.push(result);
+        }
+        stack.pop().unwrap_or(EVERYTHING)
+    }
+}
+
+const EVERYTHING: Bounds = Bounds { low: f64::NEG_INFINITY, high: f64::INFINITY };
+
+impl Bounds {
+    /// Each operation rounds, by a part of its result; the range covers that. Ends that are not numbers say nothing.
+    pub(super) fn outward(self) -> Self {
+        const ROUNDING: f64 = 1e-12;
+        let low = if self.low.is_nan() { f64::NEG_INFINITY } else { self.low };
+        let high = if self.high.is_nan() { f64::INFINITY } else { self.high };
+        let slack = |end: f64| if end.is_finite() { ROUNDING * end.abs() } else { 0.0 };
+        Self { low: low - slack(low), high: high + slack(high) }
+    }
+
+    fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let mut bounds = Self { low: f64::INFINITY, high: f64::NEG_INFINITY };
+        for value in values {
+            if value.is_nan() {
+                return EVERYTHING;
+            }
+            bounds.low = bounds.low.min(value);
+            bounds.high = bounds.high.max(value);
+        }
+        bounds
+    }
+
+    fn contains(self, x: f64) -> bool {
+        self.low <= x && x <= self.high
+    }
+}
+
+/// What does not depend on the input has slope 0, however steep it is.
+fn times(outer: f64, inner: f64) -> f64 {
+    if inner == 0.0 { 0.0 } else { outer * inner }
+}
+
+impl Unary {
+    fn slope(self, x: f64) -> f64 {
+        match self {
+            Self::Negate => -1.0,
+            Self::Absolute if x == 0.0 => 0.0,
+            Self::Absolute => x.signum(),
+            Self::Exponential => x.exp(),
+            Self::Logarithm => 1.0 / x,
+            Self::SquareRoot => 0.5 / x.sqrt(),
+        }
+    }
+
+    fn range(self, Bounds { low, high }: Bounds) -> Bounds {
+        match self {
+            Self::Negate => Bounds { low: -high, high: -low },
+            Self::Absolute => {
+                let nearest = if low <= 0.0 && high >= 0.0 { 0.0 } else { low.abs().min(high.abs()) };
+                Bounds { low: nearest, high: low.abs().max(high.abs()) }
+            }
+            Self::Exponential => Bounds { low: low.exp(), high: high.exp() },
+            // Numbers below 0 have neither; those in reach of rounding count as 0.
+            Self::Logarithm => Bounds { low: low.max(0.0).ln(), high: high.max(0.0).ln() },
+            Self::SquareRoot => Bounds { low: low.max(0.0).sqrt(), high: high.max(0.0).sqrt() },
+        }
+    }
+}
+
+impl Binary {
+    /// The slopes in x and in y.
+    fn slopes(self, x: f64, y: f64) -> (f64, f64) {
+        match self {
+            Self::Add => (1.0, 1.0),
+            Self::Subtract => (1.0, -1.0),
+            Self::Multiply => (y, x),
+            Self::Divide => (1.0 / y, -x / (y * y)),
+            Self::Power => {
+                let in_x = if y == 0.0 { 0.0 } else { y * x.powf(y - 1.0) };
+                (in_x, if x == 0.0 && y > 0.0 { 0.0 } else { x.powf(y) * x.ln() })
+            }
+            Self::Minimum if x <= y => (1.0, 0.0),
+            Self::Maximum if x >= y => (1.0, 0.0),
+            Self::Minimum | Self::Maximum => (0.0, 1.0),
+        }
+    }
+
+    fn range(self, x: Bounds, y: Bounds) -> Bounds {
+        let ends = |f: fn(f64, f64) -> f64| {
+            Bounds::of([f(x.low, y.low), f(x.low, y.high), f(x.high, y.low), f(x.high, y.high)])
+        };
+        match self {
+            Self::Add => Bounds { low: x.low + y.low, high: x.high + y.high },
+            Self::Subtract => Bounds { low: x.low - y.high, high: x.high - y.low },
+            Self::Multiply => ends(|x, y| x * y),
+            Self::Divide if y.contains(0.0) => EVERYTHING,
+            Self::Divide => ends(|x, y| x / y),
+            Self::Minimum => Bounds { low: x.low.min(y.low), high: x.high.min(y.high) },
+            Self::Maximum => Bounds { low: x.low.max(y.low), high: x.high.max(y.high) },
+            Self::Power => power_range(x, y),
+        }
+    }
+}
+
+/// The range of x^y.
+fn power_range(x: Bounds, y: Bounds) -> Bounds {
+    let constant = y.low == y.high;
+    let whole = constant && y.low == y.low.trunc();
+    if !(constant || x.low >= 0.0) {
+        // Bases below 0 have powers where y happens to be whole.
+        return EVERYTHING;
+    }
+    if whole && x.low < 0.0 {
+        let power = |base: f64| base.powf(y.low);
+        return match (y.low < 0.0, y.low % 2.0 == 0.0) {
+            (true, _) if x.contains(0.0) => EVERYTHING,
+            (false, true) if x.high > 0.0 => Bounds::of([0.0, power(x.low), power(x.high)]),
+            _ => Bounds::of([power(x.low), power(x.high)]),
+        };
+    }
+    // Without a whole exponent only bases from 0 on have powers; there the extremes are at the corners.
+    let (low, high) = (x.low.max(0.0), x.high.max(0.0));
+    Bounds::of([low.powf(y.low), low.powf(y.high), high.powf(y.low), high.powf(y.high)])
+}
