@@ -72,4 +72,4 @@ pub use planner::{
 };
 pub use policy::{ExplicitPolicy, Markov, Policy, PolicyError, Scripted, Uniform};
 pub use problem::{OccupancyState, Problem, ProblemError};
-pub use risk::{Erm, ErmAccumulator, RiskError};
+pub use risk::{Cvar, Erm, ErmAccumulator, Evar, MeanCvar, ParseRiskError, Risk, RiskError};

@@ -88,10 +88,14 @@ fn over_occupancy_states(
         }
         let successors: Vec<u32> = mdp.successors(pair).map(|(state, _)| state.0).collect();
         let limits = Limits { policy_bytes: 0, ..*limits };
-        let rest = Sweep { problem, reduced: &reduced, erm, limits }.run(at.time + 1, &successors, &features)?;
+        let rest = Sweep { problem, reduced: &reduced, aims: [erm.into()], limits }.run(
+            at.time + 1,
+            &successors,
+            &features,
+        )?;
         let outcomes = || rest.roots.iter().zip(mdp.successors(pair));
-        let risk = erm.of_outcomes(outcomes().map(|(solved, (_, p))| (solved.value, p)));
-        let mean = Erm::MEAN.of_outcomes(outcomes().map(|(solved, (_, p))| (solved.mean, p)));
+        let risk = erm.of_outcomes(outcomes().map(|([solved], (_, p))| (solved.value, p)));
+        let mean = Erm::MEAN.of_outcomes(outcomes().map(|([solved], (_, p))| (solved.mean, p)));
         values.push((risk, mean));
         states += rest.states;
     }
