@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use gumdp::Risk;
 use gumdp::planner::MAX_SIMULATIONS;
 
 /// More runs than this are a typing error.
@@ -28,6 +29,7 @@ Examples:
   gumdp run mdp --beta 0.1,5,10 --json  the same as data
   gumdp compare msee --beta 50          both planners, the optimum and chance, side by side
   gumdp solve msee --beta 50            the exact optimum
+  gumdp solve msee --risk cvar:0.95     the same for the mean of the worst 5 %
   gumdp show rooms --toml > mine.toml   start a problem of your own
   gumdp reproduce                       every experiment of the paper
 
@@ -62,25 +64,7 @@ pub enum Command {
     /// Play the paper's planner, the default one, the optimum and chance side by side.
     Compare(CompareArgs),
     /// Compute the exact optimum.
-    #[command(
-        after_help = "Examples:\n  gumdp solve msee --beta 50\n  gumdp solve grid-mo --beta 8 --json\n  gumdp solve mine.toml --beta inf --max-states 200000000"
-    )]
-    Solve {
-        /// Name of a built-in task, or a problem file.
-        task: String,
-        /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk.
-        #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
-        beta: f64,
-        /// Refuse problems with more occupancy states than this.
-        #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = whole(1, u64::MAX))]
-        max_states: u64,
-        /// Use this many threads (default: all cores).
-        #[arg(long, value_name = "T", value_parser = threads)]
-        threads: Option<usize>,
-        /// A JSON object instead of text.
-        #[arg(long)]
-        json: bool,
-    },
+    Solve(SolveArgs),
     /// Make one decision and show its reasons.
     Plan(PlanArgs),
     /// Regenerate the paper's experiments with its settings and ours; can be resumed.
@@ -129,6 +113,9 @@ pub enum Command {
         /// β, if the folder holds several (default: the first).
         #[arg(long, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
         beta: Option<f64>,
+        /// The risk measure, if the folder holds several (default: the first).
+        #[arg(long, value_name = "MEASURE", value_parser = risk, conflicts_with = "beta")]
+        risk: Option<Risk>,
         /// Preset or policy, if the folder holds several (default: the first).
         #[arg(long)]
         preset: Option<String>,
@@ -156,10 +143,35 @@ pub enum Command {
     },
 }
 
+/// Arguments of `gumdp solve`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp solve msee --beta 50\n  gumdp solve msee --risk cvar:0.95\n  gumdp solve grid-mo --risk mean-cvar:0.9:0.5 --json\n  gumdp solve mine.toml --beta inf --max-states 200000000"
+)]
+pub struct SolveArgs {
+    /// Name of a built-in task, or a problem file.
+    pub task: String,
+    /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk; the same as --risk erm:B.
+    #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
+    pub beta: Option<f64>,
+    /// Risk measure: mean, worst, best, erm:B, seeking:B, cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT.
+    #[arg(long, value_name = "MEASURE", value_parser = risk, conflicts_with = "beta")]
+    pub risk: Option<Risk>,
+    /// Refuse problems with more occupancy states than this.
+    #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = whole(1, u64::MAX))]
+    pub max_states: u64,
+    /// Use this many threads (default: all cores).
+    #[arg(long, value_name = "T", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// A JSON object instead of text.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Arguments of `gumdp run`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp run rooms\n  gumdp run mdp --beta 0.1,5,10 --runs 1000 --json\n  gumdp run mine.toml --beta -1,0,inf --policy exact\n  gumdp run grid-mo --preset paper --out paper-grid-mo"
+    after_help = "Examples:\n  gumdp run rooms\n  gumdp run mdp --beta 0.1,5,10 --runs 1000 --json\n  gumdp run mine.toml --beta -1,0,inf --policy exact\n  gumdp run rooms --risk mean,cvar:0.95,evar:0.95,worst\n  gumdp run grid-mo --preset paper --out paper-grid-mo"
 )]
 pub struct RunArgs {
     /// What is played.
@@ -192,6 +204,10 @@ pub struct ExperimentArgs {
     /// Attitudes to risk, separated by commas: 0 is the mean, inf the worst case, negative seeks risk (default: the task's).
     #[arg(long, short, value_name = "B,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
     pub beta: Vec<f64>,
+    /// Risk measures instead, separated by commas: mean, worst, best, erm:B, seeking:B, cvar:LEVEL, evar:LEVEL or
+    /// mean-cvar:LEVEL:WEIGHT.
+    #[arg(long, value_name = "MEASURE,…", value_delimiter = ',', value_parser = risk, conflicts_with = "beta")]
+    pub risk: Vec<Risk>,
     /// Episodes per β (default: the task's).
     #[arg(long, value_name = "N", value_parser = whole(1, MAX_RUNS))]
     pub runs: Option<u64>,
@@ -230,14 +246,17 @@ pub struct PolicyArgs {
 /// Arguments of `gumdp plan`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp plan rooms --beta 10\n  gumdp plan grid-mo --beta 8 --time-limit 50ms\n  gumdp plan msee --beta 50 --state s2 --policy planner --simulations 5000"
+    after_help = "Examples:\n  gumdp plan rooms --beta 10\n  gumdp plan rooms --risk cvar:0.9\n  gumdp plan grid-mo --beta 8 --time-limit 50ms\n  gumdp plan msee --beta 50 --state s2 --policy planner --simulations 5000"
 )]
 pub struct PlanArgs {
     /// Name of a built-in task, or a problem file.
     pub task: String,
-    /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk.
+    /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk; the same as --risk erm:B.
     #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
-    pub beta: f64,
+    pub beta: Option<f64>,
+    /// Risk measure: mean, worst, best, erm:B, seeking:B, cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT.
+    #[arg(long, value_name = "MEASURE", value_parser = risk, conflicts_with = "beta")]
+    pub risk: Option<Risk>,
     /// The state to decide in, at time 0 (default: the task's first initial state).
     #[arg(long, value_name = "S")]
     pub state: Option<String>,
@@ -325,6 +344,10 @@ fn beta(text: &str) -> Result<f64, String> {
         Ok(beta) if !beta.is_nan() => Ok(beta + 0.0),
         _ => Err("it must be a number in [-inf, inf]".to_owned()),
     }
+}
+
+fn risk(text: &str) -> Result<Risk, String> {
+    text.parse().map_err(|error: gumdp::ParseRiskError| error.to_string())
 }
 
 /// A whole number of a range.

@@ -51,17 +51,16 @@ fn dispatch(cli: Cli) -> Result<()> {
         Command::Show { task, toml, svg } => commands::show::show(&task, toml, svg.as_deref()),
         Command::Run(args) => commands::run::run(&args, quiet),
         Command::Compare(args) => commands::compare::compare(&args, quiet),
-        Command::Solve { task, beta, max_states, threads, json } => {
-            commands::solve::solve(&task, beta, max_states, threads, json, quiet)
-        }
+        Command::Solve(args) => commands::solve::solve(&args, quiet),
         Command::Plan(args) => commands::plan::plan(&args),
         Command::Reproduce { figures, runs, paper_only, seed, threads, out } => {
             let chosen = Chosen { figures: &figures, runs, paper_only, seed };
             commands::reproduce::reproduce(&chosen, threads, &out, quiet)
         }
         Command::Report { dir } => commands::report::report(&dir, quiet),
-        Command::Replay { dir, run, task, beta, preset } => {
-            commands::replay::replay(&dir, run, task.as_deref(), beta, preset.as_deref())
+        Command::Replay { dir, run, task, beta, risk, preset } => {
+            let risk = beta.map(commands::entropic).or(risk);
+            commands::replay::replay(&dir, run, task.as_deref(), risk, preset.as_deref())
         }
         Command::Speed { out, seconds, runs } => commands::speed::speed(&out, seconds, runs),
         Command::Study(args) => commands::study::study(&args, quiet),

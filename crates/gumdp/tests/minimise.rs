@@ -177,25 +177,3 @@ fn measures_are_ordered_and_brute_force_knows_its_laws() {
         ["mean", "cvar:0.7", "evar:0.7", "worst"].map(|measure| solve(&problem, risk(measure)).high);
     assert!(mean <= cvar && cvar <= evar + 1e-12 && evar <= worst + 1e-12);
 }
-
-#[test]
-fn timing_of_tasks() {
-    for name in ["msee", "mo-max", "mdp", "rooms", "il", "grid-mo"] {
-        let problem = task(name);
-        for measure in ["cvar:0.95", "evar:0.95", "mean-cvar:0.95:0.5", "cvar:0.5", "evar:0.5"] {
-            let started = std::time::Instant::now();
-            match minimise(&problem, risk(measure), &Limits::default()) {
-                Ok(s) => println!("{name} {measure} [{}, {}] {:?} mean {} solves {} states {} {:.2} s", s.low, s.high, s.outer, s.mean, s.solves, s.states, started.elapsed().as_secs_f64()),
-                Err(error) => println!("{name} {measure} {error} {:.2}", started.elapsed().as_secs_f64()),
-            }
-        }
-    }
-    let problem = task("msee");
-    let erms: Vec<Erm> = (0..56).map(|k| Erm::new(f64::from(k)).unwrap()).collect();
-    let started = std::time::Instant::now();
-    let many = optima(&problem, &erms, &Limits::default()).unwrap();
-    println!("56 levels {:.2} s", started.elapsed().as_secs_f64());
-    let started = std::time::Instant::now();
-    for (&erm, one) in erms.iter().zip(many) { assert_eq!(optimum(&problem, erm, &Limits::default()).unwrap().value, one.value); }
-    println!("56 levels alone {:.2} s", started.elapsed().as_secs_f64());
-}

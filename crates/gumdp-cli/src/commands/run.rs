@@ -4,15 +4,15 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use anyhow::Result;
-use gumdp::Task;
+use gumdp::{Risk, Task};
 use serde::Serialize;
 
-use super::{betas, heading, keep, limits, load, open_store, policy, print_json, with_threads};
+use super::{heading, keep, limits, load, open_store, policy, print_json, risks, with_threads};
 use crate::args::{PolicyName, Preset, RunArgs};
 use crate::cells::Cell;
 use crate::draw;
 use crate::exact::Solver;
-use crate::number::{self, beta, short};
+use crate::number::{self, short};
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row};
@@ -24,11 +24,12 @@ struct PlayedRow<'a> {
     #[serde(flatten)]
     row: Row,
     auto: Option<&'a str>,
+    outer: Option<&'a str>,
 }
 
 impl<'a> PlayedRow<'a> {
     fn new(finished: &'a Finished) -> Self {
-        Self { row: Row::new(finished), auto: finished.cell.auto.as_deref() }
+        Self { row: Row::new(finished), auto: finished.cell.auto.as_deref(), outer: finished.cell.outer.as_deref() }
     }
 }
 
@@ -38,28 +39,28 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     let RunArgs { experiment: args, policy: chosen } = args;
     let task = load(&args.task)?;
     let policy = policy(chosen, None)?;
-    let betas = betas(args, &task);
+    let risks = risks(args, &task);
     let store = open_store(args, &task, "")?;
-    let progress = Progress::new(betas.len() as u64 * args.runs.unwrap_or(task.defaults.runs), quiet);
+    let progress = Progress::new(risks.len() as u64 * args.runs.unwrap_or(task.defaults.runs), quiet);
     let mut solver = Solver::new(&task.problem, limits(policy, chosen.max_states));
     let finished: Vec<Finished> = with_threads(args.threads, || {
-        let cell = |beta: f64, solver: &mut Solver| {
+        let cell = |risk: Risk, solver: &mut Solver| {
             let who = match policy {
-                PolicyName::Auto => return Cell::auto(&task, beta, args.seed, solver),
+                PolicyName::Auto => return Cell::auto(&task, risk, args.seed, solver),
                 PolicyName::Planner if chosen.preset == Some(Preset::Paper) => Who::Paper,
                 PolicyName::Planner => Who::Default,
                 PolicyName::Uniform => Who::Uniform,
                 PolicyName::Exact => Who::Exact,
                 PolicyName::BackwardInduction => Who::BackwardInduction,
             };
-            Ok(Cell::new(&task, beta, who, args.seed))
+            Cell::new(&task, risk, who, args.seed)
         };
-        let play = |&beta: &f64| {
-            progress.message(format!("{} β = {}", task.name, number::beta(beta)));
-            let cell = cell(beta, &mut solver)?.with(args.runs, args.simulations);
+        let play = |&risk: &Risk| {
+            progress.message(format!("{} {}", task.name, number::risk_label(risk)));
+            let cell = cell(risk, &mut solver).with(args.runs, args.simulations);
             Finished::play(cell, &task, store.as_ref(), &progress, &mut solver)
         };
-        betas.iter().map(play).collect()
+        risks.iter().map(play).collect()
     })?;
     drop(progress);
 
@@ -70,7 +71,7 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
         print_table(&task, &finished, &mut io::stdout().lock())
     };
     if let Some(store) = &store {
-        let experiment = with_threads(args.threads, || Experiment::new(task, finished, &mut solver))?;
+        let experiment = with_threads(args.threads, || Ok(Experiment::new(task, finished, &mut solver)))?;
         keep(store, "run", &experiment, started, quiet, draw::draw)?;
     }
     printed
@@ -90,12 +91,13 @@ fn print_table(task: &Task, finished: &[Finished], out: &mut impl Write) -> Resu
     }
     writeln!(out, "{who}, {runs} runs, seed {seed}; lower is better")?;
     writeln!(out)?;
-    let header = ["beta", "mean", "median", "quartiles", "ERM", "95% interval", "CVaR95", "worst", "CPU s"];
+    let [label, value] = number::risk_headers(finished.iter().map(|finished| finished.cell.risk));
+    let header = [label, "mean", "median", "quartiles", value, "95% interval", "CVaR95", "worst", "CPU s"];
     let mut table = Table::new(&header, &[]);
     for cell_results in finished {
         let Finished { cell, summary, .. } = cell_results;
         table.row(vec![
-            beta(cell.beta),
+            number::risk(cell.risk),
             short(summary.mean),
             short(summary.median),
             format!("{} – {}", short(summary.q25), short(summary.q75)),
@@ -107,5 +109,10 @@ fn print_table(task: &Task, finished: &[Finished], out: &mut impl Write) -> Resu
         ]);
     }
     table.print(out)?;
+    for Finished { cell, .. } in finished {
+        if let Some(outer) = &cell.outer {
+            writeln!(out, "{}: {outer} (fixed at the first decision)", cell.risk)?;
+        }
+    }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use super::document::{Table, Value, shortened};
 use super::error::{FileError, nearest};
 use crate::model::{Action, Mdp};
+use crate::risk::{Erm, Risk};
 
 /// How a task is usually run; what a file leaves out has the values of [`Defaults::default`].
 ///
@@ -16,6 +17,8 @@ use crate::model::{Action, Mdp};
 pub struct Defaults {
     /// Risk parameters β, one box of the figure for each. Any number but NaN; 0 is the mean, ∞ the worst case.
     pub betas: Vec<f64>,
+    /// Risk measures to be played instead of the β, if the file names some.
+    pub risks: Vec<Risk>,
     /// The range of β over which a curve is drawn, if the task has one.
     pub curve: Option<[f64; 2]>,
     /// Number of episodes.
@@ -28,10 +31,20 @@ pub struct Defaults {
     pub variant: PlannerVariant,
 }
 
+impl Defaults {
+    /// The attitudes to risk the task is usually played with. See the [example](Defaults).
+    #[must_use]
+    pub fn risks(&self) -> Vec<Risk> {
+        let entropic = |&beta: &f64| Erm::new(beta).unwrap_or(Erm::MEAN).into();
+        if self.risks.is_empty() { self.betas.iter().map(entropic).collect() } else { self.risks.clone() }
+    }
+}
+
 impl Default for Defaults {
     fn default() -> Self {
         Self {
             betas: vec![0.1, 1.0, 10.0],
+            risks: Vec::new(),
             curve: None,
             runs: 100,
             simulations: 500,
@@ -73,9 +86,17 @@ pub(super) fn read_defaults(root: Table) -> Result<Defaults, FileError> {
     let mut defaults = Defaults::default();
     if let Some(experiment) = root.get("experiment") {
         let table = experiment.table()?;
-        table.only(&["beta", "curve", "runs", "simulations"])?;
+        table.only(&["beta", "risk", "curve", "runs", "simulations"])?;
         if let Some(beta) = table.get("beta") {
             defaults.betas = read_betas(beta)?;
+        }
+        if let Some(risk) = table.get("risk") {
+            if table.get("beta").is_some() {
+                return Err(risk
+                    .error("risk and beta are both given")
+                    .hint("beta = 5 is risk = \"erm:5\"; leave one out"));
+            }
+            defaults.risks = read_risks(risk)?;
         }
         if let Some(curve) = table.get("curve") {
             let [low, high] = curve.two_numbers()?;
@@ -119,6 +140,16 @@ fn read_betas(value: Value) -> Result<Vec<f64>, FileError> {
         if beta.is_nan() { Err(value.refused(beta, "be a number (inf is the worst case)")) } else { Ok(beta) }
     };
     values.into_iter().map(beta).collect()
+}
+
+/// One risk measure or a list of them.
+fn read_risks(value: Value) -> Result<Vec<Risk>, FileError> {
+    let values = if value.is_list() { value.list()? } else { vec![value] };
+    if values.is_empty() {
+        return Err(value.error(format!("{} is empty; it must have at least one measure", value.name())));
+    }
+    let risk = |value: Value| value.text()?.parse::<Risk>().map_err(|error| value.error(error.to_string()));
+    values.into_iter().map(risk).collect()
 }
 
 pub(super) fn read_scripts(root: Table, mdp: &Mdp) -> Result<Vec<Script>, FileError> {

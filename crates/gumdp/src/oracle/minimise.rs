@@ -5,13 +5,15 @@
 //! bound by more than the tolerance. Found policies are improved by taking the best outer variable for their law in turn.
 //! Not here: entropic risks, whose optimum needs no search ([`super::optimum()`]).
 
+use super::decide::{ExactDecision, decide_for};
 use super::distribution::distribution;
 use super::occupancy_dp::{Limits, solve_aim};
 use super::optima::Passes;
 use super::optimal::{OptimalPolicy, Solution, optimum};
 use super::outer::{Interval, Outer};
 use super::{OracleError, check_bounded};
-use crate::problem::Problem;
+use crate::policy::ExplicitPolicy;
+use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, Risk};
 
 /// How wide the interval may be.
@@ -57,8 +59,11 @@ pub struct RiskSolution {
     pub states: u64,
     /// Number of problems solved inside.
     pub solves: u64,
-    /// How the policy was found.
-    pub(super) solution: Solution,
+    /// The measure as a minimum over the outer variable, and its value.
+    family: Option<(Outer, f64)>,
+    /// The entropic risk measure if there is no such variable.
+    erm: Erm,
+    solution: Solution,
 }
 
 impl RiskSolution {
@@ -68,10 +73,31 @@ impl RiskSolution {
         self.solution.policy()
     }
 
-    /// The inner problem that the policy solves: its value is that of the inner aim, not the risk.
+    /// The inner problem that the policy solves: its value is that of the inner aim, not the risk. See the
+    /// [example](minimise()).
     #[must_use]
     pub fn inner(&self) -> &Solution {
         &self.solution
+    }
+
+    /// One decision with its reasons, as [`super::decide()`] gives it, with the outer variable fixed at its best value. What an
+    /// action costs is the risk of the whole episode as this variable sees it.
+    ///
+    /// # Errors
+    /// Those of [`super::decide()`].
+    ///
+    /// # Panics
+    /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
+    pub fn decide(&self, at: &OccupancyState, limits: &Limits) -> Result<ExactDecision, OracleError> {
+        let policy = self.policy();
+        let Some((outer, y)) = self.family else {
+            return decide_for(policy.problem(), self.erm.into(), at, limits);
+        };
+        let mut decision = decide_for(policy.problem(), outer.aim(y), at, limits)?;
+        for reason in &mut decision.reasons {
+            reason.erm = outer.risk(y, reason.erm);
+        }
+        Ok(decision)
     }
 }
 
@@ -99,7 +125,17 @@ pub fn minimise(problem: &Problem, risk: Risk, limits: &Limits) -> Result<RiskSo
     if let Some(erm) = risk.as_erm() {
         let solution = optimum(problem, erm, limits)?;
         let Solution { value, mean, states, .. } = solution;
-        return Ok(RiskSolution { low: value, high: value, outer: None, mean, states, solves: 1, solution });
+        return Ok(RiskSolution {
+            low: value,
+            high: value,
+            outer: None,
+            mean,
+            states,
+            solves: 1,
+            family: None,
+            erm,
+            solution,
+        });
     }
     let mut passes = Passes::new(problem, limits)?;
     let outer = match risk {
@@ -251,6 +287,7 @@ impl Search<'_> {
         };
         // There is one from the first start on.
         let solution = solution.ok_or(OracleError::Overflow)?;
-        Ok(RiskSolution { low, high, outer: Some(variable), mean: solution.mean, states, solves, solution })
+        let (family, erm, mean) = (Some((self.outer, outer)), Erm::MEAN, solution.mean);
+        Ok(RiskSolution { low, high, outer: Some(variable), mean, states, solves, family, erm, solution })
     }
 }
