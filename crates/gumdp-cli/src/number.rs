@@ -1,26 +1,12 @@
 //! Numbers in JSON and in tables: infinities as the strings "inf" and "-inf", which JSON has no numbers for.
 
 use gumdp::Risk;
-use serde::{Deserialize, Deserializer, Serializer};
+use serde::Serializer;
 
 /// Writes a number; an infinity as a string.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_str(&value.to_string()) }
-}
-
-/// Reads a number, or "inf" or "-inf".
-pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Number {
-        Finite(f64),
-        Text(String),
-    }
-    match Number::deserialize(deserializer)? {
-        Number::Finite(value) => Ok(value),
-        Number::Text(text) => text.parse().map_err(serde::de::Error::custom),
-    }
 }
 
 /// β as text, for file names and tables: as short as it can be and still be read back exactly.

@@ -199,7 +199,9 @@ impl<'a> Plan<'a> {
             Who::Default => &["action", "estimate"],
             _ => &["action", "ERM", "mean"],
         };
-        let mut table = Table::new(header, &[0]);
+        let name = if self.beta.is_some() { "ERM" } else { "risk" };
+        let shown: Vec<&str> = header.iter().map(|&title| if title == "ERM" { name } else { title }).collect();
+        let mut table = Table::new(&shown, &[0]);
         for reason in &self.reasons {
             let mark = if reason.action == *action { " ←" } else { "" };
             let column = |name: &&str| match *name {
@@ -222,11 +224,11 @@ impl<'a> Plan<'a> {
         } else if self.preset.plans() {
             writeln!(
                 out,
-                "estimated ERM {root}; {simulations} simulations, {simulated_steps} steps, {tree_nodes} nodes; \
+                "estimated {name} {root}; {simulations} simulations, {simulated_steps} steps, {tree_nodes} nodes; \
                  stopped by {stopped}"
             )?;
         } else {
-            writeln!(out, "optimal ERM {root}; each action is followed by the best there is")?;
+            writeln!(out, "optimal {name} {root}; each action is followed by the best there is")?;
         }
         Ok(())
     }
