@@ -274,7 +274,7 @@ mod tests {
                 let evar = Evar::new(level).unwrap();
                 let value = evar.of_distribution(law).unwrap();
                 let at = |beta: f64| Erm::new(beta).unwrap().of_distribution(law) + evar.price() / beta;
-                let grid = (-400..400).map(|k| at(1.05_f64.powi(k))).fold(Erm::WORST.of_distribution(law), f64::min);
+                let grid = (-2000..2000).map(|k| at(1.01_f64.powi(k))).fold(Erm::WORST.of_distribution(law), f64::min);
                 let scale = law.iter().map(|outcome| outcome.0.abs()).fold(1.0, f64::max);
                 assert!(value <= grid + 1e-12 * scale, "{law:?} {level}: {value} {grid}");
                 let cvar = Cvar::new(level).unwrap().of_distribution(law).unwrap();
