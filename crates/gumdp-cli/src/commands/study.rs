@@ -45,7 +45,7 @@ fn chosen(args: &StudyArgs) -> Result<Vec<(StudyName, Vec<Job>)>> {
     let mut studies = Vec::new();
     for study in distinct(names.iter().copied()) {
         let jobs = match study {
-            StudyName::Ablation => ablation::jobs(),
+            StudyName::Ablation => ablation::jobs()?,
             StudyName::Worlds => worlds::jobs()?,
             StudyName::Convergence => convergence::jobs(),
         };

@@ -25,6 +25,9 @@ pub enum Variant {
     /// Step costs over the expected stay alone.
     #[serde(rename = "no share")]
     NoShare,
+    /// Without a look at the visits to come.
+    #[serde(rename = "no forecast")]
+    NoForecast,
     /// Leaves are expanded after their first rollout.
     #[serde(rename = "one rollout")]
     OneRollout,
@@ -38,12 +41,13 @@ pub enum Variant {
 
 impl Variant {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Paper,
         Self::Default,
         Self::NoTree,
         Self::TreeAlways,
         Self::NoShare,
+        Self::NoForecast,
         Self::OneRollout,
         Self::NoCaution,
         Self::PaperTheta,
@@ -59,6 +63,7 @@ impl Variant {
             Self::NoTree => "no tree",
             Self::TreeAlways => "tree always",
             Self::NoShare => "no share",
+            Self::NoForecast => "no forecast",
             Self::OneRollout => "one rollout",
             Self::NoCaution => "no caution",
             Self::PaperTheta => "theta of the paper",
@@ -96,6 +101,7 @@ impl Variant {
             Self::NoTree => GuidedSettings { reach: 0.0, ..settings },
             Self::TreeAlways => GuidedSettings { reach: f64::INFINITY, ..settings },
             Self::NoShare => GuidedSettings { share: 0.0, ..settings },
+            Self::NoForecast => GuidedSettings { forecast: false, ..settings },
             Self::OneRollout => GuidedSettings { rollouts: 1, ..settings },
             Self::NoCaution => GuidedSettings { caution: 0.0, ..settings },
             Self::PaperTheta => GuidedSettings { exploration: task.defaults.exploration, ..settings },

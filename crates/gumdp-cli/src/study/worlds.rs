@@ -18,14 +18,25 @@ const BETAS: &str = "[0.5, 3, 30]";
 
 /// Every world at each β, with both planners.
 pub fn jobs() -> Result<Vec<Job>> {
-    let mut jobs = Vec::new();
-    for (name, text) in maps().into_iter().map(on_map).chain(sparse().into_iter().map(without_map)) {
-        let task = Arc::new(Task::parse(&format!("{name}.toml"), &text)?);
-        for &beta in &task.defaults.betas {
-            jobs.extend(Variant::PLANNERS.map(|variant| Job::new(&task, beta, variant, task.defaults.runs)));
-        }
+    let mut worlds = Vec::new();
+    for (name, text) in maps().into_iter().map(on_map) {
+        worlds.push(task(name, &text)?);
     }
-    Ok(jobs)
+    worlds.extend(sparse_tasks()?);
+    let of_world = |world: &Arc<Task>| {
+        let at = |&beta| Variant::PLANNERS.map(|variant| Job::new(world, beta, variant, world.defaults.runs));
+        world.defaults.betas.iter().flat_map(at).collect::<Vec<_>>()
+    };
+    Ok(worlds.iter().flat_map(of_world).collect())
+}
+
+/// The sparse random problems.
+pub fn sparse_tasks() -> Result<Vec<Arc<Task>>> {
+    sparse().into_iter().map(without_map).map(|(name, text)| task(name, &text)).collect()
+}
+
+fn task(name: &str, text: &str) -> Result<Arc<Task>> {
+    Ok(Arc::new(Task::parse(&format!("{name}.toml"), text)?))
 }
 
 fn maps() -> Vec<(&'static str, String)> {

@@ -11,7 +11,9 @@
 //!
 //! U_t(s) = min over pairs of c_t(pair) + ERM[U_{t+1}(s')].
 //!
-//! Nothing in it knows of visits to come, so it is repeated as the occupancy grows.
+//! Nothing in it knows of visits to come, so it is repeated as the occupancy grows. Where f has a target that is too little:
+//! how far away the target is now says nothing about the end. There the expected visits to come under the policy found are
+//! added to Φ, and the problem is solved a second time.
 
 use super::moves::Moves;
 use crate::model::State;
@@ -44,30 +46,40 @@ pub(super) struct Marginal {
     /// ERM of U after a move, at d·moves + number; empty if nobody asked for it.
     risks: Vec<f64>,
     moves: usize,
-    /// M at t·holds + hold.
-    visits: Vec<f64>,
+    /// M and m_t/M at t·holds + hold; 0 where the mass is lost in rounding.
+    visits: Vec<(f64, f64)>,
     holds: usize,
     /// c at t·classes + class; empty if there are too many.
     costs: Vec<f64>,
     /// What the costs of each class were computed from, and the last root's time: they hold from there on.
     computed_from: Vec<u64>,
     last_time: Option<usize>,
+    /// Whether the visits to come are looked at, those from d steps ahead on at d·features, and the moves they come from at
+    /// d·states + place.
+    forecasts: bool,
+    forecast: Vec<f64>,
+    chosen: Vec<u32>,
+    /// Probabilities of states, at one time and the next.
+    here: Vec<f64>,
+    next: Vec<f64>,
 }
 
 impl Marginal {
     /// `share` is the part of the remaining mass that a visit to a state that can be met again brings at least, but not more than
     /// twice what an even distribution over all states would give it.
-    pub(super) fn new(problem: &Problem, moves: &Moves, share: f64) -> Self {
+    /// `forecast` is whether to look at the visits to come where the objective has a target.
+    pub(super) fn new(problem: &Problem, moves: &Moves, share: f64, forecast: bool) -> Self {
         let share = share.min(2.0 / problem.mdp().state_count() as f64);
         let (horizon, classes, holds) = (problem.horizon(), moves.classes.len(), moves.holds.len());
-        let mut visits = vec![0.0; horizon * holds];
+        let mut visits = vec![(0.0, 0.0); horizon * holds];
         let (mut stays, mut remaining) = (vec![0.0; holds], 0.0);
         for (t, mass) in problem.masses().iter().enumerate().rev() {
             remaining += mass;
             for (k, hold) in moves.holds.iter().enumerate() {
                 stays[k] = mass + hold.stay * stays[k];
                 let least = if hold.recurs { share * remaining } else { 0.0 };
-                visits[t * holds + k] = least.max(stays[k]);
+                let visit = least.max(stays[k]);
+                visits[t * holds + k] = if visit > 0.0 { (visit, mass / visit) } else { (0.0, 0.0) };
             }
         }
         Self {
@@ -84,7 +96,24 @@ impl Marginal {
             costs: vec![0.0; if horizon * classes <= KEPT_COSTS { horizon * classes } else { 0 }],
             computed_from: vec![0; classes],
             last_time: None,
+            forecasts: forecast
+                && problem.objective().has_target()
+                && horizon * problem.objective().feature_count() <= KEPT_COSTS,
+            forecast: Vec::new(),
+            chosen: Vec::new(),
+            here: Vec::new(),
+            next: Vec::new(),
         }
+    }
+
+    /// The features of the visits that are expected from this time on; empty if they are not known.
+    #[inline]
+    pub(super) fn ahead(&self, time: usize, features: usize) -> &[f64] {
+        if self.forecast.is_empty() {
+            return &[];
+        }
+        let first = (time - self.since).min(self.depth) * features;
+        &self.forecast[first..first + features]
     }
 
     /// U_t(s).
@@ -104,16 +133,20 @@ impl Marginal {
         if ahead >= self.depth { 0.0 } else { self.risks[ahead * self.moves + number as usize] }
     }
 
-    /// What a move costs at this time if the occupancy is that of `features`.
+    /// What a move costs at this time if the occupancy is that of `features`, and that of the visits to come `ahead`.
     #[inline]
-    pub(super) fn cost(&self, problem: &Problem, moves: &Moves, features: &[f64], time: usize, class: u32) -> f64 {
+    pub(super) fn cost(
+        &self,
+        problem: &Problem,
+        moves: &Moves,
+        features: &[f64],
+        ahead: &[f64],
+        time: usize,
+        class: u32,
+    ) -> f64 {
         let class = &moves.classes[class as usize];
-        let visit = self.visits[time * self.holds + class.hold as usize];
-        // So late that its mass is lost in rounding.
-        if visit == 0.0 {
-            return 0.0;
-        }
-        problem.objective().increase(features, class.pair.index(), visit) * (problem.masses()[time] / visit)
+        let (visit, rate) = self.visits[time * self.holds + class.hold as usize];
+        problem.objective().increase(features, ahead, class.pair.index(), visit) * rate
     }
 
     /// The move that is best at the root of the last update.
@@ -130,7 +163,8 @@ impl Marginal {
 
     /// How much the risk of f grows from here on if this move is made.
     pub(super) fn of_move(&self, problem: &Problem, moves: &Moves, erm: Erm, at: &OccupancyState, number: u32) -> f64 {
-        let cost = self.cost(problem, moves, &at.features, at.time, moves.get(number).class);
+        let ahead = self.ahead(at.time + 1, at.features.len());
+        let cost = self.cost(problem, moves, &at.features, ahead, at.time, moves.get(number).class);
         let after = moves.outcomes(number).iter().map(|to| (self.value(at.time + 1, to.state), to.probability));
         cost + backup(erm, after)
     }
@@ -146,6 +180,7 @@ impl Marginal {
         keep_risks: bool,
     ) {
         let steps = problem.horizon() - at.time;
+        self.forecast.clear();
         let changed = self.refresh_costs(problem, moves, at);
         // Where all of the way to the horizon is known, steps that change no cost change nothing.
         let known = self.since <= at.time
@@ -157,10 +192,24 @@ impl Marginal {
         }
         self.look_around(moves, at.state, steps, work);
         self.since = at.time;
+        self.induce(problem, moves, erm, at, keep_risks);
+        if keep_risks && self.forecasts {
+            self.look_ahead(problem, moves, at);
+            self.last_time = None;
+            self.refresh_costs(problem, moves, at);
+            // They are of no use at another root.
+            self.last_time = None;
+            self.induce(problem, moves, erm, at, keep_risks);
+        }
+    }
+
+    /// Backward induction with the costs of the root.
+    fn induce(&mut self, problem: &Problem, moves: &Moves, erm: Erm, at: &OccupancyState, keep_risks: bool) {
         let (depth, width, classes) = (self.depth, self.states.len(), moves.classes.len());
         self.values.clear();
         self.values.resize((depth + 1) * width, 0.0);
         self.risks.resize(if keep_risks { depth * self.moves } else { 0 }, 0.0);
+        self.chosen.resize(if keep_risks && self.forecasts { depth * width } else { 0 }, 0);
         for ahead in (0..depth).rev() {
             let time = at.time + ahead;
             for place in 0..self.within[ahead] {
@@ -175,15 +224,48 @@ impl Marginal {
                     let class = moves.get(number).class;
                     let cost = match self.costs.get(time * classes + class as usize) {
                         Some(cost) => *cost,
-                        None => self.cost(problem, moves, &at.features, time, class),
+                        None => {
+                            self.cost(problem, moves, &at.features, self.ahead(at.time, at.features.len()), time, class)
+                        }
                     };
                     if keep_risks {
                         self.risks[ahead * self.moves + number as usize] = risk;
                     }
-                    lowest = lowest.min(cost + risk);
+                    if cost + risk < lowest {
+                        lowest = cost + risk;
+                        if let Some(chosen) = self.chosen.get_mut(ahead * width + place) {
+                            *chosen = number;
+                        }
+                    }
                 }
                 self.values[ahead * width + place] = lowest;
             }
+        }
+    }
+
+    /// Computes where the policy of the last induction is heading.
+    fn look_ahead(&mut self, problem: &Problem, moves: &Moves, at: &OccupancyState) {
+        let (depth, width, features) = (self.depth, self.states.len(), at.features.len());
+        self.forecast.resize((depth + 1) * features, 0.0);
+        self.here.clear();
+        self.here.resize(width, 0.0);
+        self.here[0] = 1.0;
+        for ahead in 0..depth {
+            self.next.clear();
+            self.next.resize(width, 0.0);
+            let visits = &mut self.forecast[ahead * features..][..features];
+            for (place, &probability) in self.here.iter().enumerate().filter(|(_, probability)| **probability > 0.0) {
+                let number = self.chosen[ahead * width + place];
+                let mass = probability * problem.masses()[at.time + ahead];
+                problem.objective().add(visits, moves.get(number).pair.index(), mass);
+                for to in moves.outcomes(number) {
+                    self.next[self.places[to.state.index()] as usize] += probability * to.probability;
+                }
+            }
+            std::mem::swap(&mut self.here, &mut self.next);
+        }
+        for later in (features..self.forecast.len()).rev() {
+            self.forecast[later - features] += self.forecast[later];
         }
     }
 
@@ -236,8 +318,9 @@ impl Marginal {
             self.computed_from[number as usize] = from;
             changed = true;
             for time in at.time..problem.horizon() {
-                self.costs[time * moves.classes.len() + number as usize] =
-                    self.cost(problem, moves, &at.features, time, number);
+                let ahead = self.ahead(at.time, at.features.len());
+                let cost = self.cost(problem, moves, &at.features, ahead, time, number);
+                self.costs[time * moves.classes.len() + number as usize] = cost;
             }
         }
         changed
@@ -302,7 +385,7 @@ mod tests {
             for &beta in &task.defaults.betas {
                 let erm = Erm::new(beta).unwrap();
                 let start = problem.start(problem.mdp().initial()[0].0);
-                let mut marginal = Marginal::new(problem, &moves, 0.2);
+                let mut marginal = Marginal::new(problem, &moves, 0.2, true);
                 marginal.update(problem, &moves, erm, &start, usize::MAX, true);
                 let optimum = backward_induction(problem, erm).unwrap().value;
                 let found = problem.cost(&start) + marginal.value(0, start.state);

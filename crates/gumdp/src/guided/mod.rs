@@ -103,7 +103,7 @@ impl GuidedPlanner {
             risk,
             erm: risk.erm(),
             linear: problem.objective().as_linear().is_some() && matches!(risk, FixedRisk::Erm(_)),
-            marginal: Marginal::new(problem, &moves, settings.share),
+            marginal: Marginal::new(problem, &moves, settings.share, settings.forecast),
             settings,
             moves,
             tree: Tree::default(),
@@ -262,13 +262,13 @@ impl GuidedPlanner {
         for step in known..steps {
             let time = start + step;
             let own = moves.range(state);
-            let class = moves.get(own.start).class;
-            let differ = own.clone().any(|number| moves.get(number).class != class);
+            let differ = !moves.are_one_class(state);
+            let ahead = marginal.ahead(time + 1, running.len());
             let mut best = (f64::INFINITY, own.start);
             for number in own.clone() {
                 let class = moves.get(number).class;
                 // What costs the same whatever the move does not matter.
-                let cost = if differ { marginal.cost(problem, moves, running, time, class) } else { 0.0 };
+                let cost = if differ { marginal.cost(problem, moves, running, ahead, time, class) } else { 0.0 };
                 let value = cost + marginal.risk(time, number);
                 if value < best.0 {
                     best = (value, number);

@@ -9,10 +9,12 @@ use crate::problem::Problem;
 const KEPT_HOLDS: usize = 1 << 22;
 
 /// The moves of all states.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Moves {
     /// Moves of state s are `first[s]..first[s + 1]`.
     first: Vec<u32>,
+    /// Whether all moves of a state are of one class.
+    one_class: Vec<bool>,
     all: Vec<Move>,
     outcomes: Vec<Outcome>,
     /// One for each way a visit changes the objective.
@@ -61,8 +63,7 @@ impl Moves {
         let recurs = recurring(mdp);
         let mut known = HashMap::new();
         let most_holds = (KEPT_HOLDS / problem.horizon()).clamp(2, 256);
-        let mut moves =
-            Self { first: vec![0], all: Vec::new(), outcomes: Vec::new(), classes: Vec::new(), holds: Vec::new() };
+        let mut moves = Self { first: vec![0], ..Self::default() };
         for state in mdp.states() {
             let own = moves.all.len();
             for pair in mdp.pairs(state).map(Pair) {
@@ -82,6 +83,7 @@ impl Moves {
                 let outcomes = moves.outcomes.len() as u32 - first_outcome;
                 moves.all.push(Move { pair, class, first_outcome, outcomes });
             }
+            moves.one_class.push(moves.all[own..].iter().all(|other| other.class == moves.all[own].class));
             moves.first.push(moves.all.len() as u32);
         }
         moves
@@ -116,6 +118,12 @@ impl Moves {
     #[inline]
     pub(super) fn range(&self, state: State) -> std::ops::Range<u32> {
         self.first[state.index()]..self.first[state.index() + 1]
+    }
+
+    /// Whether all moves of a state change the objective alike.
+    #[inline]
+    pub(super) fn are_one_class(&self, state: State) -> bool {
+        self.one_class[state.index()]
     }
 
     /// The move that does what a pair of this state does.

@@ -19,6 +19,8 @@ pub struct GuidedSettings {
     /// A visit to a state that can be met again is taken to bring at least this share of the remaining mass, but not more than
     /// twice an even share of all states: it grades the step costs of objectives with kinks.
     pub share: f64,
+    /// Whether the visits to come are looked at where the tree is searched and the objective has a target.
+    pub forecast: bool,
     /// The exploration constant θ of the tree.
     pub exploration: f64,
     /// Rollouts from a leaf before it is expanded.
@@ -29,7 +31,15 @@ pub struct GuidedSettings {
 
 impl Default for GuidedSettings {
     fn default() -> Self {
-        Self { budget: Budget::simulations(1000), reach: 3.0, share: 0.15, exploration: 0.2, rollouts: 4, caution: 1.0 }
+        Self {
+            budget: Budget::simulations(1000),
+            reach: 3.0,
+            share: 0.15,
+            forecast: true,
+            exploration: 0.2,
+            rollouts: 4,
+            caution: 1.0,
+        }
     }
 }
 
