@@ -54,7 +54,6 @@ pub mod attitude {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
     /// Writes a measure.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
     pub fn serialize<S: Serializer>(risk: &Risk, serializer: S) -> Result<S::Ok, S::Error> {
         match risk.beta() {
             Some(beta) => super::serialize(&beta, serializer),

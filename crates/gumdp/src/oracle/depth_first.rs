@@ -34,6 +34,10 @@ impl Solved {
 
     /// The same for several aims, each by itself.
     #[inline]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "an iterator is cheap to clone, and a reference to it is not one"
+    )]
     pub(super) fn of_choices<'a, const AIMS: usize>(
         pair: u32,
         successors: &[Successor],

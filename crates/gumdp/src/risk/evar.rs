@@ -115,9 +115,9 @@ impl Evar {
         for _ in 0..STEPS {
             let (kl, slope) = divergence(beta);
             if kl < price {
-                below = beta
+                below = beta;
             } else {
-                above = beta
+                above = beta;
             }
             if above - below <= BETA_DIGITS * above && above.is_finite() {
                 break;
