@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use gumdp::Risk;
 use gumdp::planner::MAX_SIMULATIONS;
 
 /// More runs than this are a typing error.
@@ -34,6 +35,7 @@ Examples:
   gumdp run mdp --beta 0.1,5,10 --json  the same as data
   gumdp compare msee --beta 50          both planners, the optimum and chance, side by side
   gumdp solve msee --beta 50            the exact optimum
+  gumdp solve msee --risk cvar:0.95     the same for the mean of the worst 5 %
   gumdp explain rooms --beta 50         its behaviour as a decision tree
   gumdp evaluate rooms --policy pi1     the law of a policy of your own
   gumdp show rooms --toml > mine.toml   start a problem of your own
@@ -150,6 +152,9 @@ pub enum Command {
         /// β, if the folder holds several (default: the first).
         #[arg(long, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
         beta: Option<f64>,
+        /// The risk measure, if the folder holds several (default: the first).
+        #[arg(long, value_name = "MEASURE", value_parser = risk, conflicts_with = "beta")]
+        risk: Option<Risk>,
         /// Preset or policy, if the folder holds several (default: the first).
         #[arg(long)]
         preset: Option<String>,
@@ -180,7 +185,7 @@ pub enum Command {
 /// Arguments of `gumdp run`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp run rooms\n  gumdp run mdp --beta 0.1,5,10 --runs 1000 --json\n  gumdp run mine.toml --beta -1,0,inf --policy exact\n  gumdp run grid-mo --preset paper --out paper-grid-mo\n  gumdp run msee --precision 0.005"
+    after_help = "Examples:\n  gumdp run rooms\n  gumdp run mdp --beta 0.1,5,10 --runs 1000 --json\n  gumdp run mine.toml --beta -1,0,inf --policy exact\n  gumdp run rooms --risk mean,cvar:0.95,evar:0.95,worst\n  gumdp run grid-mo --preset paper --out paper-grid-mo\n  gumdp run msee --precision 0.005"
 )]
 pub struct RunArgs {
     /// What is played.
@@ -219,6 +224,10 @@ pub struct ExperimentArgs {
     /// Attitudes to risk, separated by commas: 0 is the mean, inf the worst case, negative seeks risk (default: the task's).
     #[arg(long, short, value_name = "B,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
     pub beta: Vec<f64>,
+    /// Risk measures instead, separated by commas: mean, worst, best, erm:B, seeking:B, cvar:LEVEL, evar:LEVEL or
+    /// mean-cvar:LEVEL:WEIGHT.
+    #[arg(long, value_name = "MEASURE,…", value_delimiter = ',', value_parser = risk, conflicts_with = "beta")]
+    pub risk: Vec<Risk>,
     /// Episodes per β (default: the task's).
     #[arg(long, value_name = "N", value_parser = whole(1, MAX_RUNS))]
     pub runs: Option<u64>,
@@ -257,14 +266,17 @@ pub struct PolicyArgs {
 /// Arguments of `gumdp solve`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp solve msee --beta 50\n  gumdp solve grid-mo --beta 8 --json\n  gumdp solve rooms --beta 10 --save careful.json\n  gumdp solve mine.toml --beta inf --max-states 200000000"
+    after_help = "Examples:\n  gumdp solve msee --beta 50\n  gumdp solve msee --risk cvar:0.95\n  gumdp solve grid-mo --risk mean-cvar:0.9:0.5 --json\n  gumdp solve rooms --beta 10 --save careful.json\n  gumdp solve mine.toml --beta inf --max-states 200000000"
 )]
 pub struct SolveArgs {
     /// Name of a built-in task, or a problem file.
     pub task: String,
-    /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk.
+    /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk; the same as --risk erm:B.
     #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
-    pub beta: f64,
+    pub beta: Option<f64>,
+    /// Risk measure: mean, worst, best, erm:B, seeking:B, cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT.
+    #[arg(long, value_name = "MEASURE", value_parser = risk, conflicts_with = "beta")]
+    pub risk: Option<Risk>,
     /// Refuse problems with more occupancy states than this.
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = whole(1, u64::MAX))]
     pub max_states: u64,
@@ -282,14 +294,17 @@ pub struct SolveArgs {
 /// Arguments of `gumdp plan`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp plan rooms --beta 10\n  gumdp plan grid-mo --beta 8 --time-limit 50ms\n  gumdp plan msee --beta 50 --state s2 --policy planner --simulations 5000"
+    after_help = "Examples:\n  gumdp plan rooms --beta 10\n  gumdp plan rooms --risk cvar:0.9\n  gumdp plan grid-mo --beta 8 --time-limit 50ms\n  gumdp plan msee --beta 50 --state s2 --policy planner --simulations 5000"
 )]
 pub struct PlanArgs {
     /// Name of a built-in task, or a problem file.
     pub task: String,
-    /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk.
+    /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk; the same as --risk erm:B.
     #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
-    pub beta: f64,
+    pub beta: Option<f64>,
+    /// Risk measure: mean, worst, best, erm:B, seeking:B, cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT.
+    #[arg(long, value_name = "MEASURE", value_parser = risk, conflicts_with = "beta")]
+    pub risk: Option<Risk>,
     /// The state to decide in, at time 0 (default: the task's first initial state).
     #[arg(long, value_name = "S")]
     pub state: Option<String>,
@@ -389,6 +404,10 @@ fn beta(text: &str) -> Result<f64, String> {
         Ok(beta) if !beta.is_nan() => Ok(beta + 0.0),
         _ => Err("it must be a number in [-inf, inf]".to_owned()),
     }
+}
+
+fn risk(text: &str) -> Result<Risk, String> {
+    text.parse().map_err(|error: gumdp::ParseRiskError| error.to_string())
 }
 
 /// A whole number of a range.

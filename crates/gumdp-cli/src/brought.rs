@@ -76,8 +76,8 @@ impl Brought {
 
     fn load_saved(path: &Path, task: &Task) -> Result<Self> {
         let (saved, read) = saved_policy::load(path, task)?;
-        let beta = Some(saved.beta);
-        let shown = format!("{}, saved for beta = {}", path.display(), crate::number::beta(saved.beta));
+        let beta = saved.risk.beta();
+        let shown = format!("{}, saved for {}", path.display(), crate::number::risk_label(saved.risk));
         Ok(match read {
             Read::Markov(policy) => {
                 Self { policy: BroughtPolicy::Markov(policy), what: format!("policy {shown}"), beta, planner: None }
@@ -86,7 +86,7 @@ impl Brought {
                 Self { policy: BroughtPolicy::Occupancy(policy), what: format!("policy {shown}"), beta, planner: None }
             }
             Read::Planner(cell) => {
-                let player = Player::new(&cell, task, &mut Solver::new(&task.problem, Limits::QUICK))?;
+                let (player, _) = Player::new(&cell, task, &mut Solver::new(&task.problem, Limits::QUICK))?;
                 let (preset, simulations) = (cell.preset, cell.simulations);
                 let what = format!("planner {shown}: preset {preset}, {simulations} simulations per decision");
                 Self { policy: BroughtPolicy::Planner(Box::new(player)), what, beta, planner: Some(cell) }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use anyhow::Result;
 use cpu_time::ThreadTime;
-use gumdp::{Auto, Budget, Erm, Exploration, GuidedPlanner, GuidedSettings, PlannerSettings, PlannerVariant, Task};
+use gumdp::{Auto, Budget, Erm, Exploration, GuidedSettings, PlannerSettings, PlannerVariant, Risk, Task};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +22,8 @@ pub struct Cell {
     /// Name of the task.
     pub task: String,
     /// Attitude to risk.
-    #[serde(with = "crate::number")]
-    pub beta: f64,
+    #[serde(rename = "beta", with = "crate::number::attitude")]
+    pub risk: Risk,
     /// Who plays.
     pub preset: Who,
     /// Number of runs.
@@ -37,35 +37,35 @@ pub struct Cell {
     /// What `--policy auto` found out, if it chose who plays.
     #[serde(default)]
     pub auto: Option<String>,
+    /// The outer variable of the measure, which is fixed at the first decision, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outer: Option<String>,
 }
 
 impl Cell {
     /// The cell of a task with the task's own settings.
-    pub fn new(task: &Task, beta: f64, who: Who, seed: u64) -> Self {
+    pub fn new(task: &Task, risk: impl Into<Risk>, who: Who, seed: u64) -> Self {
         let defaults = &task.defaults;
         Self {
             task: task.name.clone(),
-            beta,
+            risk: risk.into(),
             preset: who,
             runs: defaults.runs,
             simulations: if who.plans() { defaults.simulations } else { 0 },
             exploration: if who == Who::Paper { defaults.exploration } else { 0.0 },
             seed,
             auto: None,
+            outer: None,
         }
     }
 
     /// The cell of `--policy auto`: the exact optimum if the solver finds it, else the default planner.
-    pub fn auto(task: &Task, beta: f64, seed: u64, solver: &mut Solver) -> Result<Self> {
-        let planned = Self::new(task, beta, Who::Default, seed);
-        let erm = planned.erm()?;
-        let planner = || GuidedPlanner::new(&task.problem, erm, planned.guided_settings(task));
-        let auto = Auto::of(solver.solve(erm), planner).map_err(BadInput::new)?;
-        let said = Some(auto.to_string());
-        Ok(match auto {
-            Auto::Solved(_) => Self { auto: said, ..Self::new(task, beta, Who::Exact, seed) },
-            Auto::Planning { .. } => Self { auto: said, ..planned },
-        })
+    pub fn auto(task: &Task, risk: Risk, seed: u64, solver: &mut Solver) -> Self {
+        let (who, said) = match solver.solve(risk) {
+            Ok(solution) => (Who::Exact, Auto::Solved(solution.inner().clone()).to_string()),
+            Err(because) => (Who::Default, format!("{}, planning", because.in_short())),
+        };
+        Self { auto: Some(said), ..Self::new(task, risk, who, seed) }
     }
 
     /// The cell with other runs and simulations than the task's, where they are given.
@@ -78,9 +78,10 @@ impl Cell {
         }
     }
 
-    /// The risk measure.
+    /// The entropic risk measure that it is played with.
     pub fn erm(&self) -> Result<Erm> {
-        Ok(Erm::new(self.beta)?)
+        let refusal = || BadInput::new(format!("{} is no entropic risk measure", self.risk));
+        Ok(self.risk.as_erm().ok_or_else(refusal)?)
     }
 
     /// The settings of the published planner.
@@ -103,17 +104,21 @@ impl Cell {
 
     /// The file name of its journal. Whatever changes a run changes the name, so a journal never holds runs of two kinds.
     pub fn journal(&self, task: &Task) -> String {
-        let Self { beta, preset, simulations, exploration, seed, .. } = self;
+        let Self { risk, preset, simulations, exploration, seed, .. } = self;
+        let beta = risk.beta().map_or_else(|| risk.to_string(), |beta| beta.to_string());
         let variant = task.defaults.variant;
         let version = gumdp::RESULTS_VERSION;
         let key =
             format!("{version}\n{}\n{beta}\n{preset}\n{simulations}\n{exploration}\n{variant:?}\n{seed}", task.source);
-        format!("{}_{preset}_beta{}_{:016x}.csv", self.task, number::beta(*beta), fnv1a(key.as_bytes()))
+        let kind = if risk.beta().is_some() { "beta" } else { "" };
+        let label = number::risk(*risk).replace(':', "-");
+        format!("{}_{preset}_{kind}{label}_{:016x}.csv", self.task, fnv1a(key.as_bytes()))
     }
 
     /// Plays the runs that a journal does not hold yet and returns all of them, in order.
+    /// The outer variable of the measure is known afterwards, unless all runs were in the journal.
     pub fn play(
-        &self,
+        &mut self,
         task: &Task,
         store: Option<&Store>,
         progress: &Progress,
@@ -124,7 +129,7 @@ impl Cell {
 
     /// The same if some runs, in order, are at hand.
     pub fn play_on(
-        &self,
+        &mut self,
         mut records: Vec<Record>,
         task: &Task,
         store: Option<&Store>,
@@ -137,10 +142,11 @@ impl Cell {
         }
         let known: HashSet<u64> = records.iter().map(|record| record.run).collect();
         let missing: Vec<u64> = (0..self.runs).filter(|run| !known.contains(run)).collect();
-        progress.message(format!("{} β = {} {}", self.task, number::beta(self.beta), self.preset));
+        progress.message(format!("{} {} {}", self.task, number::risk_label(self.risk), self.preset));
         progress.advance(records.len() as u64);
         if !missing.is_empty() {
-            let player = Player::new(self, task, solver)?;
+            let (player, outer) = Player::new(self, task, solver)?;
+            self.outer = outer;
             let played = play_runs(&player, task, self.seed, missing, |record| {
                 if let Some(journal) = &journal {
                     journal.append(record)?;

@@ -156,11 +156,11 @@ pub fn compare(published: &Published, experiments: &[Experiment]) -> Result<Vec<
     let mut comparisons = Vec::new();
     for experiment in experiments {
         for finished in experiment.finished.iter().filter(|finished| finished.cell.preset == Who::Paper) {
-            let of_cell = |n: &&Number| n.task == finished.cell.task && n.beta == finished.cell.beta;
+            let of_cell = |n: &&Number| n.task == finished.cell.task && finished.cell.risk.beta() == Some(n.beta);
             for number in published.number.iter().filter(of_cell) {
                 comparisons.extend(with_paper(number, experiment, finished)?);
             }
-            if let Some(oracle) = experiment.find(finished.cell.beta, Who::BackwardInduction) {
+            if let Some(oracle) = experiment.find(finished.cell.risk, Who::BackwardInduction) {
                 comparisons.extend(with_oracle(finished, oracle)?);
             }
         }
@@ -254,9 +254,10 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
 
 /// ERM-MCTS beside ERM-BI where the objective is linear (the paper claims a match on `mdp`): mean and ERM of both samples.
 fn with_oracle(planner: &Finished, oracle: &Finished) -> Result<[Comparison; 2]> {
+    let erm = planner.cell.erm()?;
     let comparison = |statistic: &str, reference: f64, ours: f64, interval: [f64; 2]| Comparison {
         task: planner.cell.task.clone(),
-        beta: planner.cell.beta,
+        beta: erm.beta(),
         statistic: statistic.to_owned(),
         reference: format!("{reference:.4}"),
         source: "ERM-BI",
@@ -265,7 +266,6 @@ fn with_oracle(planner: &Finished, oracle: &Finished) -> Result<[Comparison; 2]>
         verdict: Verdict::of(contains(interval, reference), planner.records.len().min(oracle.records.len())),
         why: None,
     };
-    let erm = planner.cell.erm()?;
     let spread = |finished: &Finished| interval(&finished.costs(), RESAMPLES, |sample| erm.of_samples(sample));
     let (around_ours, around_theirs) = (spread(planner)?, spread(oracle)?);
     let (ours, theirs) = (planner.summary.erm, oracle.summary.erm);

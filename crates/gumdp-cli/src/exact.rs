@@ -1,19 +1,19 @@
 //! Exact optima, and what to say where there is none to be had.
 
-use gumdp::oracle::{self, Limits, OracleError, Solution};
-use gumdp::{Erm, Problem};
+use gumdp::oracle::{self, Limits, OracleError, RiskSolution};
+use gumdp::{Problem, Risk};
 
 use crate::failure::BadInput;
 
-/// Exact solutions of one problem. Each β is solved once, whoever asks; the last solution is kept with its policy, of the
+/// Exact solutions of one problem. Each measure is solved once, whoever asks; the last solution is kept with its policy, of the
 /// others the optimum, since policies may be large.
 #[derive(Debug)]
 pub struct Solver {
     problem: Problem,
     limits: Limits,
-    optima: Vec<(f64, f64)>,
-    last: Option<(f64, Solution)>,
-    /// What is too large for one β is too large for all.
+    optima: Vec<(Risk, f64)>,
+    last: Option<(Risk, RiskSolution)>,
+    /// What is too large for one measure is too large for all, but for a linear objective, where some are easier.
     refused: Option<OracleError>,
 }
 
@@ -24,31 +24,35 @@ impl Solver {
     }
 
     /// The solution for this attitude to risk.
-    pub fn solve(&mut self, erm: Erm) -> Result<Solution, OracleError> {
+    pub fn solve(&mut self, risk: impl Into<Risk>) -> Result<RiskSolution, OracleError> {
+        let risk = risk.into();
         if let Some(refused) = &self.refused {
             return Err(refused.clone());
         }
-        if let Some((_, solution)) = self.last.as_ref().filter(|(beta, _)| *beta == erm.beta()) {
+        if let Some((_, solution)) = self.last.as_ref().filter(|(known, _)| *known == risk) {
             return Ok(solution.clone());
         }
         self.last = None;
-        match oracle::optimum(&self.problem, erm, &self.limits) {
+        match oracle::minimise(&self.problem, risk, &self.limits) {
             Ok(solution) => {
-                self.optima.push((erm.beta(), solution.value));
-                self.last = Some((erm.beta(), solution.clone()));
+                self.optima.push((risk, solution.high));
+                self.last = Some((risk, solution.clone()));
                 Ok(solution)
             }
             Err(error) => {
-                self.refused = Some(error.clone());
+                if self.problem.objective().as_linear().is_none() {
+                    self.refused = Some(error.clone());
+                }
                 Err(error)
             }
         }
     }
 
     /// The lowest possible risk, if it can be computed.
-    pub fn optimum(&mut self, erm: Erm) -> Option<f64> {
-        let known = self.optima.iter().find(|(beta, _)| *beta == erm.beta()).map(|&(_, value)| value);
-        known.or_else(|| self.solve(erm).ok().map(|solution| solution.value))
+    pub fn optimum(&mut self, risk: impl Into<Risk>) -> Option<f64> {
+        let risk = risk.into();
+        let known = self.optima.iter().find(|(known, _)| *known == risk).map(|&(_, value)| value);
+        known.or_else(|| self.solve(risk).ok().map(|solution| solution.high))
     }
 }
 

@@ -68,8 +68,9 @@ fn dispatch(cli: Cli) -> Result<()> {
             commands::reproduce::reproduce(&chosen, threads, &out, quiet)
         }
         Command::Report { dir } => commands::report::report(&dir, quiet),
-        Command::Replay { dir, run, task, beta, preset } => {
-            commands::replay::replay(&dir, run, task.as_deref(), beta, preset.as_deref())
+        Command::Replay { dir, run, task, beta, risk, preset } => {
+            let risk = beta.map(commands::entropic).or(risk);
+            commands::replay::replay(&dir, run, task.as_deref(), risk, preset.as_deref())
         }
         Command::Speed { out, seconds, runs } => commands::speed::speed(&out, seconds, runs),
         Command::Study(args) => commands::study::study(&args, quiet),

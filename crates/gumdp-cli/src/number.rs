@@ -1,25 +1,12 @@
 //! Numbers in JSON and in tables: infinities as the strings "inf" and "-inf", which JSON has no numbers for.
 
-use serde::{Deserialize, Deserializer, Serializer};
+use gumdp::Risk;
+use serde::Serializer;
 
 /// Writes a number; an infinity as a string.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_str(&value.to_string()) }
-}
-
-/// Reads a number, or "inf" or "-inf".
-pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Number {
-        Finite(f64),
-        Text(String),
-    }
-    match Number::deserialize(deserializer)? {
-        Number::Finite(value) => Ok(value),
-        Number::Text(text) => text.parse().map_err(serde::de::Error::custom),
-    }
 }
 
 /// β as text, for file names and tables: as short as it can be and still be read back exactly.
@@ -29,6 +16,66 @@ pub fn beta(value: f64) -> String {
         value.to_string()
     } else {
         format!("{value:e}")
+    }
+}
+
+/// A risk measure as text: β for an entropic one, else as it is given on the command line.
+pub fn risk(risk: Risk) -> String {
+    risk.beta().map_or_else(|| risk.to_string(), beta)
+}
+
+/// What a table calls the column of these measures, and that of their values.
+pub fn risk_headers(mut risks: impl Iterator<Item = Risk>) -> [&'static str; 2] {
+    if risks.all(|risk| risk.beta().is_some()) { ["beta", "ERM"] } else { ["risk", "value"] }
+}
+
+/// A measure as the label of a line of text: `beta = 5`, or `risk cvar:0.95`.
+pub fn risk_label(risk: Risk) -> String {
+    risk.beta().map_or_else(|| format!("risk {risk}"), |value| format!("beta = {}", beta(value)))
+}
+
+/// β in JSON, `null` where there is none.
+pub mod optional {
+    use serde::Serializer;
+
+    /// Writes β.
+    #[expect(clippy::ref_option, reason = "serde calls it with a reference")]
+    pub fn serialize<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(beta) => super::serialize(beta, serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+}
+
+/// A measure in a manifest: β as ever, or the name of another measure.
+pub mod attitude {
+    use gumdp::{Erm, Risk};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    /// Writes a measure.
+    pub fn serialize<S: Serializer>(risk: &Risk, serializer: S) -> Result<S::Ok, S::Error> {
+        match risk.beta() {
+            Some(beta) => super::serialize(&beta, serializer),
+            None => serializer.serialize_str(&risk.to_string()),
+        }
+    }
+
+    /// Reads a measure.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Risk, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Beta(f64),
+            Text(String),
+        }
+        match Written::deserialize(deserializer)? {
+            Written::Beta(beta) => Erm::new(beta).map(Risk::Erm).map_err(D::Error::custom),
+            Written::Text(text) => match text.parse::<f64>() {
+                Ok(beta) => Erm::new(beta).map(Risk::Erm).map_err(D::Error::custom),
+                Err(_) => text.parse().map_err(D::Error::custom),
+            },
+        }
     }
 }
 

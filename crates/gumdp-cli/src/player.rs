@@ -4,7 +4,7 @@ use std::fmt;
 
 use anyhow::Result;
 use gumdp::oracle::{OptimalPolicy, OracleError};
-use gumdp::{Action, GuidedPlanner, OccupancyState, Planner, Policy, Task, Uniform, rng::Rng};
+use gumdp::{Action, FixedRisk, GuidedPlanner, OccupancyState, Planner, Policy, Task, Uniform, fix_outer, rng::Rng};
 use serde::{Deserialize, Serialize};
 
 use crate::cells::Cell;
@@ -72,25 +72,35 @@ pub enum Player {
 }
 
 impl Player {
-    /// The player of a cell.
-    pub fn new(cell: &Cell, task: &Task, solver: &mut Solver) -> Result<Self> {
+    /// The player of a cell, and the outer variable of its risk measure, if that has one.
+    pub fn new(cell: &Cell, task: &Task, solver: &mut Solver) -> Result<(Self, Option<String>)> {
         let problem = &task.problem;
+        let planned = |fixed: FixedRisk| cell.risk.as_erm().is_none().then(|| fixed.to_string());
         Ok(match cell.preset {
             Who::Paper => {
                 let settings = cell.planner_settings(task);
-                Self::Planner(Box::new(Planner::new(problem, cell.erm()?, settings).map_err(BadInput::new)?))
+                let player = |risk| Planner::new(problem, risk, settings.clone());
+                let fixed = fix_outer(problem, cell.risk, cell.seed, player).map_err(BadInput::new)?;
+                (Self::Planner(Box::new(player(fixed).map_err(BadInput::new)?)), planned(fixed))
             }
             Who::Default => {
                 let settings = cell.guided_settings(task);
-                Self::Guided(Box::new(GuidedPlanner::new(problem, cell.erm()?, settings).map_err(BadInput::new)?))
+                let player = |risk| GuidedPlanner::new(problem, risk, settings.clone());
+                let fixed = fix_outer(problem, cell.risk, cell.seed, player).map_err(BadInput::new)?;
+                (Self::Guided(Box::new(player(fixed).map_err(BadInput::new)?)), planned(fixed))
             }
-            Who::Uniform => Self::Uniform(Uniform::new(problem)),
+            Who::Uniform => (Self::Uniform(Uniform::new(problem)), None),
+            Who::BackwardInduction if cell.risk.as_erm().is_none() => {
+                return Err(BadInput::new(format!("backward induction minimises entropic risks, not {}", cell.risk))
+                    .hint("--policy exact minimises any risk measure")
+                    .into());
+            }
             Who::BackwardInduction if problem.objective().as_linear().is_none() => {
                 return Err(unsolved(&task.name, &OracleError::NotLinear).into());
             }
             Who::Exact | Who::BackwardInduction => {
-                let solution = solver.solve(cell.erm()?).map_err(|error| unsolved(&task.name, &error))?;
-                Self::Exact(solution.policy())
+                let solution = solver.solve(cell.risk).map_err(|error| unsolved(&task.name, &error))?;
+                (Self::Exact(solution.policy()), solution.outer.map(|outer| outer.to_string()))
             }
         })
     }
@@ -144,10 +154,10 @@ mod tests {
         for name in tasks::NAMES {
             let task = tasks::get(name).unwrap();
             let mut solver = Solver::new(&task.problem, Limits::QUICK);
-            for &beta in &task.defaults.betas {
-                let cell = Cell::auto(&task, beta, 0, &mut solver).unwrap();
+            for risk in task.defaults.risks() {
+                let cell = Cell::auto(&task, risk, 0, &mut solver);
                 let erm = cell.erm().unwrap();
-                match Player::new(&cell, &task, &mut solver).unwrap() {
+                match Player::new(&cell, &task, &mut solver).unwrap().0 {
                     Player::Exact(policy) => {
                         let law = distribution(&task.problem, &policy, &Limits::default()).unwrap();
                         let merging = Limits { strategy: oracle::Strategy::Merge, ..Limits::default() };
@@ -155,7 +165,7 @@ mod tests {
                             Ok(linear) => linear.value,
                             Err(_) => oracle::solve(&task.problem, erm, &merging).unwrap().value,
                         };
-                        assert!((law.erm(erm) - optimum).abs() < 1e-9, "{name}, beta {beta}");
+                        assert!((law.erm(erm) - optimum).abs() < 1e-9, "{name}, {risk}");
                         assert!((cell.preset, cell.simulations) == (Who::Exact, 0));
                     }
                     _ => planned.push((name, cell.preset, cell.simulations)),

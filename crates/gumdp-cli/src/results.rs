@@ -2,7 +2,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `samples.csv` | task, beta, preset, run, seed, cost: one row per run |
+//! | `samples.csv` | task, beta (or the name of another risk measure), preset, run, seed, cost: one row per run |
 //! | `trajectories.csv` | task, beta, preset, run, time, state, action: one row per step |
 //! | `manifest.json` | version, machine, settings and summary of every cell, durations |
 //! | `tasks/NAME.toml` | the problem files, so that the folder stands on its own |
@@ -11,8 +11,8 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use gumdp::Task;
 use gumdp::stats::Summary;
+use gumdp::{Risk, Task};
 use serde::{Deserialize, Serialize};
 
 use crate::cells::Cell;
@@ -29,23 +29,23 @@ pub struct Experiment {
     pub task: Task,
     /// Its cells.
     pub finished: Vec<Finished>,
-    /// The exact optimum for each β for which it is known.
-    pub optima: Vec<(f64, f64)>,
+    /// The exact optimum for each measure for which it is known.
+    pub optima: Vec<(Risk, f64)>,
 }
 
 impl Experiment {
-    /// What was played of a task, with the exact optimum for each β where the solver finds it.
-    pub fn new(task: Task, finished: Vec<Finished>, solver: &mut Solver) -> Result<Self> {
+    /// What was played of a task, with the exact optimum for each measure where the solver finds it.
+    pub fn new(task: Task, finished: Vec<Finished>, solver: &mut Solver) -> Self {
         let mut experiment = Self { task, finished, optima: Vec::new() };
         for finished in &experiment.finished {
-            let erm = finished.cell.erm()?;
-            if experiment.optimum(erm.beta()).is_none()
-                && let Some(optimum) = solver.optimum(erm)
+            let risk = finished.cell.risk;
+            if experiment.optimum(risk).is_none()
+                && let Some(optimum) = solver.optimum(risk)
             {
-                experiment.optima.push((erm.beta(), optimum));
+                experiment.optima.push((risk, optimum));
             }
         }
-        Ok(experiment)
+        experiment
     }
 
     /// The part of it that some have played.
@@ -55,25 +55,25 @@ impl Experiment {
         Self { task: self.task.clone(), finished, optima: self.optima.clone() }
     }
 
-    /// Every β that was played.
-    pub fn betas(&self) -> Vec<f64> {
-        distinct(self.finished.iter().map(|finished| finished.cell.beta))
+    /// Every risk measure that was played.
+    pub fn risks(&self) -> Vec<Risk> {
+        distinct(self.finished.iter().map(|finished| finished.cell.risk))
     }
 
-    /// The cell with this β and policy.
-    pub fn find(&self, beta: f64, who: Who) -> Option<&Finished> {
-        self.finished.iter().find(|finished| finished.cell.beta == beta && finished.cell.preset == who)
+    /// The cell with this measure and policy.
+    pub fn find(&self, risk: Risk, who: Who) -> Option<&Finished> {
+        self.finished.iter().find(|finished| finished.cell.risk == risk && finished.cell.preset == who)
     }
 
-    /// The cells β by β, those of one β in the order in which they were played.
-    pub fn by_beta(&self) -> Vec<&Finished> {
-        let of_beta = |beta: f64| self.finished.iter().filter(move |finished| finished.cell.beta == beta);
-        self.betas().into_iter().flat_map(of_beta).collect()
+    /// The cells measure by measure, those of one measure in the order in which they were played.
+    pub fn by_risk(&self) -> Vec<&Finished> {
+        let of_risk = |risk: Risk| self.finished.iter().filter(move |finished| finished.cell.risk == risk);
+        self.risks().into_iter().flat_map(of_risk).collect()
     }
 
-    /// The exact optimum for this β, if it is known.
-    pub fn optimum(&self, beta: f64) -> Option<f64> {
-        self.optima.iter().find(|(known, _)| *known == beta).map(|&(_, erm)| erm)
+    /// The exact optimum for this measure, if it is known.
+    pub fn optimum(&self, risk: Risk) -> Option<f64> {
+        self.optima.iter().find(|(known, _)| *known == risk).map(|&(_, value)| value)
     }
 }
 
@@ -102,7 +102,7 @@ pub struct Finished {
 impl Finished {
     /// Plays a cell, or what is missing of it.
     pub fn play(
-        cell: Cell,
+        mut cell: Cell,
         task: &Task,
         store: Option<&Store>,
         progress: &Progress,
@@ -114,7 +114,7 @@ impl Finished {
 
     /// Plays a cell on from the first of its runs.
     pub fn play_on(
-        cell: Cell,
+        mut cell: Cell,
         records: Vec<Record>,
         task: &Task,
         store: Option<&Store>,
@@ -133,7 +133,7 @@ impl Finished {
     /// A cell with its runs and their summary.
     pub fn new(cell: Cell, records: Vec<Record>) -> Result<Self> {
         let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
-        let summary = Summary::of(&costs, cell.erm()?, cell.seed)?;
+        let summary = Summary::of(&costs, cell.risk, cell.seed)?;
         Ok(Self { cell, records, summary })
     }
 
@@ -176,8 +176,10 @@ pub fn runs_text(finished: &[Finished]) -> String {
 #[derive(Debug, Serialize)]
 pub struct Row {
     task: String,
-    #[serde(with = "crate::number")]
-    beta: f64,
+    risk: String,
+    /// `null` unless the measure is entropic.
+    #[serde(with = "crate::number::optional")]
+    beta: Option<f64>,
     runs: u64,
     simulations: u64,
     seed: u64,
@@ -205,7 +207,8 @@ impl Row {
         let Finished { cell, summary, .. } = finished;
         Self {
             task: cell.task.clone(),
-            beta: cell.beta,
+            risk: cell.risk.to_string(),
+            beta: cell.risk.beta(),
             runs: cell.runs,
             simulations: cell.simulations,
             seed: cell.seed,
@@ -263,13 +266,13 @@ impl std::fmt::Display for Machine {
 pub struct ManifestExperiment {
     /// Name of the task; its file is `tasks/NAME.toml`.
     pub task: String,
-    /// Exact optima, as `[beta, erm]`, where known.
-    optima: Vec<(Beta, f64)>,
+    /// Exact optima, as `[beta, erm]`, where known; the name of the measure instead of β if it is not entropic.
+    optima: Vec<(Label, f64)>,
     cells: Vec<ManifestCell>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Beta(#[serde(with = "crate::number")] f64);
+struct Label(#[serde(with = "crate::number::attitude")] Risk);
 
 #[derive(Debug, Serialize, Deserialize)]
 struct ManifestCell {
@@ -325,7 +328,7 @@ pub fn load(store: &Store) -> Result<(Manifest, Vec<Experiment>)> {
                     Finished::new(saved.cell.clone(), runs.collect())
                 })
                 .collect::<Result<_>>()?;
-            let optima = saved.optima.iter().map(|(Beta(beta), erm)| (*beta, *erm)).collect();
+            let optima = saved.optima.iter().map(|(Label(risk), value)| (*risk, *value)).collect();
             Ok(Experiment { task, finished, optima })
         })
         .collect::<Result<_>>()?;
@@ -335,7 +338,7 @@ pub fn load(store: &Store) -> Result<(Manifest, Vec<Experiment>)> {
 fn manifest_experiment(experiment: &Experiment) -> ManifestExperiment {
     ManifestExperiment {
         task: experiment.task.name.clone(),
-        optima: experiment.optima.iter().map(|&(beta, erm)| (Beta(beta), erm)).collect(),
+        optima: experiment.optima.iter().map(|&(risk, value)| (Label(risk), value)).collect(),
         cells: experiment
             .finished
             .iter()
@@ -353,7 +356,7 @@ fn samples(experiments: &[Experiment]) -> Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["task", "beta", "preset", "run", "seed", "cost"])?;
     for Finished { cell, records, .. } in experiments.iter().flat_map(|experiment| &experiment.finished) {
-        let (beta, preset, seed) = (number::beta(cell.beta), cell.preset.to_string(), cell.seed.to_string());
+        let (beta, preset, seed) = (number::risk(cell.risk), cell.preset.to_string(), cell.seed.to_string());
         for record in records {
             let (run, cost) = (record.run.to_string(), record.cost.to_string());
             writer.write_record([&cell.task, &beta, &preset, &run, &seed, &cost])?;
@@ -368,7 +371,7 @@ fn trajectories(experiments: &[Experiment]) -> Result<Vec<u8>> {
     for experiment in experiments {
         let mdp = experiment.task.problem.mdp();
         for Finished { cell, records, .. } in &experiment.finished {
-            let (beta, preset) = (number::beta(cell.beta), cell.preset.to_string());
+            let (beta, preset) = (number::risk(cell.risk), cell.preset.to_string());
             for record in records {
                 let run = record.run.to_string();
                 for (time, &pair) in record.path.iter().enumerate() {

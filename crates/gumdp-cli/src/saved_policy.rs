@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
-use gumdp::oracle::Solution;
-use gumdp::{Action, ByOccupancy, Markov, OccupancyState, Task};
+use gumdp::oracle::RiskSolution;
+use gumdp::{Action, ByOccupancy, Markov, OccupancyState, Risk, Task};
 use serde::{Deserialize, Serialize};
 
 use crate::cells::Cell;
@@ -36,8 +36,8 @@ pub struct SavedPolicy {
     pub task: String,
     problem: String,
     /// The attitude to risk it is for.
-    #[serde(with = "crate::number")]
-    pub beta: f64,
+    #[serde(rename = "beta", with = "crate::number::attitude")]
+    pub risk: Risk,
     /// Its exact risk, if it is known.
     pub erm: Option<f64>,
     /// Its expected cost, if it is known.
@@ -95,12 +95,13 @@ pub enum Read {
 }
 
 /// Writes the optimal policy of a task.
-pub fn save_solution(path: &Path, task: &Task, beta: f64, solution: &Solution) -> Result<()> {
+pub fn save_solution(path: &Path, task: &Task, risk: Risk, solution: &RiskSolution) -> Result<()> {
     let problem = &task.problem;
     let mdp = problem.mdp();
     let optimal = solution.policy();
-    let mut out = header(task, beta, Some(solution))?;
-    if problem.objective().as_linear().is_some() {
+    let mut out = header(task, risk, Some(solution))?;
+    // Other measures need to know the cost so far.
+    if problem.objective().as_linear().is_some() && risk.beta().is_some() {
         let entries = mdp.state_count().saturating_mul(problem.horizon());
         if entries > MOST_ENTRIES {
             return Err(
@@ -139,21 +140,21 @@ pub fn save_planner(path: &Path, task: &Task, cell: &Cell, first: (&str, &str)) 
         first_state: first.0.to_owned(),
         first_action: first.1.to_owned(),
     };
-    let mut out = header(task, cell.beta, None)?;
+    let mut out = header(task, cell.risk, None)?;
     let _ = write!(out, "    \"planner\": {}\n  }}\n}}\n", json(&options)?);
     write_atomically(path, out.as_bytes())
 }
 
 /// Everything up to the decisions.
-fn header(task: &Task, beta: f64, solution: Option<&Solution>) -> Result<String> {
+fn header(task: &Task, risk: Risk, solution: Option<&RiskSolution>) -> Result<String> {
     let saved = SavedPolicy {
         format: FORMAT.to_owned(),
         version: VERSION,
         gumdp: env!("CARGO_PKG_VERSION").to_owned(),
         task: task.name.clone(),
         problem: fingerprint(task),
-        beta,
-        erm: solution.map(|solution| solution.value),
+        risk,
+        erm: solution.map(|solution| solution.high),
         mean: solution.map(|solution| solution.mean),
         policy: Content::ByOccupancy(Rows { rows: Vec::new() }),
     };
@@ -234,7 +235,7 @@ fn content(saved: &SavedPolicy, task: &Task) -> Result<Read, String> {
             if !preset.plans() {
                 return Err(format!("policy.planner.preset is {preset}; it must be paper or default"));
             }
-            let cell = Cell::new(task, saved.beta, *preset, *seed).with(None, Some(*simulations));
+            let cell = Cell::new(task, saved.risk, *preset, *seed).with(None, Some(*simulations));
             Ok(Read::Planner(Cell { exploration: *exploration, ..cell }))
         }
     }

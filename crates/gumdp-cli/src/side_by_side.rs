@@ -1,9 +1,10 @@
 //! Planners side by side: the report of `gumdp compare`, and the section of `gumdp reproduce` on the default planner.
 
 use anyhow::Result;
+use gumdp::Risk;
 
 use crate::draw::{self, Drawing};
-use crate::number::{beta, known, short};
+use crate::number::{known, risk, short};
 use crate::page::{Cell, Column, Figure, Page, Table, Tone};
 use crate::player::Who;
 use crate::results::{Experiment, Finished, Manifest};
@@ -23,14 +24,14 @@ pub struct Both<'a> {
 /// Every task and β that both planners have played.
 pub fn both(experiments: &[Experiment]) -> Vec<Both<'_>> {
     let of_task =
-        |experiment| Experiment::betas(experiment).into_iter().filter_map(move |beta| Both::new(experiment, beta));
+        |experiment| Experiment::risks(experiment).into_iter().filter_map(move |risk| Both::new(experiment, risk));
     experiments.iter().flat_map(of_task).collect()
 }
 
 impl<'a> Both<'a> {
-    fn new(experiment: &'a Experiment, beta: f64) -> Option<Self> {
-        let (paper, default) = (experiment.find(beta, Who::Paper)?, experiment.find(beta, Who::Default)?);
-        Some(Self { paper, default, optimum: experiment.optimum(beta) })
+    fn new(experiment: &'a Experiment, risk: Risk) -> Option<Self> {
+        let (paper, default) = (experiment.find(risk, Who::Paper)?, experiment.find(risk, Who::Default)?);
+        Some(Self { paper, default, optimum: experiment.optimum(risk) })
     }
 }
 
@@ -84,7 +85,7 @@ pub fn section(page: &mut Page, store: &Store, experiments: &[Experiment]) -> Re
 fn planners_table(cells: &[Both]) -> Table {
     let columns = vec![
         Column::text("task"),
-        Column::number("β"),
+        Column::number("β or measure"),
         Column::number("paper's ERM"),
         Column::number("95\u{a0}% interval"),
         Column::number("our ERM"),
@@ -105,7 +106,7 @@ fn planners_table(cells: &[Both]) -> Table {
         };
         vec![
             Cell::from(paper.cell.task.clone()),
-            Cell::from(beta(paper.cell.beta)),
+            Cell::from(risk(paper.cell.risk)),
             Cell::from(short(paper.summary.erm)),
             Cell::from(paper.erm_interval()),
             Cell::from(short(default.summary.erm)).tone(tone),

@@ -42,6 +42,22 @@ fn an_unknown_task_gets_the_nearest_name() {
 }
 
 #[test]
+fn a_risk_measure_out_of_range_is_named() {
+    for command in ["run", "compare", "solve", "plan"] {
+        let arguments = format!("{command} rooms --risk cvar:95");
+        let ended = Sandbox::new().gumdp(&arguments);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{arguments}");
+        assert!(ended.stderr.contains("cvar:95: level is 95, but must lie in [0, 1]"), "{}", ended.stderr);
+        let both = Sandbox::new().gumdp(&format!("{command} rooms --risk mean --beta 1"));
+        assert!(both.code == Some(2) && both.stderr.contains("cannot be used with"), "{}", both.stderr);
+    }
+    refused(
+        "solve rooms",
+        "error: the attitude to risk is missing\nhint: give --beta B or --risk MEASURE, such as --beta 5 or --risk cvar:0.95",
+    );
+}
+
+#[test]
 fn a_file_that_is_missing_or_a_folder() {
     refused("run mine.toml", "error: mine.toml: there is no such file");
     refused("solve ./mine --beta 1", "error: ./mine: there is no such file");

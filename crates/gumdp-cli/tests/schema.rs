@@ -22,8 +22,9 @@ fn valid(name: &str, text: &str) -> Value {
 }
 
 /// The fields that the rows of `run` and `compare` share.
-const ROW: [&str; 21] = [
+const ROW: [&str; 22] = [
     "task",
+    "risk",
     "beta",
     "runs",
     "simulations",
@@ -157,12 +158,19 @@ fn compare() {
 
 #[test]
 fn solve() {
-    let mut contract = ["task", "beta", "erm", "mean", "method", "states", "seconds"];
+    let mut contract = ["task", "risk", "beta", "erm", "low", "outer", "mean", "method", "states", "solves", "seconds"];
     contract.sort_unstable();
     for (task, beta) in [("rooms", "10"), ("mdp", "inf"), ("mdp", "-inf"), ("mo-max", "0"), ("mdp", "-1")] {
         let output = valid("solve", &Sandbox::new().data(&format!("solve {task} --beta {beta} --json")));
         assert_eq!(fields(&output), contract);
         assert_eq!(output["beta"].is_string(), beta.contains("inf"));
+    }
+    for (risk, variable) in [("cvar:0.9", "lambda"), ("evar:0.95", "beta"), ("mean-cvar:0.9:0.5", "lambda")] {
+        let output = valid("solve", &Sandbox::new().data(&format!("solve grid-mo --risk {risk} --json")));
+        assert_eq!((output["risk"].as_str(), output["beta"].is_null()), (Some(risk), true));
+        assert_eq!(output["outer"]["variable"], variable);
+        let width = output["erm"].as_f64().unwrap() - output["low"].as_f64().unwrap();
+        assert!((0.0..=1e-6).contains(&width), "{width}");
     }
 }
 

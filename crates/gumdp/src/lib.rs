@@ -51,6 +51,7 @@ mod logarithm;
 pub mod model;
 pub mod objective;
 pub mod oracle;
+pub mod pilot;
 pub mod planner;
 pub mod policy;
 pub mod problem;
@@ -69,10 +70,11 @@ pub use file::{
 pub use guided::{GuidedPlanner, GuidedSettings};
 pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, State};
 pub use objective::{Bounds, Objective, ObjectiveError, Partition};
+pub use pilot::fix_outer;
 pub use planner::{
     ActionReason, Budget, Decision, Expansion, Exploration, FinalChoice, Planner, PlannerError, PlannerSettings,
     StopReason, UntriedOrder,
 };
 pub use policy::{ByOccupancy, ExplicitPolicy, Markov, Policy, PolicyError, PolicyTable, Scripted, Uniform};
 pub use problem::{OccupancyState, Problem, ProblemError};
-pub use risk::{Erm, ErmAccumulator, RiskError};
+pub use risk::{Cvar, Erm, ErmAccumulator, Evar, FixedRisk, MeanCvar, ParseRiskError, Risk, RiskError};

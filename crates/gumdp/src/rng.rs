@@ -21,6 +21,8 @@ pub enum Purpose {
     Bootstrap = 3,
     /// Random problems and random points, in tests and checks.
     Generation = 4,
+    /// Pilot episodes, which fix the outer variable of a risk measure.
+    Pilot = 5,
 }
 
 /// The stream of `purpose` in run number `run` of an experiment with this `seed`.

@@ -10,7 +10,7 @@
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::risk::{Erm, ErmTable, LARGEST_COST, Tail, valid_level};
+use crate::risk::{Erm, ErmTable, LARGEST_COST, Risk, Tail, valid_level};
 pub use crate::risk::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
 use crate::rng::{self, Purpose, Rng};
 
@@ -91,11 +91,11 @@ pub struct Summary {
     pub min: f64,
     /// Largest sample.
     pub max: f64,
-    /// Entropic risk of the samples.
+    /// The risk measure of the samples; the entropic one unless another is asked for.
     pub erm: f64,
-    /// Lower end of the 95 % bootstrap interval of the entropic risk.
+    /// Lower end of the 95 % bootstrap interval of that risk.
     pub erm_low: f64,
-    /// Upper end of the 95 % bootstrap interval of the entropic risk.
+    /// Upper end of the 95 % bootstrap interval of that risk.
     pub erm_high: f64,
     /// Value at risk at level 0.95.
     pub var95: f64,
@@ -109,7 +109,8 @@ impl Summary {
     ///
     /// # Errors
     /// [`StatsError::Empty`] without samples, [`StatsError::Cost`] if one is not finite or larger than 8e307.
-    pub fn of(samples: &[f64], erm: Erm, seed: u64) -> Result<Self, StatsError> {
+    pub fn of(samples: &[f64], risk: impl Into<Risk>, seed: u64) -> Result<Self, StatsError> {
+        let risk = risk.into();
         if samples.is_empty() {
             return Err(StatsError::Empty);
         }
@@ -123,8 +124,9 @@ impl Summary {
         let reach = WHISKER_REACH * (q75 - q25);
         let first_inside = sorted.partition_point(|&x| x < q25 - reach);
         let end_inside = sorted.partition_point(|&x| x <= q75 + reach);
-        let interval = erm_interval(samples, erm, seed);
+        let interval = risk_interval(samples, risk, seed);
         let tail = Tail::of_sorted(sorted.iter().map(|&x| (x, 1.0)).collect());
+        let value = risk.as_erm().map_or_else(|| risk.of_tail(&tail), |erm| erm.of_samples(samples));
         Ok(Self {
             count: samples.len(),
             mean: Erm::MEAN.of_samples(samples),
@@ -136,7 +138,7 @@ impl Summary {
             whisker_high: sorted[end_inside - 1].max(q75),
             min: sorted[0],
             max: sorted[sorted.len() - 1],
-            erm: erm.of_samples(samples),
+            erm: value,
             erm_low: interval.low,
             erm_high: interval.high,
             var95: tail.value_at_risk(TAIL_LEVEL),
@@ -214,6 +216,23 @@ pub fn bootstrap_interval(
         statistic(&drawn)
     });
     Ok(central(estimates.collect(), level))
+}
+
+/// [`bootstrap_interval`] of any risk measure.
+fn risk_interval(samples: &[f64], risk: Risk, seed: u64) -> Interval {
+    if let Some(erm) = risk.as_erm() {
+        return erm_interval(samples, erm, seed);
+    }
+    let estimates = (0..RESAMPLES / RESAMPLES_PER_STREAM).into_par_iter().flat_map_iter(|piece| {
+        let mut rng = rng::stream(seed, piece as u64, Purpose::Bootstrap);
+        (0..RESAMPLES_PER_STREAM).map(move |_| {
+            let draw = |_| (samples[rng::below(&mut rng, samples.len() as u32) as usize], 1.0);
+            let mut drawn: Vec<(f64, f64)> = (0..samples.len()).map(draw).collect();
+            drawn.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+            risk.of_tail(&Tail::of_sorted(drawn))
+        })
+    });
+    central(estimates.collect(), COVERAGE)
 }
 
 /// [`bootstrap_interval`] of the entropic risk, with the exp of every sample taken once.

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::brute_force::tiny_problem;
 use common::{OBJECTIVE_KINDS, Shape, generator, random_discount, random_mdp, random_objective, task};
 use gumdp::oracle::{Law, Limits, Method, Strategy, backward_induction, distribution, expected_occupancy, solve};
 use gumdp::rng;
@@ -22,44 +23,6 @@ fn with(strategy: Strategy) -> Limits {
     Limits { strategy, ..Limits::default() }
 }
 
-/// A law as (cost, probability), found without features or occupancy states.
-type Outcomes = Vec<(f64, f64)>;
-
-/// Number of deterministic history-dependent policies from here on, capped.
-fn policy_count(problem: &Problem, state: State, remaining: usize) -> u64 {
-    if remaining == 0 {
-        return 1;
-    }
-    let mdp = problem.mdp();
-    let count = |pair| {
-        mdp.successors(Pair::from(pair))
-            .fold(1_u64, |product, (next, _)| product.saturating_mul(policy_count(problem, next, remaining - 1)))
-    };
-    mdp.pairs(state).map(count).fold(0, u64::saturating_add)
-}
-
-/// All ways to take one law from each list, mixed with these probabilities.
-fn mixtures(parts: &[(Vec<Outcomes>, f64)]) -> Vec<Outcomes> {
-    parts.iter().fold(vec![vec![]], |mixed, (laws, p)| {
-        let scaled = |law: &Outcomes| law.iter().map(|&(x, q)| (x, p * q)).collect::<Outcomes>();
-        mixed.iter().flat_map(|m| laws.iter().map(move |law| [m.clone(), scaled(law)].concat())).collect()
-    })
-}
-
-/// The law of f under every deterministic history-dependent policy, after this history.
-fn all_laws(problem: &Problem, state: State, history: &[Pair]) -> Vec<Outcomes> {
-    if history.len() == problem.horizon() {
-        return vec![vec![(problem.objective().value(&problem.occupancy(history)), 1.0)]];
-    }
-    let mdp = problem.mdp();
-    let of_pair = |pair| {
-        let longer = [history, &[pair]].concat();
-        let parts: Vec<_> = mdp.successors(pair).map(|(next, p)| (all_laws(problem, next, &longer), p)).collect();
-        mixtures(&parts)
-    };
-    mdp.pairs(state).map(Pair::from).flat_map(of_pair).collect()
-}
-
 #[test]
 fn optimum_equals_brute_force_over_all_history_dependent_policies() {
     let shape = Shape { states: 3, actions: 3, successors: 2, initial: 2 };
@@ -67,26 +30,16 @@ fn optimum_equals_brute_force_over_all_history_dependent_policies() {
     while problems < 20 * OBJECTIVE_KINDS {
         number += 1;
         let mut rng = generator(1, number);
-        let mdp = random_mdp(shape, &mut rng);
-        let objective = random_objective(&mdp, problems % OBJECTIVE_KINDS, &mut rng);
-        let horizon = 1 + rng::below(&mut rng, 4) as usize;
-        let problem = Problem::new(mdp, objective, random_discount(&mut rng), horizon).unwrap();
-        let initial = problem.mdp().initial();
-        let count = initial.iter().fold(1, |n: u64, &(s, _)| n.saturating_mul(policy_count(&problem, s, horizon)));
-        // Problems without a choice teach little, those with too many take too long.
-        if !(8..=1 << 13).contains(&count) {
+        let Some((problem, laws)) = tiny_problem(shape, problems % OBJECTIVE_KINDS, 1 << 13, &mut rng) else {
             continue;
-        }
-        let parts: Vec<_> = initial.iter().map(|&(s, p)| (all_laws(&problem, s, &[]), p)).collect();
-        let laws = mixtures(&parts);
-        assert_eq!(laws.len() as u64, count);
+        };
         for beta in BETAS {
             let lowest = laws.iter().map(|law| erm(beta).of_distribution(law)).fold(f64::INFINITY, f64::min);
             let solution = solve(&problem, erm(beta), &Limits::default()).unwrap();
             assert_close(solution.value, lowest, &format!("problem {number}, beta {beta}"));
         }
         problems += 1;
-        policies += count;
+        policies += laws.len();
     }
     assert!(policies > 50_000, "{policies}");
 }

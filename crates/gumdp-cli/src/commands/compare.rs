@@ -4,14 +4,13 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use anyhow::Result;
-use gumdp::Erm;
 use serde::Serialize;
 
-use super::{betas, heading, keep, limits, load, open_store, print_json, with_threads};
+use super::{heading, keep, limits, load, open_store, print_json, risks, with_threads};
 use crate::args::{CompareArgs, PolicyName};
 use crate::cells::Cell;
 use crate::exact::Solver;
-use crate::number::{beta, known, short};
+use crate::number::{self, known, short};
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row};
@@ -31,18 +30,18 @@ pub fn compare(args: &CompareArgs, quiet: bool) -> Result<()> {
     let started = Instant::now();
     let CompareArgs { experiment: args, max_states } = args;
     let task = load(&args.task)?;
-    let betas = betas(args, &task);
+    let risks = risks(args, &task);
     let store = open_store(args, &task, "-compare")?;
     let solving = Progress::spinner("solving", quiet);
     let mut solver = Solver::new(&task.problem, limits(PolicyName::Auto, *max_states));
-    let refused = with_threads(args.threads, || Ok(solver.solve(Erm::new(betas[0])?).err()))?;
+    let refused = with_threads(args.threads, || Ok(solver.solve(risks[0]).err()))?;
     drop(solving);
     let policies = [Who::Paper, Who::Default, Who::Exact, Who::Uniform];
     let cells: Vec<Cell> = policies
         .into_iter()
         .filter(|&who| who != Who::Exact || refused.is_none())
-        .flat_map(|who| betas.iter().map(move |&beta| (who, beta)))
-        .map(|(who, beta)| Cell::new(&task, beta, who, args.seed).with(args.runs, args.simulations))
+        .flat_map(|who| risks.iter().map(move |&risk| (who, risk)))
+        .map(|(who, risk)| Cell::new(&task, risk, who, args.seed).with(args.runs, args.simulations))
         .collect();
     let progress = Progress::new(cells.iter().map(|cell| cell.runs).sum(), quiet);
     let experiment = with_threads(args.threads, || {
@@ -50,14 +49,14 @@ pub fn compare(args: &CompareArgs, quiet: bool) -> Result<()> {
         for cell in cells {
             finished.push(Finished::play(cell, &task, store.as_ref(), &progress, &mut solver)?);
         }
-        Experiment::new(task, finished, &mut solver)
+        Ok(Experiment::new(task, finished, &mut solver))
     })?;
     drop(progress);
 
     // A reader that has seen enough closes the pipe; the results are written all the same.
     let printed = if args.json {
-        let row = |f: &Finished| ComparedRow { row: Row::new(f), optimum: experiment.optimum(f.cell.beta) };
-        print_json(&experiment.by_beta().into_iter().map(row).collect::<Vec<_>>())
+        let row = |f: &Finished| ComparedRow { row: Row::new(f), optimum: experiment.optimum(f.cell.risk) };
+        print_json(&experiment.by_risk().into_iter().map(row).collect::<Vec<_>>())
     } else {
         let refused = refused.map(|error| error.in_short());
         print_table(&experiment, refused.as_deref(), &mut io::stdout().lock())
@@ -81,17 +80,18 @@ fn print_table(experiment: &Experiment, refused: Option<&str>, out: &mut impl Wr
         writeln!(out, "no exact optimum: {refused}")?;
     }
     writeln!(out)?;
-    let header = ["beta", "policy", "mean", "ERM", "95% interval", "optimum", "CPU ms/run"];
+    let [label, value] = number::risk_headers(experiment.risks().into_iter());
+    let header = [label, "policy", "mean", value, "95% interval", "optimum", "CPU ms/run"];
     let mut table = Table::new(&header, &[1]);
-    for finished in experiment.by_beta() {
+    for finished in experiment.by_risk() {
         let Finished { cell, summary, .. } = finished;
         table.row(vec![
-            beta(cell.beta),
+            number::risk(cell.risk),
             cell.preset.to_string(),
             short(summary.mean),
             short(summary.erm),
             finished.erm_interval(),
-            known(experiment.optimum(cell.beta)),
+            known(experiment.optimum(cell.risk)),
             format!("{:.2}", finished.cpu_milliseconds_per_run()),
         ]);
     }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
+use gumdp::oracle;
 use gumdp::{Auto, Erm, GuidedPlanner};
 use serde::Serialize;
 
@@ -10,7 +11,6 @@ use super::{heading, limits, load, output_folder, print_json, with_threads};
 use crate::args::{ExplainArgs, PolicyName};
 use crate::cells::Cell;
 use crate::draw;
-use crate::exact::Solver;
 use crate::explain::{self, Exact, Planned, Situation, Wanted};
 use crate::failure::BadInput;
 use crate::number::{beta, short};
@@ -44,9 +44,9 @@ pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
     let wanted = Wanted { depth: args.depth, nodes: args.nodes };
     let limits = limits(PolicyName::Auto, args.max_states);
     let explanation = with_threads(args.threads, || {
-        let cell = Cell::new(&task, args.beta, Who::Default, args.seed).with(None, args.simulations);
+        let cell = Cell::new(&task, erm, Who::Default, args.seed).with(None, args.simulations);
         let spinner = Progress::spinner("solving", quiet);
-        let solved = Solver::new(&task.problem, limits).solve(erm);
+        let solved = oracle::optimum(&task.problem, erm, &limits);
         let planner = || GuidedPlanner::new(&task.problem, erm, cell.guided_settings(&task));
         let auto = Auto::of(solved, planner).map_err(BadInput::new)?;
         let said = auto.to_string();

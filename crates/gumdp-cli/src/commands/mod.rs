@@ -23,7 +23,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use gumdp::oracle::Limits;
-use gumdp::{FileError, Task, tasks};
+use gumdp::{Erm, FileError, Risk, Task, tasks};
 use serde::Serialize;
 
 use crate::args::{ExperimentArgs, PolicyArgs, PolicyName, Preset};
@@ -96,9 +96,31 @@ pub fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> Resu
 }
 
 /// The attitudes to risk to be played: those given, each once, or the task's.
-pub fn betas(args: &ExperimentArgs, task: &Task) -> Vec<f64> {
-    let given = if args.beta.is_empty() { &task.defaults.betas } else { &args.beta };
-    distinct(given.iter().copied())
+pub fn risks(args: &ExperimentArgs, task: &Task) -> Vec<Risk> {
+    let given = if !args.risk.is_empty() {
+        args.risk.clone()
+    } else if !args.beta.is_empty() {
+        args.beta.iter().map(|&beta| entropic(beta)).collect()
+    } else {
+        task.defaults.risks()
+    };
+    distinct(given.into_iter())
+}
+
+/// The one attitude to risk of a command, by either option, or the task's if it has one.
+pub fn one_risk(beta: Option<f64>, risk: Option<Risk>, task: &Task) -> Result<Risk> {
+    match (beta, risk, &task.defaults.risks[..]) {
+        (Some(beta), _, _) => Ok(entropic(beta)),
+        (None, Some(risk), _) | (None, None, &[risk]) => Ok(risk),
+        (None, None, _) => Err(BadInput::new("the attitude to risk is missing")
+            .hint("give --beta B or --risk MEASURE, such as --beta 5 or --risk cvar:0.95")
+            .into()),
+    }
+}
+
+/// The entropic risk measure of a β that is a number.
+pub fn entropic(beta: f64) -> Risk {
+    Erm::new(beta).unwrap_or(Erm::MEAN).into()
 }
 
 /// The folder for results, if they are to be written: the one given, or that of the task with a suffix.

@@ -4,14 +4,15 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Result;
-use gumdp::oracle::{self, ExactDecision, OracleError};
+use gumdp::oracle::{self, ExactDecision, Limits, OracleError};
 use gumdp::rng::{self, Purpose};
 use gumdp::{
-    Budget, Decision, Erm, GuidedPlanner, GuidedSettings, Mdp, Planner, PlannerSettings, State, StopReason, Task,
+    Budget, Decision, GuidedPlanner, GuidedSettings, Mdp, OccupancyState, Planner, PlannerSettings, Risk, State,
+    StopReason, Task, fix_outer,
 };
 use serde::Serialize;
 
-use super::{limits, load, policy, print_json, solve};
+use super::{limits, load, one_risk, policy, print_json, solve};
 use crate::args::{PlanArgs, PolicyName, Preset};
 use crate::cells::Cell;
 use crate::exact::unsolved;
@@ -24,8 +25,12 @@ use crate::table::Table;
 #[derive(Serialize)]
 struct Plan<'a> {
     task: &'a str,
-    #[serde(with = "crate::number")]
-    beta: f64,
+    risk: String,
+    /// `null` unless the measure is entropic.
+    #[serde(with = "crate::number::optional")]
+    beta: Option<f64>,
+    /// The outer variable of the measure, which is fixed at the first decision.
+    outer: Option<String>,
     state: &'a str,
     preset: Who,
     auto: Option<String>,
@@ -55,11 +60,14 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
     let task = load(&args.task)?;
     let policy = policy(&args.policy, args.time_limit.map(|_| "--time-limit"))?;
     let state = find_state(&task, args.state.as_deref())?;
-    let (mdp, erm, at) = (task.problem.mdp(), Erm::new(args.beta)?, task.problem.start(state));
+    let (mdp, at) = (task.problem.mdp(), task.problem.start(state));
+    let risk = one_risk(args.beta, args.risk, &task)?;
     let who = if args.policy.preset == Some(Preset::Paper) { Who::Paper } else { Who::Default };
     let mut plan = Plan {
         task: &task.name,
-        beta: args.beta,
+        risk: risk.to_string(),
+        beta: risk.beta(),
+        outer: None,
         state: mdp.state_name(state),
         preset: who,
         auto: None,
@@ -77,14 +85,15 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
             Some(Err(OracleError::NotLinear))
         }
         PolicyName::Auto | PolicyName::Exact | PolicyName::BackwardInduction => {
-            Some(oracle::decide(&task.problem, erm, &at, &limits(policy, args.policy.max_states)))
+            Some(decide(&task, risk, &at, &limits(policy, args.policy.max_states)))
         }
         PolicyName::Uniform => {
             return Err(BadInput::new("--policy uniform has no reasons to show").hint("leave out --policy").into());
         }
     };
     match (exact, policy) {
-        (Some(Ok(decision)), policy) => {
+        (Some(Ok((decision, outer))), policy) => {
+            plan.outer = outer;
             plan.auto = (policy == PolicyName::Auto).then(|| format!("solved exactly, {} states", decision.states));
             plan.solved(mdp, &decision);
         }
@@ -95,16 +104,22 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
         (None, _) => {}
     }
     if plan.reasons.is_empty() {
-        let cell = Cell::new(&task, args.beta, who, args.seed);
+        let cell = Cell::new(&task, risk, who, args.seed);
         let given = args.simulations.map(Budget::simulations).or(args.time_limit.map(Budget::time));
         let budget = given.unwrap_or(Budget::simulations(cell.simulations));
         let mut rng = rng::stream(args.seed, 0, Purpose::Policy);
         let decision = if who == Who::Paper {
             let settings = PlannerSettings { budget, ..cell.planner_settings(&task) };
-            Planner::new(&task.problem, erm, settings).map_err(BadInput::new)?.decide(&at, &mut rng)
+            let planner = |risk| Planner::new(&task.problem, risk, settings.clone());
+            let fixed = fix_outer(&task.problem, risk, args.seed, planner).map_err(BadInput::new)?;
+            plan.outer = risk.as_erm().is_none().then(|| fixed.to_string());
+            planner(fixed).map_err(BadInput::new)?.decide(&at, &mut rng)
         } else {
             let settings = GuidedSettings { budget, ..cell.guided_settings(&task) };
-            GuidedPlanner::new(&task.problem, erm, settings).map_err(BadInput::new)?.decide(&at, &mut rng)
+            let planner = |risk| GuidedPlanner::new(&task.problem, risk, settings.clone());
+            let fixed = fix_outer(&task.problem, risk, args.seed, planner).map_err(BadInput::new)?;
+            plan.outer = risk.as_erm().is_none().then(|| fixed.to_string());
+            planner(fixed).map_err(BadInput::new)?.decide(&at, &mut rng)
         };
         if decision.stopped == StopReason::NotFinite {
             let message =
@@ -114,25 +129,41 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
         plan.planned(mdp, &decision);
     }
     if let Some(path) = &args.save {
-        save(path, args, &task, &plan, policy, quiet)?;
+        save(path, args, &task, risk, &plan, quiet)?;
     }
     if args.json { print_json(&plan) } else { plan.print(&mut io::stdout().lock()) }
 }
 
 /// Saves the optimal policy if the decision is exact, else the settings of the planner.
-fn save(path: &Path, args: &PlanArgs, task: &Task, plan: &Plan, policy: PolicyName, quiet: bool) -> Result<()> {
+fn save(path: &Path, args: &PlanArgs, task: &Task, risk: Risk, plan: &Plan, quiet: bool) -> Result<()> {
     if plan.preset == Who::Exact {
-        let limits = limits(policy, args.policy.max_states);
-        let solution = oracle::optimum(&task.problem, Erm::new(args.beta)?, &limits);
+        let policy = policy(&args.policy, None)?;
+        let solution = oracle::minimise(&task.problem, risk, &limits(policy, args.policy.max_states));
         let solution = solution.map_err(|error| unsolved(&task.name, &error))?;
-        return solve::save(path, task, args.beta, &solution, quiet);
+        return solve::save(path, task, risk, &solution, quiet);
     }
-    let cell = Cell::new(task, args.beta, plan.preset, args.seed).with(None, args.simulations);
+    let cell = Cell::new(task, risk, plan.preset, args.seed).with(None, args.simulations);
     saved_policy::save_planner(path, task, &cell, (plan.state, plan.action))?;
     if !quiet {
         eprintln!("the settings of the planner are in {}; gumdp evaluate plays it again", path.display());
     }
     Ok(())
+}
+
+/// An exact decision, and the outer variable of the measure, if it has one. That variable is the best for the initial states of
+/// the task, and stays what it is wherever a decision is made.
+fn decide(
+    task: &Task,
+    risk: Risk,
+    at: &OccupancyState,
+    limits: &Limits,
+) -> Result<(ExactDecision, Option<String>), OracleError> {
+    let solution = match risk.as_erm() {
+        Some(erm) => return Ok((oracle::decide(&task.problem, erm, at, limits)?, None)),
+        None => oracle::minimise(&task.problem, risk, limits)?,
+    };
+    let decision = solution.decide(at, limits)?;
+    Ok((decision, solution.outer.map(|outer| outer.to_string())))
 }
 
 impl<'a> Plan<'a> {
@@ -178,7 +209,12 @@ impl<'a> Plan<'a> {
 
     fn print(&self, out: &mut impl Write) -> Result<()> {
         let Self { task, state, action, root_estimate, simulations, simulated_steps, tree_nodes, stopped, .. } = self;
-        writeln!(out, "{task}, beta = {}: play {action} in {state}", number::beta(self.beta))?;
+        let risk =
+            self.beta.map_or_else(|| format!("risk {}", self.risk), |beta| format!("beta = {}", number::beta(beta)));
+        writeln!(out, "{task}, {risk}: play {action} in {state}")?;
+        if let Some(outer) = &self.outer {
+            writeln!(out, "{outer} (fixed at the first decision)")?;
+        }
         if let Some(found) = &self.auto {
             writeln!(out, "policy auto: {found}")?;
         }
@@ -190,7 +226,9 @@ impl<'a> Plan<'a> {
             Who::Default => &["action", "estimate"],
             _ => &["action", "ERM", "mean"],
         };
-        let mut table = Table::new(header, &[0]);
+        let name = if self.beta.is_some() { "ERM" } else { "risk" };
+        let shown: Vec<&str> = header.iter().map(|&title| if title == "ERM" { name } else { title }).collect();
+        let mut table = Table::new(&shown, &[0]);
         for reason in &self.reasons {
             let mark = if reason.action == *action { " ←" } else { "" };
             let column = |name: &&str| match *name {
@@ -213,11 +251,11 @@ impl<'a> Plan<'a> {
         } else if self.preset.plans() {
             writeln!(
                 out,
-                "estimated ERM {root}; {simulations} simulations, {simulated_steps} steps, {tree_nodes} nodes; \
+                "estimated {name} {root}; {simulations} simulations, {simulated_steps} steps, {tree_nodes} nodes; \
                  stopped by {stopped}"
             )?;
         } else {
-            writeln!(out, "optimal ERM {root}; each action is followed by the best there is")?;
+            writeln!(out, "optimal {name} {root}; each action is followed by the best there is")?;
         }
         Ok(())
     }

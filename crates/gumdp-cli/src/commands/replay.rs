@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Result;
-use gumdp::{Pair, Scene};
+use gumdp::{Pair, Risk, Scene};
 
 use super::show;
 use crate::failure::BadInput;
@@ -13,18 +13,21 @@ use crate::results::{self, Experiment, Finished};
 use crate::store::Store;
 
 /// Prints a saved run of the cell that fits the given names, or the first.
-pub fn replay(dir: &Path, run: u64, task: Option<&str>, beta: Option<f64>, preset: Option<&str>) -> Result<()> {
+pub fn replay(dir: &Path, run: u64, task: Option<&str>, risk: Option<Risk>, preset: Option<&str>) -> Result<()> {
     let store = Store::open(dir).map_err(|error| BadInput::new(format!("{error:#}")))?;
     let (_, experiments) = results::load(&store)?;
     let cells = experiments.iter().flat_map(|experiment| experiment.finished.iter().map(move |f| (experiment, f)));
     let fits = |finished: &Finished| {
         task.is_none_or(|task| finished.cell.task == task)
-            && beta.is_none_or(|beta| finished.cell.beta == beta)
+            && risk.is_none_or(|risk| finished.cell.risk == risk)
             && preset.is_none_or(|preset| finished.cell.preset.to_string() == preset)
     };
     let Some((experiment, finished)) = cells.clone().find(|(_, finished)| fits(finished)) else {
         let known: Vec<String> = cells
-            .map(|(_, f)| format!("--task {} --beta {} --preset {}", f.cell.task, f.cell.beta, f.cell.preset))
+            .map(|(_, f)| {
+                let option = if f.cell.risk.beta().is_some() { "beta" } else { "risk" };
+                format!("--task {} --{option} {} --preset {}", f.cell.task, number::risk(f.cell.risk), f.cell.preset)
+            })
             .collect();
         return Err(BadInput::new(format!("{} holds no such results", dir.display()))
             .hint(format!("it holds {}", known.join("; ")))
@@ -38,9 +41,9 @@ pub fn replay(dir: &Path, run: u64, task: Option<&str>, beta: Option<f64>, prese
     let cell = &finished.cell;
     writeln!(
         out,
-        "{}, beta = {}, {}, run {run}: cost {}",
+        "{}, {}, {}, run {run}: cost {}",
         cell.task,
-        number::beta(cell.beta),
+        number::risk_label(cell.risk),
         cell.preset,
         record.cost
     )?;

@@ -106,8 +106,8 @@ fn cells(task: &Task, chosen: &Chosen) -> Vec<Cell> {
     }
     policies
         .into_iter()
-        .flat_map(|who| task.defaults.betas.iter().map(move |&beta| (who, beta)))
-        .map(|(who, beta)| Cell::new(task, beta, who, chosen.seed).with(chosen.runs, None))
+        .flat_map(|who| task.defaults.risks().into_iter().map(move |risk| (who, risk)))
+        .map(|(who, risk)| Cell::new(task, risk, who, chosen.seed).with(chosen.runs, None))
         .collect()
 }
 
@@ -117,7 +117,7 @@ fn experiment(task: Task, cells: Vec<Cell>, store: &Store, progress: &Progress) 
     for cell in cells {
         finished.push(Finished::play(cell, &task, Some(store), progress, &mut solver)?);
     }
-    Experiment::new(task, finished, &mut solver)
+    Ok(Experiment::new(task, finished, &mut solver))
 }
 
 fn print_comparisons(comparisons: &[Comparison], out: &mut impl Write) -> Result<()> {
@@ -163,7 +163,7 @@ fn print_planners(cells: &[Both], out: &mut impl Write) -> Result<()> {
     for Both { paper, default, optimum } in cells {
         table.row(vec![
             paper.cell.task.clone(),
-            number::beta(paper.cell.beta),
+            number::risk(paper.cell.risk),
             short(paper.summary.erm),
             paper.erm_interval(),
             short(default.summary.erm),

@@ -4,15 +4,15 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use anyhow::Result;
-use gumdp::Task;
+use gumdp::{Risk, Task};
 use serde::Serialize;
 
-use super::{betas, heading, keep, limits, load, open_store, policy, print_json, with_threads};
+use super::{heading, keep, limits, load, open_store, policy, print_json, risks, with_threads};
 use crate::args::{PolicyName, Preset, RunArgs};
 use crate::cells::Cell;
 use crate::draw;
 use crate::exact::Solver;
-use crate::number::{self, beta, short};
+use crate::number::{self, short};
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row, runs_text};
@@ -24,11 +24,12 @@ struct PlayedRow<'a> {
     #[serde(flatten)]
     row: Row,
     auto: Option<&'a str>,
+    outer: Option<&'a str>,
 }
 
 impl<'a> PlayedRow<'a> {
     fn new(finished: &'a Finished) -> Self {
-        Self { row: Row::new(finished), auto: finished.cell.auto.as_deref() }
+        Self { row: Row::new(finished), auto: finished.cell.auto.as_deref(), outer: finished.cell.outer.as_deref() }
     }
 }
 
@@ -38,34 +39,34 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     let RunArgs { experiment: args, policy: chosen, precision, max_runs } = args;
     let task = load(&args.task)?;
     let policy = policy(chosen, None)?;
-    let betas = betas(args, &task);
+    let risks = risks(args, &task);
     let store = open_store(args, &task, "")?;
-    let progress = Progress::new(betas.len() as u64 * args.runs.unwrap_or(task.defaults.runs), quiet);
+    let progress = Progress::new(risks.len() as u64 * args.runs.unwrap_or(task.defaults.runs), quiet);
     let mut solver = Solver::new(&task.problem, limits(policy, chosen.max_states));
     let finished: Vec<Finished> = with_threads(args.threads, || {
-        let cell = |beta: f64, solver: &mut Solver| {
+        let cell = |risk: Risk, solver: &mut Solver| {
             let who = match policy {
-                PolicyName::Auto => return Cell::auto(&task, beta, args.seed, solver),
+                PolicyName::Auto => return Cell::auto(&task, risk, args.seed, solver),
                 PolicyName::Planner if chosen.preset == Some(Preset::Paper) => Who::Paper,
                 PolicyName::Planner => Who::Default,
                 PolicyName::Uniform => Who::Uniform,
                 PolicyName::Exact => Who::Exact,
                 PolicyName::BackwardInduction => Who::BackwardInduction,
             };
-            Ok(Cell::new(&task, beta, who, args.seed))
+            Cell::new(&task, risk, who, args.seed)
         };
-        let play = |&beta: &f64| {
-            progress.message(format!("{} β = {}", task.name, number::beta(beta)));
-            let cell = cell(beta, &mut solver)?.with(args.runs, args.simulations);
+        let play = |&risk: &Risk| {
+            progress.message(format!("{} {}", task.name, number::risk_label(risk)));
+            let cell = cell(risk, &mut solver).with(args.runs, args.simulations);
             let mut finished = Finished::play(cell, &task, store.as_ref(), &progress, &mut solver)?;
             let next = |finished: &Finished| {
                 precision.and_then(|wanted| more_runs(finished.cell.runs, finished.half_width(), wanted, *max_runs))
             };
             while let Some(runs) = next(&finished) {
                 if !quiet {
-                    let (beta, width) = (number::beta(beta), short(finished.half_width()));
+                    let (risk, width) = (number::risk_label(risk), short(finished.half_width()));
                     let have = finished.cell.runs;
-                    eprintln!("beta = {beta}: ±{width} after {have} runs; going on to {runs}");
+                    eprintln!("{risk}: ±{width} after {have} runs; going on to {runs}");
                 }
                 let cell = Cell { runs, ..finished.cell };
                 // Those that are at hand are counted again.
@@ -74,7 +75,7 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
             }
             Ok(finished)
         };
-        betas.iter().map(play).collect()
+        risks.iter().map(play).collect()
     })?;
     drop(progress);
 
@@ -86,8 +87,8 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     };
     if !quiet && let Some(precision) = precision {
         for missed in finished.iter().filter(|finished| finished.half_width() > *precision) {
-            let (beta, width) = (number::beta(missed.cell.beta), short(missed.half_width()));
-            eprintln!("beta = {beta}: --max-runs {max_runs} is reached, the ERM is known to ±{width}");
+            let (risk, width) = (number::risk_label(missed.cell.risk), short(missed.half_width()));
+            eprintln!("{risk}: --max-runs {max_runs} is reached, the ERM is known to ±{width}");
         }
     }
     if let Some(store) = &store {
@@ -100,7 +101,7 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
                 if count > 3 { format!(" and {} more", count - 3) } else { String::new() }
             );
         }
-        let experiment = with_threads(args.threads, || Experiment::new(task, finished, &mut solver))?;
+        let experiment = with_threads(args.threads, || Ok(Experiment::new(task, finished, &mut solver)))?;
         keep(store, "run", &experiment, started, quiet, draw::draw)?;
     }
     printed
@@ -135,12 +136,13 @@ fn print_table(task: &Task, finished: &[Finished], out: &mut impl Write) -> Resu
     }
     writeln!(out, "{who}, {runs} runs, seed {seed}; lower is better")?;
     writeln!(out)?;
-    let header = ["beta", "mean", "median", "quartiles", "ERM", "95% interval", "CVaR95", "worst", "CPU s"];
+    let [label, value] = number::risk_headers(finished.iter().map(|finished| finished.cell.risk));
+    let header = [label, "mean", "median", "quartiles", value, "95% interval", "CVaR95", "worst", "CPU s"];
     let mut table = Table::new(&header, &[]);
     for cell_results in finished {
         let Finished { cell, summary, .. } = cell_results;
         table.row(vec![
-            beta(cell.beta),
+            number::risk(cell.risk),
             short(summary.mean),
             short(summary.median),
             format!("{} – {}", short(summary.q25), short(summary.q75)),
@@ -152,6 +154,11 @@ fn print_table(task: &Task, finished: &[Finished], out: &mut impl Write) -> Resu
         ]);
     }
     table.print(out)?;
+    for Finished { cell, .. } in finished {
+        if let Some(outer) = &cell.outer {
+            writeln!(out, "{}: {outer} (fixed at the first decision)", cell.risk)?;
+        }
+    }
     if let Some(note) = precision_note(finished) {
         writeln!(out, "\n{note}")?;
     }
@@ -161,12 +168,14 @@ fn print_table(task: &Task, finished: &[Finished], out: &mut impl Write) -> Resu
 /// What it would take to know the widest interval twice as well. Extreme costs are not averages: no number of runs follows
 /// from the width of their interval.
 fn precision_note(finished: &[Finished]) -> Option<String> {
-    let averaged = finished.iter().filter(|finished| finished.cell.beta.is_finite() && finished.half_width() > 0.0);
+    let averaged = finished
+        .iter()
+        .filter(|finished| finished.cell.risk.beta().is_none_or(f64::is_finite) && finished.half_width() > 0.0);
     let widest = averaged.max_by(|a, b| a.half_width().total_cmp(&b.half_width()))?;
-    let (width, beta) = (widest.half_width(), number::beta(widest.cell.beta));
+    let (width, risk) = (widest.half_width(), number::risk_label(widest.cell.risk));
     let (half, runs) = (short(width / 2.0), runs_for(widest.cell.runs, width, width / 2.0));
     Some(format!(
-        "widest interval: ±{} at beta = {beta}; half of that takes about {runs} runs (--precision {half})",
+        "widest interval: ±{} at {risk}; half of that takes about {runs} runs (--precision {half})",
         short(width)
     ))
 }

@@ -5,62 +5,122 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use gumdp::oracle::{self, Limits, Solution};
-use gumdp::{Erm, Task};
+use gumdp::oracle::{self, Law, Limits, OuterVariable, RiskSolution};
+use gumdp::stats::cvar_weighted;
+use gumdp::{Risk, Task};
 use serde::Serialize;
 
-use super::{load, print_json, with_threads};
+use super::{load, one_risk, print_json, with_threads};
 use crate::args::SolveArgs;
 use crate::exact::unsolved;
 use crate::number;
 use crate::progress::Progress;
 use crate::saved_policy;
 
-/// The exact optimum of a problem for one β.
+/// The exact optimum of a problem for one risk measure.
 #[derive(Serialize)]
 struct Optimum<'a> {
     task: &'a str,
-    #[serde(with = "crate::number")]
-    beta: f64,
+    risk: String,
+    /// `null` unless the measure is entropic.
+    #[serde(with = "crate::number::optional")]
+    beta: Option<f64>,
+    /// The risk of the best policy found.
     erm: f64,
+    /// No policy has a lower one.
+    low: f64,
+    /// The outer variable, for measures that are a minimum over one.
+    outer: Option<Outer>,
     mean: f64,
     method: String,
     states: u64,
+    solves: u64,
     seconds: f64,
+}
+
+#[derive(Serialize)]
+struct Outer {
+    variable: &'static str,
+    #[serde(with = "crate::number")]
+    value: f64,
+}
+
+impl From<OuterVariable> for Outer {
+    fn from(outer: OuterVariable) -> Self {
+        let (variable, value) = match outer {
+            OuterVariable::Lambda(value) => ("lambda", value),
+            OuterVariable::Beta(value) => ("beta", value),
+        };
+        Self { variable, value }
+    }
 }
 
 /// Prints the exact optimum, and saves the policy that attains it if that is wanted.
 pub fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
-    let SolveArgs { beta, max_states, .. } = *args;
     let task = load(&args.task)?;
-    let erm = Erm::new(beta)?;
+    let risk = one_risk(args.beta, args.risk, &task)?;
     let progress = Progress::spinner("solving", quiet);
-    let limits = Limits { max_states, ..Limits::default() };
+    let limits = Limits { max_states: args.max_states, ..Limits::default() };
     let started = Instant::now();
-    let solution = with_threads(args.threads, || {
-        Ok(oracle::optimum(&task.problem, erm, &limits).map_err(|error| unsolved(&task.name, &error))?)
+    let (solution, law) = with_threads(args.threads, || {
+        let solution = oracle::minimise(&task.problem, risk, &limits).map_err(|error| unsolved(&task.name, &error))?;
+        // The law of an entropic optimum may be far larger than its solution.
+        let law = match risk.beta() {
+            None => oracle::distribution(&task.problem, &solution.policy(), &limits).ok(),
+            Some(_) => None,
+        };
+        Ok((solution, law))
     })?;
     let seconds = started.elapsed().as_secs_f64();
     drop(progress);
     if let Some(path) = &args.save {
-        save(path, &task, beta, &solution, quiet)?;
+        save(path, &task, risk, &solution, quiet)?;
     }
-    let oracle::Solution { value: erm, mean, states, method, .. } = solution;
+    let RiskSolution { low, high, outer, mean, states, solves, .. } = solution;
+    let method = solution.inner().method.to_string();
     if args.json {
-        return print_json(&Optimum { task: &task.name, beta, erm, mean, method: method.to_string(), states, seconds });
+        let (outer, beta, risk) = (outer.map(Outer::from), risk.beta(), risk.to_string());
+        let task = &task.name;
+        return print_json(&Optimum { task, risk, beta, erm: high, low, outer, mean, method, states, solves, seconds });
     }
     let mut out = io::stdout().lock();
-    writeln!(out, "{}, beta = {}", task.name, number::beta(beta))?;
-    writeln!(out, "  optimal ERM  {erm:.12}")?;
-    writeln!(out, "  mean cost    {mean:.12}")?;
-    writeln!(out, "  by {method}: {states} states in {seconds:.3} s")?;
+    writeln!(out, "{}, {}", task.name, number::risk_label(risk))?;
+    if risk.beta().is_some() {
+        writeln!(out, "  optimal ERM  {high:.12}")?;
+        writeln!(out, "  mean cost    {mean:.12}")?;
+        writeln!(out, "  by {method}: {states} states in {seconds:.3} s")?;
+        return Ok(());
+    }
+    writeln!(out, "  lowest risk  {high:.9}, certainly not below {low:.9}")?;
+    if let Some(outer) = outer {
+        writeln!(out, "  at           {outer} (fixed at the first decision)")?;
+    }
+    writeln!(out, "  mean cost    {mean:.9}")?;
+    if let Some(law) = law {
+        print_tail(&law, &mut out)?;
+    }
+    writeln!(out, "  by {method}: {solves} solves, {states} states in {seconds:.3} s")?;
+    Ok(())
+}
+
+/// The upper tail of the cost under the best policy.
+fn print_tail(law: &Law, out: &mut impl Write) -> Result<()> {
+    let outcomes: Vec<(f64, f64)> = law.outcomes().collect();
+    for level in [0.9, 0.95, 0.99] {
+        let (percent, quantile, tail) = (100.0 * level, law.quantile(level), cvar_weighted(&outcomes, level)?);
+        writeln!(
+            out,
+            "  {percent:.0} % of costs are at most {quantile:.9}; the others cost {tail:.9} on average (CVaR)"
+        )?;
+    }
+    writeln!(out, "  worst cost   {:.9}", law.max())?;
     Ok(())
 }
 
 /// Saves an optimal policy and says so.
-pub fn save(path: &Path, task: &Task, beta: f64, solution: &Solution, quiet: bool) -> Result<()> {
+pub fn save(path: &Path, task: &Task, risk: Risk, solution: &RiskSolution, quiet: bool) -> Result<()> {
     let progress = Progress::spinner("saving", quiet);
-    saved_policy::save_solution(path, task, beta, solution)?;
+    saved_policy::save_solution(path, task, risk, solution)?;
     drop(progress);
     if !quiet {
         eprintln!("the optimal policy is in {}", path.display());

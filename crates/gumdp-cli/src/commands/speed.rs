@@ -60,7 +60,7 @@ fn in_turns(patience: Duration, mut first: impl FnMut(u64), mut second: impl FnM
 }
 
 fn planner(task: &Task, beta: f64) -> Result<Planner> {
-    let cell = Cell::new(task, beta, Who::Paper, 0);
+    let cell = Cell::new(task, Erm::new(beta)?, Who::Paper, 0);
     Ok(Planner::new(&task.problem, Erm::new(beta)?, cell.planner_settings(task))?)
 }
 
@@ -190,7 +190,7 @@ fn workers(patience: Duration, runs: u64, text: &mut impl Write) -> Result<()> {
     let mut table = Table::new(&["task", "beta", "workers", "ERM", "95% interval"], &[0]);
     for (name, beta) in [("msee", 25.0), ("grid-mo", 1.0)] {
         let task = load(name)?;
-        let cell = Cell::new(&task, beta, Who::Paper, 0);
+        let cell = Cell::new(&task, Erm::new(beta)?, Who::Paper, 0);
         for workers in WORKERS {
             let settings = PlannerSettings { workers, ..cell.planner_settings(&task) };
             let erm = cell.erm()?;

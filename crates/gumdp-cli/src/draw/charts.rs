@@ -1,7 +1,7 @@
 //! Charts of what was played.
 
 use gumdp::oracle;
-use gumdp::{Erm, GridScene, Pair, Scene, Scripted};
+use gumdp::{Erm, GridScene, Pair, Risk, Scene, Scripted};
 
 use super::Drawing;
 use crate::figure::{
@@ -19,7 +19,12 @@ const MAX_LAW_STATES: u64 = 2_000_000;
 /// Maps with more cells than this are drawn without numbers in the cells.
 const MAX_LABELLED_CELLS: usize = 150;
 
-/// β as a label.
+/// A risk measure as a label.
+pub fn risk_label(risk: Risk) -> String {
+    risk.beta().map_or_else(|| risk.to_string(), beta_label)
+}
+
+/// An attitude to risk as a label.
 pub fn beta_label(beta: f64) -> String {
     if beta.is_infinite() {
         format!("β = {}∞", if beta < 0.0 { "−" } else { "" })
@@ -34,8 +39,8 @@ pub fn boxes(experiment: &Experiment) -> Option<Drawing> {
         return None;
     }
     let presets = distinct(experiment.finished.iter().map(|finished| finished.cell.preset));
-    let box_of = |beta: f64, preset: Who| {
-        let finished = experiment.find(beta, preset)?;
+    let box_of = |risk: Risk, preset: Who| {
+        let finished = experiment.find(risk, preset)?;
         let (summary, costs) = (&finished.summary, finished.costs());
         Some(BoxStats {
             q25: summary.q25,
@@ -48,12 +53,12 @@ pub fn boxes(experiment: &Experiment) -> Option<Drawing> {
         })
     };
     let groups = experiment
-        .betas()
+        .risks()
         .into_iter()
-        .map(|beta| BoxGroup {
-            label: beta_label(beta),
-            boxes: presets.iter().map(|&preset| box_of(beta, preset)).collect(),
-            reference: experiment.optimum(beta),
+        .map(|risk| BoxGroup {
+            label: risk_label(risk),
+            boxes: presets.iter().map(|&preset| box_of(risk, preset)).collect(),
+            reference: experiment.optimum(risk),
         })
         .collect();
     let plot = BoxPlot {
@@ -238,7 +243,7 @@ pub fn laws(experiment: &Experiment) -> Vec<Drawing> {
 
 /// β, and the policy if there are several.
 fn panel_title(experiment: &Experiment, finished: &Finished) -> String {
-    let label = beta_label(finished.cell.beta);
+    let label = risk_label(finished.cell.risk);
     let several = experiment.finished.iter().any(|other| other.cell.preset != finished.cell.preset);
     if several { format!("{label}, {}", finished.cell.preset.title()) } else { label }
 }

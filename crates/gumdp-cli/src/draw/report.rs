@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::{Drawing, figures};
-use crate::number::{beta, known, short};
+use crate::number::{known, risk, short};
 use crate::page::{Cell, Column, Figure, Page, Table};
 use crate::results::{Experiment, Finished, Manifest, distinct, runs_text};
 use crate::store::Store;
@@ -46,25 +46,28 @@ pub fn results_table(experiment: &Experiment) -> Table {
         "mean",
         "median",
         "quartiles",
-        "ERM",
+        "risk",
         "95\u{a0}% interval",
         "exact optimum",
         "CVaR 95\u{a0}%",
         "worst",
         "CPU\u{a0}ms per run",
     ];
-    let columns = [Column::number("β"), Column::text("policy")].into_iter().chain(header.map(Column::number)).collect();
+    let columns = [Column::number("β or measure"), Column::text("policy")]
+        .into_iter()
+        .chain(header.map(Column::number))
+        .collect();
     let row = |finished: &Finished| {
         let Finished { cell, summary, .. } = finished;
         vec![
-            Cell::from(beta(cell.beta)),
+            Cell::from(risk(cell.risk)),
             Cell::from(cell.preset.title()),
             Cell::from(short(summary.mean)),
             Cell::from(short(summary.median)),
             Cell::from(format!("{} – {}", short(summary.q25), short(summary.q75))),
             Cell::from(short(summary.erm)),
             Cell::from(finished.erm_interval()),
-            Cell::from(known(experiment.optimum(cell.beta))),
+            Cell::from(known(experiment.optimum(cell.risk))),
             Cell::from(short(summary.cvar95)),
             Cell::from(short(summary.max)),
             Cell::from(format!("{:.2}", finished.cpu_milliseconds_per_run())),
@@ -76,7 +79,7 @@ pub fn results_table(experiment: &Experiment) -> Table {
         let runs = runs_text(&experiment.finished);
         format!("{}: {runs} runs for each row; lower is better everywhere.", experiment.task.name)
     };
-    Table { caption, columns, rows: experiment.by_beta().into_iter().map(row).collect() }
+    Table { caption, columns, rows: experiment.by_risk().into_iter().map(row).collect() }
 }
 
 /// Settings, seeds and machine, at the end of a report.
@@ -85,7 +88,7 @@ pub fn settings(page: &mut Page, manifest: &Manifest, experiments: &[Experiment]
     let columns = vec![
         Column::text("task"),
         Column::text("policy"),
-        Column::number("β"),
+        Column::number("β or measure"),
         Column::number("runs"),
         Column::number("simulations"),
         Column::number("exploration"),
@@ -98,7 +101,7 @@ pub fn settings(page: &mut Page, manifest: &Manifest, experiments: &[Experiment]
         vec![
             Cell::from(cell.task.clone()),
             Cell::from(cell.preset.title()),
-            Cell::from(beta(cell.beta)),
+            Cell::from(risk(cell.risk)),
             Cell::from(cell.runs.to_string()),
             Cell::from(planned(cell.simulations.to_string())),
             Cell::from(planned(short(cell.exploration))),

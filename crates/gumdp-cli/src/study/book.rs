@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Job;
 use super::variant::Variant;
 use crate::cells::{Cell, play_runs};
+use crate::commands::entropic;
 use crate::exact::Solver;
 use crate::failure::BadInput;
 use crate::interrupt;
@@ -114,12 +115,13 @@ impl Book {
 
 impl Job {
     fn cell(&self, seed: u64) -> Cell {
-        Cell::new(&self.task, self.beta, self.variant.who(), seed).with(Some(self.runs), Some(self.simulations))
+        Cell::new(&self.task, entropic(self.beta), self.variant.who(), seed)
+            .with(Some(self.runs), Some(self.simulations))
     }
 
     /// Plays all runs.
     fn play(&self, study: &str, cell: Cell, solver: Option<&mut Solver>, progress: &Progress) -> Result<Row> {
-        progress.message(format!("{} β = {} {}", cell.task, number::beta(cell.beta), self.variant.name()));
+        progress.message(format!("{} β = {} {}", cell.task, number::beta(self.beta), self.variant.name()));
         let fingerprint = self.variant.fingerprint(&cell, &self.task);
         let erm = cell.erm()?;
         let optimum = solver.and_then(|solver| solver.optimum(erm));
@@ -133,7 +135,7 @@ impl Job {
         Ok(Row {
             study: study.to_owned(),
             task: cell.task.clone(),
-            beta: cell.beta,
+            beta: self.beta,
             variant: self.variant,
             simulations: cell.simulations,
             runs: cell.runs,

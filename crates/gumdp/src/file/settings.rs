@@ -5,6 +5,7 @@ use super::error::{FileError, nearest};
 use crate::guided::GuidedSettings;
 use crate::model::{Action, Mdp};
 use crate::planner::Budget;
+use crate::risk::{Erm, Risk};
 
 /// How a task is usually run; what a file leaves out has the values of [`Defaults::default`].
 ///
@@ -18,6 +19,8 @@ use crate::planner::Budget;
 pub struct Defaults {
     /// Risk parameters β, one box of the figure for each. Any number but NaN; 0 is the mean, ∞ the worst case.
     pub betas: Vec<f64>,
+    /// Risk measures to be played instead of the β, if the file names some.
+    pub risks: Vec<Risk>,
     /// The range of β over which a curve is drawn, if the task has one.
     pub curve: Option<[f64; 2]>,
     /// Number of episodes.
@@ -32,10 +35,20 @@ pub struct Defaults {
     pub guided: GuidedSettings,
 }
 
+impl Defaults {
+    /// The attitudes to risk the task is usually played with. See the [example](Defaults).
+    #[must_use]
+    pub fn risks(&self) -> Vec<Risk> {
+        let entropic = |&beta: &f64| Erm::new(beta).unwrap_or(Erm::MEAN).into();
+        if self.risks.is_empty() { self.betas.iter().map(entropic).collect() } else { self.risks.clone() }
+    }
+}
+
 impl Default for Defaults {
     fn default() -> Self {
         Self {
             betas: vec![0.1, 1.0, 10.0],
+            risks: Vec::new(),
             curve: None,
             runs: 100,
             simulations: 500,
@@ -78,9 +91,19 @@ pub(super) fn read_defaults(root: Table) -> Result<Defaults, FileError> {
     let mut defaults = Defaults::default();
     if let Some(experiment) = root.get("experiment") {
         let table = experiment.table()?;
-        table.only(&["beta", "curve", "runs", "simulations"])?;
+        table.only(&["beta", "risk", "curve", "runs", "simulations"])?;
         if let Some(betas) = each(table, "beta", read_betas)? {
             defaults.betas = betas;
+        }
+        let risks = each(table, "risk", |risk| {
+            if table.get("beta").is_some() {
+                let error = risk.error("risk and beta are both given");
+                return Err(error.hint("beta = 5 is risk = \"erm:5\"; leave one out"));
+            }
+            read_risks(risk)
+        })?;
+        if let Some(risks) = risks {
+            defaults.risks = risks;
         }
         defaults.curve = each(table, "curve", |curve| {
             let [low, high] = curve.two_numbers()?;
@@ -163,6 +186,16 @@ fn read_betas(value: Value) -> Result<Vec<f64>, FileError> {
         if beta.is_nan() { Err(value.refused(beta, "be a number (inf is the worst case)")) } else { Ok(beta) }
     };
     values.into_iter().map(beta).collect()
+}
+
+/// One risk measure or a list of them.
+fn read_risks(value: Value) -> Result<Vec<Risk>, FileError> {
+    let values = if value.is_list() { value.list()? } else { vec![value] };
+    if values.is_empty() {
+        return Err(value.error(format!("{} is empty; it must have at least one measure", value.name())));
+    }
+    let risk = |value: Value| value.text()?.parse::<Risk>().map_err(|error| value.error(error.to_string()));
+    values.into_iter().map(risk).collect()
 }
 
 pub(super) fn read_scripts(root: Table, mdp: &Mdp) -> Result<Vec<Script>, FileError> {

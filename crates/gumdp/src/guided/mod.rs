@@ -27,7 +27,7 @@ use crate::objective::{PathEvaluator, Track, Walk};
 use crate::planner::{ActionReason, Decision, PlannerError, StopReason};
 use crate::policy::Policy;
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::Erm;
+use crate::risk::{Erm, FixedRisk};
 use crate::rng::Rng;
 
 use marginal::Marginal;
@@ -58,10 +58,12 @@ const MOST_MOVES: usize = 1 << 25;
 #[derive(Clone, Debug)]
 pub struct GuidedPlanner {
     problem: Problem,
+    risk: FixedRisk,
+    /// What is taken over outcomes.
     erm: Erm,
     settings: GuidedSettings,
     moves: Moves,
-    /// Whether the objective is linear: then marginal backward induction is exact.
+    /// Whether what is minimised is linear: then marginal backward induction is exact.
     linear: bool,
     marginal: Marginal,
     tree: Tree,
@@ -94,13 +96,15 @@ impl GuidedPlanner {
     ///
     /// # Errors
     /// If a setting is out of range.
-    pub fn new(problem: &Problem, erm: Erm, settings: GuidedSettings) -> Result<Self, PlannerError> {
+    pub fn new(problem: &Problem, risk: impl Into<FixedRisk>, settings: GuidedSettings) -> Result<Self, PlannerError> {
         settings.check()?;
+        let risk = risk.into();
         let moves = Moves::new(problem);
         let features = vec![0.0; problem.objective().feature_count()];
         Ok(Self {
-            erm,
-            linear: problem.objective().as_linear().is_some(),
+            risk,
+            erm: risk.erm(),
+            linear: problem.objective().as_linear().is_some() && matches!(risk, FixedRisk::Erm(_)),
             marginal: Marginal::new(problem, &moves, settings.share, settings.forecast),
             settings,
             moves,
@@ -252,7 +256,7 @@ impl GuidedPlanner {
         let certain = leaf.is_some_and(|leaf| self.roll_out(leaf, start, steps, rng));
         let cost = self.evaluator.value(&mut self.path[..steps], steps, start, Known);
         self.failed = !cost.is_finite();
-        self.tree.record(&self.trail, leaf, certain, self.erm, cost);
+        self.tree.record(&self.trail, leaf, certain, self.erm, self.risk.of_cost(cost));
     }
 
     /// Completes the path from a leaf, with the moves that are best at the running occupancy; returns whether there was no

@@ -1,5 +1,6 @@
 //! One exact decision with its reasons: what each action costs if everything after it is optimal.
 
+use super::aim::Aim;
 use super::backward_induction::{of_pairs, stages};
 use super::occupancy_dp::Limits;
 use super::optimal::check_stages;
@@ -53,13 +54,24 @@ pub struct ActionValue {
 /// # Panics
 /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
 pub fn decide(problem: &Problem, erm: Erm, at: &OccupancyState, limits: &Limits) -> Result<ExactDecision, OracleError> {
+    decide_for(problem, erm.into(), at, limits)
+}
+
+/// The same for any aim.
+pub(super) fn decide_for(
+    problem: &Problem,
+    aim: Aim,
+    at: &OccupancyState,
+    limits: &Limits,
+) -> Result<ExactDecision, OracleError> {
     assert!(at.time < problem.horizon(), "there is no decision at the horizon");
     check_bounded(problem)?;
-    let (values, states) = if let Some((costs, _)) = problem.objective().as_linear() {
+    let linear = problem.objective().as_linear().filter(|_| aim.is_entropic());
+    let (values, states) = if let Some((costs, _)) = linear {
         check_stages(problem, at.time, limits)?;
-        (of_pairs(problem, erm, &costs, at), stages(problem, at.time))
+        (of_pairs(problem, aim.erm, &costs, at), stages(problem, at.time))
     } else {
-        over_occupancy_states(problem, erm, at, limits)?
+        over_occupancy_states(problem, aim, at, limits)?
     };
     let mdp = problem.mdp();
     let reason = |(pair, (erm, mean))| ActionValue { action: mdp.action(Pair(pair)), erm, mean };
@@ -71,7 +83,7 @@ pub fn decide(problem: &Problem, erm: Erm, at: &OccupancyState, limits: &Limits)
 /// Risk and mean of each pair, and the number of occupancy states expanded, this one included.
 fn over_occupancy_states(
     problem: &Problem,
-    erm: Erm,
+    aim: Aim,
     at: &OccupancyState,
     limits: &Limits,
 ) -> Result<(Vec<(f64, f64)>, u64), OracleError> {
@@ -83,15 +95,16 @@ fn over_occupancy_states(
         objective.add(&mut features, pair.index(), problem.masses()[at.time]);
         if at.time + 1 == problem.horizon() {
             let cost = known_cost(objective.value_of_features(&features));
-            values.push(finite(cost, cost)?);
+            values.push(finite(aim.terminal.of(cost), cost)?);
             continue;
         }
         let successors: Vec<u32> = mdp.successors(pair).map(|(state, _)| state.0).collect();
         let limits = Limits { policy_bytes: 0, ..*limits };
-        let rest = Sweep { problem, reduced: &reduced, erm, limits }.run(at.time + 1, &successors, &features)?;
+        let rest =
+            Sweep { problem, reduced: &reduced, aims: [aim], limits }.run(at.time + 1, &successors, &features)?;
         let outcomes = || rest.roots.iter().zip(mdp.successors(pair));
-        let risk = erm.of_outcomes(outcomes().map(|(solved, (_, p))| (solved.value, p)));
-        let mean = Erm::MEAN.of_outcomes(outcomes().map(|(solved, (_, p))| (solved.mean, p)));
+        let risk = aim.erm.of_outcomes(outcomes().map(|([solved], (_, p))| (solved.value, p)));
+        let mean = Erm::MEAN.of_outcomes(outcomes().map(|([solved], (_, p))| (solved.mean, p)));
         values.push(finite(risk, mean)?);
         states += rest.states;
     }

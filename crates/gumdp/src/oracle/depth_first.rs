@@ -1,14 +1,15 @@
 //! Depth-first evaluation of a subtree of the occupancy MDP: no memory but the path, nothing merged.
 
+use super::aim::Aim;
 use super::known_cost;
 use super::reduced::{Reduced, Successor};
 use crate::problem::Problem;
 use crate::risk::Erm;
 
-/// What is known of an occupancy state once it is solved.
+/// What is known of an occupancy state once it is solved for one aim.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Solved {
-    /// The optimal ERM of the final cost.
+    /// The optimal value of the aim.
     pub(super) value: f64,
     /// The expected final cost of the choices that attain it.
     pub(super) mean: f64,
@@ -32,6 +33,29 @@ impl Solved {
         Self { value, mean, pair }
     }
 
+    /// The same for several aims, each by itself.
+    #[inline]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "an iterator is cheap to clone, and a reference to it is not one"
+    )]
+    pub(super) fn of_choices<'a, const AIMS: usize>(
+        pair: u32,
+        successors: &[Successor],
+        solved: impl Iterator<Item = &'a [Self; AIMS]> + Clone,
+        aims: &[Aim; AIMS],
+    ) -> [Self; AIMS] {
+        std::array::from_fn(|k| Self::of_choice(pair, successors, solved.clone().map(|solved| &solved[k]), aims[k].erm))
+    }
+
+    /// The better of two for each aim.
+    #[inline]
+    pub(super) fn better<const AIMS: usize>(best: &mut [Self; AIMS], other: [Self; AIMS]) {
+        for (best, other) in best.iter_mut().zip(other) {
+            *best = best.or_better(other);
+        }
+    }
+
     /// Worse than anything that can be solved.
     pub(super) const UNSOLVED: Self = Self { value: f64::INFINITY, mean: f64::INFINITY, pair: 0 };
 
@@ -42,59 +66,62 @@ impl Solved {
     }
 }
 
-/// Walks through subtrees, reusing its memory.
-pub(super) struct Walker<'a> {
+/// Walks through subtrees, for several aims at once, reusing its memory.
+pub(super) struct Walker<'a, const AIMS: usize> {
     problem: &'a Problem,
     reduced: &'a Reduced,
-    erm: Erm,
+    aims: [Aim; AIMS],
     width: usize,
     /// Features along the path, `width` for each depth: going down copies and adds, coming up needs no undoing.
     path: Vec<f64>,
     /// Solved successors of the choices under way, as a stack.
-    solved: Vec<Solved>,
+    solved: Vec<[Solved; AIMS]>,
 }
 
-impl<'a> Walker<'a> {
-    pub(super) fn new(problem: &'a Problem, reduced: &'a Reduced, erm: Erm, start: usize) -> Self {
+impl<'a, const AIMS: usize> Walker<'a, AIMS> {
+    pub(super) fn new(problem: &'a Problem, reduced: &'a Reduced, aims: [Aim; AIMS], start: usize) -> Self {
         let width = problem.objective().feature_count();
         let path = vec![0.0; width * (problem.horizon() - start + 1)];
-        Self { problem, reduced, erm, width, path, solved: Vec::new() }
+        Self { problem, reduced, aims, width, path, solved: Vec::new() }
     }
 
     /// Solves the occupancy state (time, state, features).
-    pub(super) fn solve(&mut self, time: usize, state: u32, features: &[f64]) -> Solved {
+    pub(super) fn solve(&mut self, time: usize, state: u32, features: &[f64]) -> [Solved; AIMS] {
         self.path[..self.width].copy_from_slice(features);
         self.visit(time, state, 0)
     }
 
     /// Solves (time, state) with the features at `at` of the path.
-    fn visit(&mut self, time: usize, state: u32, at: usize) -> Solved {
+    fn visit(&mut self, time: usize, state: u32, at: usize) -> [Solved; AIMS] {
         let reduced = self.reduced;
-        let mut best = Solved::UNSOLVED;
+        let mut best = [Solved::UNSOLVED; AIMS];
         if time + 1 == self.problem.horizon() {
             for &pair in reduced.last_pairs(state) {
                 let below = self.descend(time, pair, at);
                 let features = &self.path[below..below + self.width];
-                let value = known_cost(self.problem.objective().value_of_features(features));
-                best = best.or_better(Solved { value, mean: value, pair });
+                let cost = known_cost(self.problem.objective().value_of_features(features));
+                Solved::better(
+                    &mut best,
+                    self.aims.map(|aim| Solved { value: aim.terminal.of(cost), mean: cost, pair }),
+                );
             }
         } else {
             for &choice in reduced.choices(state) {
                 let below = self.descend(time, choice.pair, at);
                 let successors = reduced.successors(choice);
                 let solved = if let [only] = successors {
-                    Solved { pair: choice.pair, ..self.visit(time + 1, only.state, below) }
+                    self.visit(time + 1, only.state, below).map(|solved| Solved { pair: choice.pair, ..solved })
                 } else {
                     let first = self.solved.len();
                     for successor in successors {
                         let solved = self.visit(time + 1, successor.state, below);
                         self.solved.push(solved);
                     }
-                    let solved = Solved::of_choice(choice.pair, successors, self.solved[first..].iter(), self.erm);
+                    let solved = Solved::of_choices(choice.pair, successors, self.solved[first..].iter(), &self.aims);
                     self.solved.truncate(first);
                     solved
                 };
-                best = best.or_better(solved);
+                Solved::better(&mut best, solved);
             }
         }
         best

@@ -10,7 +10,7 @@ use super::{Limits, OracleError, check_bounded, known_cost};
 use crate::model::{Pair, State};
 use crate::policy::{ExplicitPolicy, Markov};
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::{Erm, Sum};
+use crate::risk::{Erm, Risk, Sum, Tail};
 
 /// How far a sum of probabilities may be from 1.
 const SUM_TOLERANCE: f64 = 1e-9;
@@ -58,6 +58,16 @@ impl Law {
     #[must_use]
     pub fn erm(&self, erm: Erm) -> f64 {
         erm.of_outcomes(self.outcomes())
+    }
+
+    /// Any risk measure of the cost. See the [example](super::minimise()).
+    #[must_use]
+    pub fn risk(&self, risk: Risk) -> f64 {
+        risk.of_tail(&self.tail())
+    }
+
+    pub(super) fn tail(&self) -> Tail {
+        Tail::of_sorted(self.outcomes().collect())
     }
 
     /// The expected cost. See the [example](distribution()).

@@ -5,6 +5,8 @@
 //! | optimum and an optimal policy | linear f, any size | [`backward_induction()`] |
 //! | optimum and an optimal policy | any f, while the occupancy MDP fits | [`solve`] |
 //! | the better suited of these two | any f | [`optimum()`] |
+//! | the same optimum for many β in one pass | any f | [`optima()`] |
+//! | lowest `CVaR`, `EVaR` or any other [`Risk`](crate::Risk), as a certified interval | any f | [`minimise()`] |
 //! | risk of each action, played optimally from then on | any f | [`decide()`] |
 //! | law of f(d) | a policy that knows its probabilities | [`distribution()`] |
 //! | expected occupancy d_π | a Markov policy | [`expected_occupancy`] |
@@ -12,20 +14,26 @@
 //! Nothing here is sampled and nothing is approximated but by rounding. Nothing here knows how a planner works either, so
 //! that one can be held against the other.
 
+mod aim;
 mod backward_induction;
 mod decide;
 mod depth_first;
 mod distribution;
 mod level;
+mod minimise;
 mod occupancy_dp;
+mod optima;
 mod optimal;
+mod outer;
 mod reduced;
 mod sweep;
 
 pub use backward_induction::{LinearSolution, backward_induction};
 pub use decide::{ActionValue, ExactDecision, decide};
 pub use distribution::{Law, distribution, expected_occupancy};
+pub use minimise::{OuterVariable, RiskSolution, minimise};
 pub use occupancy_dp::{Limits, Method, Strategy, solve};
+pub use optima::{Optimum, optima};
 pub use optimal::{OptimalPolicy, Solution, optimum};
 
 use crate::problem::Problem;

@@ -16,10 +16,12 @@
 //! which takes no memory, in parallel. The size of that search is known beforehand. Problems that do not fit are refused
 //! early, with a projection. Not here: approximations.
 
+use super::aim::Aim;
 use super::level::Level;
+use super::optima::Optimum;
 use super::optimal::{OptimalPolicy, Solution};
 use super::reduced::Reduced;
-use super::sweep::Sweep;
+use super::sweep::{Outcome, Sweep};
 use super::{OracleError, check_bounded, finite};
 use crate::problem::Problem;
 use crate::risk::Erm;
@@ -144,16 +146,36 @@ impl std::fmt::Display for Method {
 /// [`OracleError::TooLarge`] or [`OracleError::Memory`] if the occupancy MDP does not fit the limits;
 /// [`OracleError::Overflow`] for astronomic costs; [`OracleError::NotFinite`] for a formula that breaks.
 pub fn solve(problem: &Problem, erm: Erm, limits: &Limits) -> Result<Solution, OracleError> {
+    solve_aim(problem, erm.into(), limits)
+}
+
+/// Solves a problem for one aim, whose value the solution has.
+pub(super) fn solve_aim(problem: &Problem, aim: Aim, limits: &Limits) -> Result<Solution, OracleError> {
     check_bounded(problem)?;
     let reduced = Reduced::new(problem);
+    let (outcome, [Optimum { value, mean }]) = sweep(problem, &reduced, [aim], limits)?;
+    let policy = OptimalPolicy::of_occupancy(problem, reduced, aim, limits.strategy, outcome.decisions);
+    Ok(Solution { value, mean, states: outcome.states, method: outcome.method, policy })
+}
+
+/// One pass through the occupancy MDP from its start, for several aims.
+pub(super) fn sweep<const AIMS: usize>(
+    problem: &Problem,
+    reduced: &Reduced,
+    aims: [Aim; AIMS],
+    limits: &Limits,
+) -> Result<(Outcome<AIMS>, [Optimum; AIMS]), OracleError> {
     let initial = problem.mdp().initial();
     let roots: Vec<u32> = initial.iter().map(|&(state, _)| state.0).collect();
     let zeros = vec![0.0; problem.objective().feature_count()];
-    let outcome = Sweep { problem, reduced: &reduced, erm, limits: *limits }.run(0, &roots, &zeros)?;
-    let solved = || outcome.roots.iter().zip(initial);
-    let value = erm.of_outcomes(solved().map(|(root, &(_, probability))| (root.value, probability)));
-    let mean = Erm::MEAN.of_outcomes(solved().map(|(root, &(_, probability))| (root.mean, probability)));
-    let (value, mean) = finite(value, mean)?;
-    let policy = OptimalPolicy::of_occupancy(problem, reduced, erm, limits.strategy, outcome.decisions);
-    Ok(Solution { value, mean, states: outcome.states, method: outcome.method, policy })
+    let outcome = Sweep { problem, reduced, aims, limits: *limits }.run(0, &roots, &zeros)?;
+    let mut optima = [Optimum { value: 0.0, mean: 0.0 }; AIMS];
+    for (k, optimum) in optima.iter_mut().enumerate() {
+        let solved = || outcome.roots.iter().map(|root| root[k]).zip(initial);
+        let value = aims[k].erm.of_outcomes(solved().map(|(root, &(_, probability))| (root.value, probability)));
+        let mean = Erm::MEAN.of_outcomes(solved().map(|(root, &(_, probability))| (root.mean, probability)));
+        let (value, mean) = finite(value, mean)?;
+        *optimum = Optimum { value, mean };
+    }
+    Ok((outcome, optima))
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::aim::Aim;
 use super::backward_induction::{induction, stages};
 use super::occupancy_dp::{Limits, Method, Strategy, solve};
 use super::reduced::Reduced;
@@ -106,7 +107,7 @@ struct Linear {
 struct Occupancy {
     problem: Problem,
     reduced: Reduced,
-    erm: Erm,
+    aim: Aim,
     strategy: Strategy,
     /// For each time from 0; shorter than the horizon if the later ones are not stored.
     decisions: Vec<Option<Decisions>>,
@@ -116,11 +117,11 @@ impl OptimalPolicy {
     pub(super) fn of_occupancy(
         problem: &Problem,
         reduced: Reduced,
-        erm: Erm,
+        aim: Aim,
         strategy: Strategy,
         decisions: Vec<Option<Decisions>>,
     ) -> Self {
-        Self(Kind::Occupancy(Arc::new(Occupancy { problem: problem.clone(), reduced, erm, strategy, decisions })))
+        Self(Kind::Occupancy(Arc::new(Occupancy { problem: problem.clone(), reduced, aim, strategy, decisions })))
     }
 
     /// The best pair in this situation; at the horizon, where nothing is left to decide, any of the state's.
@@ -136,7 +137,7 @@ impl OptimalPolicy {
 
 impl Occupancy {
     fn best(&self, at: &OccupancyState) -> Pair {
-        let Self { problem, reduced, erm, strategy, decisions } = self;
+        let Self { problem, reduced, aim, strategy, decisions } = self;
         let state = at.state.0;
         let choices = reduced.choices(state);
         if choices.len() == 1 || at.time >= problem.horizon() {
@@ -149,8 +150,8 @@ impl Occupancy {
         let small = reduced.size(problem.horizon() - at.time, state) <= WALKED_TREE;
         let strategy = if small && *strategy == Strategy::Auto { Strategy::DepthFirst } else { *strategy };
         let limits = Limits { max_states: u64::MAX, max_bytes: u64::MAX, policy_bytes: 0, strategy };
-        let rest = Sweep { problem, reduced, erm: *erm, limits }.run(at.time, &[state], &at.features);
-        Pair(rest.map_or(choices[0].pair, |outcome| outcome.roots[0].pair))
+        let rest = Sweep { problem, reduced, aims: [*aim], limits }.run(at.time, &[state], &at.features);
+        Pair(rest.map_or(choices[0].pair, |outcome| outcome.roots[0][0].pair))
     }
 }
 

@@ -2,13 +2,13 @@
 
 use rayon::prelude::*;
 
+use super::aim::Aim;
 use super::depth_first::{Solved, Walker};
 use super::level::{self, Level};
 use super::occupancy_dp::{Limits, Strategy};
 use super::reduced::Reduced;
 use super::{Method, OracleError};
 use crate::problem::Problem;
-use crate::risk::Erm;
 
 /// Merging pays while fewer than this share of the generated states are new.
 const NEW_SHARE: f64 = 0.9;
@@ -29,23 +29,24 @@ const PROJECTION_SLACK: f64 = 4.0;
 /// Nodes of one piece of parallel work.
 const PIECE: usize = 256;
 
-/// The engine with all it looks at.
+/// The engine with all it looks at. Several aims share the way through the occupancy MDP; the bits of each are those it
+/// would have alone.
 #[derive(Clone, Copy)]
-pub(super) struct Sweep<'a> {
+pub(super) struct Sweep<'a, const AIMS: usize> {
     pub(super) problem: &'a Problem,
     pub(super) reduced: &'a Reduced,
-    pub(super) erm: Erm,
+    pub(super) aims: [Aim; AIMS],
     pub(super) limits: Limits,
 }
 
 /// What came out for the roots.
-pub(super) struct Outcome {
+pub(super) struct Outcome<const AIMS: usize> {
     /// One for each root.
-    pub(super) roots: Vec<Solved>,
+    pub(super) roots: Vec<[Solved; AIMS]>,
     /// Occupancy states expanded.
     pub(super) states: u64,
     pub(super) method: Method,
-    /// For each time from the start, the decisions that fitted in memory.
+    /// For each time from the start, the decisions for the first aim that fitted in memory.
     pub(super) decisions: Vec<Option<Decisions>>,
 }
 
@@ -85,9 +86,9 @@ struct Levels {
     kept_bytes: u64,
 }
 
-impl Sweep<'_> {
+impl<const AIMS: usize> Sweep<'_, AIMS> {
     /// Solves the occupancy states (`start`, root, `features`) of all roots.
-    pub(super) fn run(&self, start: usize, roots: &[u32], features: &[f64]) -> Result<Outcome, OracleError> {
+    pub(super) fn run(&self, start: usize, roots: &[u32], features: &[f64]) -> Result<Outcome<AIMS>, OracleError> {
         let horizon = self.problem.horizon();
         let mut frontier = Level::new(features.len());
         for &root in roots {
@@ -222,20 +223,20 @@ impl Sweep<'_> {
     }
 
     /// Solves every state of the frontier, each by its own walk.
-    fn descend(&self, frontier: &Level, time: usize) -> Vec<Solved> {
+    fn descend(&self, frontier: &Level, time: usize) -> Vec<[Solved; AIMS]> {
         let least = if time + 1 == self.problem.horizon() { PIECE } else { 1 };
         (0..frontier.len())
             .into_par_iter()
             .with_min_len(least)
             .map_init(
-                || Walker::new(self.problem, self.reduced, self.erm, time),
+                || Walker::new(self.problem, self.reduced, self.aims, time),
                 |walker, number| walker.solve(time, frontier.states()[number], frontier.features(number)),
             )
             .collect()
     }
 
     /// Solves every state of a level from the next level's.
-    fn back_up(&self, level: &Level, links: &[u32], next: &[Solved]) -> Vec<Solved> {
+    fn back_up(&self, level: &Level, links: &[u32], next: &[[Solved; AIMS]]) -> Vec<[Solved; AIMS]> {
         let mut end = 0;
         let work: Vec<(u32, usize)> = level
             .states()
@@ -247,12 +248,12 @@ impl Sweep<'_> {
             })
             .collect();
         let back_up = |&(state, mut first): &(u32, usize)| {
-            let mut best = Solved::UNSOLVED;
+            let mut best = [Solved::UNSOLVED; AIMS];
             for &choice in self.reduced.choices(state) {
                 let successors = self.reduced.successors(choice);
                 let numbers = &links[first..first + successors.len()];
                 let solved = numbers.iter().map(|&number| &next[number as usize]);
-                best = best.or_better(Solved::of_choice(choice.pair, successors, solved, self.erm));
+                Solved::better(&mut best, Solved::of_choices(choice.pair, successors, solved, &self.aims));
                 first += successors.len();
             }
             best
@@ -262,9 +263,9 @@ impl Sweep<'_> {
 }
 
 impl Decisions {
-    fn of(mut level: Level, solved: &[Solved], kept: bool) -> Option<Self> {
+    fn of<const AIMS: usize>(mut level: Level, solved: &[[Solved; AIMS]], kept: bool) -> Option<Self> {
         level.seal();
-        kept.then(|| Self { level, pairs: solved.iter().map(|solved| solved.pair).collect() })
+        kept.then(|| Self { level, pairs: solved.iter().map(|solved| solved[0].pair).collect() })
     }
 }
 

@@ -30,7 +30,7 @@ use rayon::prelude::*;
 use crate::model::{Action, Pair};
 use crate::policy::Policy;
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::{Erm, Seen, Weigher};
+use crate::risk::{FixedRisk, Seen, Weigher};
 use crate::rng::{self, Purpose, Rng};
 
 use worker::Worker;
@@ -128,13 +128,14 @@ impl Planner {
     ///
     /// # Errors
     /// If a setting is out of range.
-    pub fn new(problem: &Problem, erm: Erm, settings: PlannerSettings) -> Result<Self, PlannerError> {
+    pub fn new(problem: &Problem, risk: impl Into<FixedRisk>, settings: PlannerSettings) -> Result<Self, PlannerError> {
+        let risk = risk.into();
         settings.check(problem.horizon())?;
         let bounds = problem.objective().bounds();
         Ok(Self {
             problem: problem.clone(),
-            weigher: Weigher::new(erm, usual_cost(problem), bounds.low, bounds.high),
-            workers: vec![Worker::new(problem); settings.workers],
+            weigher: Weigher::new(risk.erm(), usual_cost(problem), bounds.low, bounds.high),
+            workers: vec![Worker::new(problem, risk); settings.workers],
             settings,
             root: Vec::new(),
             played: None,

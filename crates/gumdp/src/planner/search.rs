@@ -3,7 +3,7 @@
 use crate::model::{Follow, Mdp, Pair};
 use crate::objective::{PathEvaluator, Track, Walk};
 use crate::problem::Problem;
-use crate::risk::Weigher;
+use crate::risk::{FixedRisk, Weigher};
 use crate::rng::{self, Choices, Rng};
 
 use super::settings::{Expansion, PlannerSettings, UntriedOrder};
@@ -13,6 +13,8 @@ use super::tree::{EdgeId, KEPT_ROOTS, Node, NodeId, ROOT, Tree};
 #[derive(Clone, Debug)]
 pub(super) struct Simulator {
     problem: Problem,
+    /// What is made of a cost before it is recorded.
+    risk: FixedRisk,
     evaluator: PathEvaluator,
     /// Time of the root.
     start: usize,
@@ -25,9 +27,10 @@ pub(super) struct Simulator {
 }
 
 impl Simulator {
-    pub(super) fn new(problem: &Problem) -> Self {
+    pub(super) fn new(problem: &Problem, risk: FixedRisk) -> Self {
         let horizon = problem.horizon();
         Self {
+            risk,
             evaluator: problem.path_evaluator(),
             problem: problem.clone(),
             start: 0,
@@ -80,7 +83,7 @@ impl Simulator {
         let known = self.trail.len();
         let path = &mut self.path[..steps];
         let cost = self.evaluator.value(path, known, self.start, Rollout { mdp, first_pair: left_at, rng });
-        tree.record(&self.trail, weigher, cost);
+        tree.record(&self.trail, weigher, self.risk.of_cost(cost));
     }
 
     /// An untried action if there is one, else argmin_a ρ̂(s, a) − θ_t √(√N(s) / N(s, a)).

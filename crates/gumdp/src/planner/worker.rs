@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::model::Mdp;
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::{Seen, Weigher};
+use crate::risk::{FixedRisk, Seen, Weigher};
 use crate::rng::Rng;
 
 use super::search::Simulator;
@@ -30,9 +30,9 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(problem: &Problem) -> Self {
+    pub(super) fn new(problem: &Problem, risk: FixedRisk) -> Self {
         Self {
-            simulator: Simulator::new(problem),
+            simulator: Simulator::new(problem, risk),
             tree: Tree::default(),
             spare: Tree::default(),
             origins: Vec::new(),

@@ -1,8 +1,9 @@
 //! Risk measures: one number for a random cost. Lower costs are better everywhere.
 //!
-//! Here: the entropic risk measure [`Erm`], its value for samples and for exact distributions, and the
-//! streaming [`ErmAccumulator`] that planners keep per action; [`value_at_risk`] and [`cvar`]. Summaries of samples
-//! with confidence intervals are in [`crate::stats`].
+//! Here: [`Risk`], any measure there is: the entropic risk measure [`Erm`] (with mean and worst case), [`Cvar`], [`Evar`] and
+//! [`MeanCvar`], their values for samples and for exact distributions; the streaming [`ErmAccumulator`] that planners keep
+//! per action; [`value_at_risk`] and [`cvar`]. Summaries of samples with confidence intervals are in [`crate::stats`],
+//! the lowest possible risk of a problem is in [`crate::oracle`].
 //!
 //! ```
 //! use gumdp::risk::Erm;
@@ -15,14 +16,24 @@
 //! ```
 
 mod accumulator;
+mod cvar;
 mod erm;
+mod evar;
+mod fixed;
+mod mean_cvar;
+mod measure;
 mod sum;
 mod tail;
 mod tilt;
 mod weight;
 
 pub use accumulator::ErmAccumulator;
+pub use cvar::Cvar;
 pub use erm::Erm;
+pub use evar::Evar;
+pub use fixed::FixedRisk;
+pub use mean_cvar::MeanCvar;
+pub use measure::{ParseRiskError, Risk};
 pub(crate) use sum::Sum;
 pub(crate) use tail::{Tail, valid_level};
 pub use tail::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
@@ -73,5 +84,23 @@ pub enum RiskError {
     Level {
         /// The rejected value.
         level: f64,
+    },
+    /// A probability level that must be below 1.
+    #[error("level is {level}, but must lie in [0, 1)")]
+    OpenLevel {
+        /// The rejected value.
+        level: f64,
+    },
+    /// The weight of a tail in a mixture is outside its range.
+    #[error("weight of the tail is {weight}, but must lie in [0, 1]")]
+    TailWeight {
+        /// The rejected value.
+        weight: f64,
+    },
+    /// A negative appetite for risk.
+    #[error("seeking beta is {beta}, but must lie in [0, inf]")]
+    Seeking {
+        /// The rejected value.
+        beta: f64,
     },
 }

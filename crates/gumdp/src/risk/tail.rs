@@ -11,7 +11,7 @@
 //! Reference: Rockafellar and Uryasev, *Optimization of conditional value-at-risk*, Journal of Risk 2 (2000).
 
 use super::RiskError;
-use super::erm::LIGHTER;
+use super::erm::{Erm, LIGHTER};
 
 /// The smallest sample x with F(x) ≥ `level`, F the empirical distribution.
 ///
@@ -85,7 +85,7 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    fn new(outcomes: impl Iterator<Item = (f64, f64)>) -> Result<Self, RiskError> {
+    pub(crate) fn new(outcomes: impl Iterator<Item = (f64, f64)>) -> Result<Self, RiskError> {
         let mut kept = Vec::with_capacity(outcomes.size_hint().0);
         for (index, (value, weight)) in outcomes.enumerate() {
             if !value.is_finite() {
@@ -114,6 +114,20 @@ impl Tail {
     pub(crate) fn of_sorted(outcomes: Vec<(f64, f64)>) -> Self {
         let total = outcomes.iter().map(|outcome| outcome.1).sum();
         Self { outcomes, total }
+    }
+
+    /// (value, weight), values ascending.
+    pub(super) fn outcomes(&self) -> &[(f64, f64)] {
+        &self.outcomes
+    }
+
+    /// The sum of the weights.
+    pub(super) fn total(&self) -> f64 {
+        self.total
+    }
+
+    pub(super) fn mean(&self) -> f64 {
+        Erm::MEAN.of_outcomes(self.outcomes.iter().copied())
     }
 
     pub(crate) fn value_at_risk(&self, level: f64) -> f64 {

@@ -1,6 +1,8 @@
 //! Problems that several tests use: the built-in tasks, a grid, and random ones.
 #![allow(dead_code, missing_docs)]
 
+pub mod brute_force;
+
 use gumdp::rng::{self, Purpose, Rng};
 use gumdp::{Mdp, Objective, Partition, Problem, tasks};
 

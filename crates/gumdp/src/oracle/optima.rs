@@ -1,0 +1,112 @@
+//! Many optima of one problem in few passes: the occupancy MDP is walked through once for several attitudes to risk.
+
+use super::aim::Aim;
+use super::backward_induction::{induction, stages};
+use super::occupancy_dp::{Limits, sweep};
+use super::optimal::check_stages;
+use super::reduced::Reduced;
+use super::{OracleError, check_bounded};
+use crate::problem::Problem;
+use crate::risk::Erm;
+
+/// Aims of one pass. Fixed, so that results depend on nothing else; more would save little and slow every state down.
+pub(super) const PASS: usize = 8;
+
+/// The optimum of a problem without its policy. See the [example](optima()).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Optimum {
+    /// The lowest possible risk of the cost.
+    pub value: f64,
+    /// The expected cost of a policy that attains it.
+    pub mean: f64,
+}
+
+/// The optima for many attitudes to risk, with the same bits as [`super::optimum()`] gives for each of them alone.
+///
+/// ```
+/// use gumdp::oracle::{Limits, optima, optimum};
+/// use gumdp::{Erm, tasks};
+/// let problem = tasks::get("rooms").unwrap().problem;
+/// let betas: Vec<Erm> = (0..20).map(|k| Erm::new(f64::from(k))).collect::<Result<_, _>>()?;
+/// let optima = optima(&problem, &betas, &Limits::QUICK)?;
+/// assert!(optima.is_sorted_by_key(|optimum| optimum.value));
+/// assert_eq!(optima[7].value, optimum(&problem, betas[7], &Limits::QUICK)?.value);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of [`super::optimum()`].
+pub fn optima(problem: &Problem, erms: &[Erm], limits: &Limits) -> Result<Vec<Optimum>, OracleError> {
+    let aims: Vec<Aim> = erms.iter().map(|&erm| erm.into()).collect();
+    let mut passes = Passes::new(problem, limits)?;
+    passes.solve(&aims)
+}
+
+/// Solves one problem for aim after aim, and counts the work.
+pub(super) struct Passes<'a> {
+    problem: &'a Problem,
+    limits: Limits,
+    /// Costs and constant of a linear objective.
+    linear: Option<(Vec<f64>, f64)>,
+    reduced: Option<Reduced>,
+    /// Occupancy states expanded (for backward induction, states of the model times the horizon), in all passes.
+    pub(super) states: u64,
+    /// Aims solved.
+    pub(super) solves: u64,
+}
+
+impl<'a> Passes<'a> {
+    pub(super) fn new(problem: &'a Problem, limits: &Limits) -> Result<Self, OracleError> {
+        check_bounded(problem)?;
+        let limits = Limits { policy_bytes: 0, ..*limits };
+        Ok(Self { problem, limits, linear: problem.objective().as_linear(), reduced: None, states: 0, solves: 0 })
+    }
+
+    /// How far apart two costs can be, whatever the policy, if the objective is linear.
+    pub(super) fn linear_range(&self) -> Option<f64> {
+        let (costs, constant) = self.linear.as_ref()?;
+        let gains: Vec<f64> = costs.iter().map(|cost| -cost).collect();
+        let (lowest, _, _) = induction(self.problem, Erm::BEST, costs, *constant);
+        let (highest_gain, _, _) = induction(self.problem, Erm::BEST, &gains, -constant);
+        Some(-highest_gain - lowest)
+    }
+
+    /// The optimum of each aim; entropic risks of a linear cost by backward induction.
+    pub(super) fn solve(&mut self, aims: &[Aim]) -> Result<Vec<Optimum>, OracleError> {
+        self.solves += aims.len() as u64;
+        if let Some((costs, constant)) = &self.linear
+            && aims.iter().all(Aim::is_entropic)
+        {
+            check_stages(self.problem, 0, &self.limits)?;
+            self.states += aims.len() as u64 * stages(self.problem, 0);
+            let solve = |aim: &Aim| induction(self.problem, aim.erm, costs, *constant);
+            return Ok(aims.iter().map(solve).map(|(value, mean, _)| Optimum { value, mean }).collect());
+        }
+        let reduced = self.reduced.get_or_insert_with(|| Reduced::new(self.problem));
+        let mut all = Vec::with_capacity(aims.len());
+        for some in aims.chunks(PASS) {
+            self.states += match some.len() {
+                1 => pass::<1>(self.problem, reduced, some, &self.limits, &mut all)?,
+                2 => pass::<2>(self.problem, reduced, some, &self.limits, &mut all)?,
+                3 | 4 => pass::<4>(self.problem, reduced, some, &self.limits, &mut all)?,
+                _ => pass::<PASS>(self.problem, reduced, some, &self.limits, &mut all)?,
+            };
+        }
+        Ok(all)
+    }
+}
+
+/// Adds the optima of at most `AIMS` aims and returns the number of states. A pass with fewer is filled up; what fills it is
+/// not looked at.
+fn pass<const AIMS: usize>(
+    problem: &Problem,
+    reduced: &Reduced,
+    aims: &[Aim],
+    limits: &Limits,
+    all: &mut Vec<Optimum>,
+) -> Result<u64, OracleError> {
+    let filled = std::array::from_fn::<Aim, AIMS, _>(|k| aims[k.min(aims.len() - 1)]);
+    let (outcome, optima) = sweep(problem, reduced, filled, limits)?;
+    all.extend_from_slice(&optima[..aims.len()]);
+    Ok(outcome.states)
+}

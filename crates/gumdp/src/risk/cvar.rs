@@ -1,0 +1,66 @@
+//! The conditional value at risk of a random cost X at a level α in [0, 1],
+//!
+//! ```text
+//! CVaR_α(X) = min over λ of λ + E[(X − λ)⁺]/(1 − α)
+//! ```
+//!
+//! Costs: lower is better, so this is the upper tail: the mean of the worst 1 − α share. The minimum is attained at
+//! λ = `VaR_α(X)`. Limits: the mean at α = 0, the largest cost at α = 1. It is nondecreasing in α, moves with constants, scales
+//! with positive factors and is convex in X.
+//!
+//! Reference: Rockafellar and Uryasev, *Optimization of conditional value-at-risk*, Journal of Risk 2 (2000).
+
+use super::tail::{Tail, valid_level};
+use super::{RiskError, cvar, cvar_weighted};
+
+/// The conditional value at risk at one level.
+///
+/// ```
+/// use gumdp::risk::Cvar;
+/// let worst_quarter = Cvar::new(0.75)?;
+/// assert_eq!(worst_quarter.of_samples(&[1.0, 2.0, 3.0, 9.0])?, 9.0);
+/// assert_eq!(worst_quarter.of_distribution(&[(0.0, 0.5), (8.0, 0.125), (4.0, 0.375)])?, 6.0);
+/// assert!(Cvar::new(1.5).is_err());
+/// # Ok::<(), gumdp::risk::RiskError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cvar {
+    /// In [0, 1].
+    level: f64,
+}
+
+impl Cvar {
+    /// The measure at this level. See the [example](Cvar).
+    ///
+    /// # Errors
+    /// [`RiskError::Level`] if the level is outside [0, 1].
+    pub fn new(level: f64) -> Result<Self, RiskError> {
+        Ok(Self { level: valid_level(level)? })
+    }
+
+    /// The level α. See the [example](Cvar).
+    #[must_use]
+    pub const fn level(self) -> f64 {
+        self.level
+    }
+
+    /// The measure of equally likely samples. See the [example](Cvar).
+    ///
+    /// # Errors
+    /// No samples, or one that is not finite.
+    pub fn of_samples(self, samples: &[f64]) -> Result<f64, RiskError> {
+        cvar(samples, self.level)
+    }
+
+    /// The measure of a finite distribution given as (value, weight) pairs. See the [example](Cvar).
+    ///
+    /// # Errors
+    /// No positive weight, or a value or weight out of range.
+    pub fn of_distribution(self, outcomes: &[(f64, f64)]) -> Result<f64, RiskError> {
+        cvar_weighted(outcomes, self.level)
+    }
+
+    pub(super) fn of_tail(self, tail: &Tail) -> f64 {
+        tail.cvar(self.level)
+    }
+}
