@@ -27,7 +27,7 @@ fn check(name: &str, arguments: &str) {
     snapshot(name, arguments, &Sandbox::new().gumdp(arguments));
 }
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 16] = [
     "list",
     "show",
     "check",
