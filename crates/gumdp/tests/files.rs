@@ -90,7 +90,7 @@ fn syntax_types_and_fields() {
     let (message, hint) = ("5:1: unknown field \"discont\"", "did you mean \"discount\"?");
     check_hint(EXPLICIT, "discount", "discont", message, hint);
     let (message, hint) =
-        ("15:1: unknown field \"zzz\" in experiment", "the fields here are beta, curve, runs, simulations");
+        ("15:1: unknown field \"zzz\" in experiment", "the fields here are beta, risk, curve, runs, simulations");
     check_hint(EXPLICIT, "beta =", "zzz =", message, hint);
     let message = "1:8: kind is \"grod\"; it must be \"explicit\", \"grid\" or \"import\"";
     check_hint(EXPLICIT, "explicit", "grod", message, "did you mean \"grid\"?");
