@@ -101,7 +101,10 @@ pub(super) fn read_file(path: &Path) -> Result<String, Unread> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(&error.as_bytes()[..valid]);
-        Unread::At(FileError::at(&path.display().to_string(), &text, valid, "the file is not text in UTF-8").hint("save it as text in UTF-8"))
+        Unread::At(
+            FileError::at(&path.display().to_string(), &text, valid, "the file is not text in UTF-8")
+                .hint("save it as text in UTF-8"),
+        )
     })
 }
 

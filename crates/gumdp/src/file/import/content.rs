@@ -49,9 +49,12 @@ impl<'a> Content<'a> {
         };
         let format = given.or_else(|| Format::of(&file, &text)).ok_or_else(|| {
             let place = root.get("file").or(root.get("text"));
-            let message = "the format of the model is not known from its file; give format = \"csv\", \"gymnasium\" or \"drn\"";
+            let message =
+                "the format of the model is not known from its file; give format = \"csv\", \"gymnasium\" or \"drn\"";
             let error = place.map_or_else(|| root.error(message), |value| value.error(message));
-            if file.ends_with(".toml") { error.hint("a problem file needs no import: use it itself") } else { error }
+            let is_problem =
+                Path::new(&*file).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
+            if is_problem { error.hint("a problem file needs no import: use it itself") } else { error }
         })?;
         Ok(Self { file, text, format, path })
     }
