@@ -676,9 +676,17 @@ fn loaded_files_are_kept_with_the_source() {
     std::fs::write(&path, IMITATION.split("[files]").next().unwrap()).unwrap();
     let missing = Task::load(&path).unwrap_err().to_string();
     assert!(
-        missing.contains("objective.target.file is \"demo.csv\": ") && missing.contains("cannot be read"),
+        missing.contains("objective.target.file is \"demo.csv\": ") && missing.ends_with("there is no such file"),
         "{missing}"
     );
+    std::fs::create_dir(folder.join("demo.csv")).unwrap();
+    let directory = Task::load(&path).unwrap_err().to_string();
+    assert!(directory.ends_with("this is not a file"), "{directory}");
+    std::fs::remove_dir(folder.join("demo.csv")).unwrap();
+    std::fs::write(folder.join("demo.csv"), b"state,action\nx,\xff").unwrap();
+    let binary = Task::load(&path).unwrap_err();
+    assert_eq!((binary.line, binary.column), (Some(2), Some(3)));
+    assert_eq!(binary.hint.as_deref(), Some("save it as text in UTF-8"));
     std::fs::write(folder.join("demo.csv"), "state,action\r\n\"x\",go\n# \\ \"\"\"\ny,go\n").unwrap();
     let task = Task::load(&path).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
