@@ -58,6 +58,31 @@ fn a_risk_measure_out_of_range_is_named() {
 }
 
 #[test]
+fn levels_of_a_frontier_have_a_range() {
+    let hint = "hint: 0 is the mean, 0.95 looks at the worst 5 %, 1 is the worst case";
+    for (arguments, level, measure) in
+        [("cvar --levels 0,95", "95", "cvar"), ("evar --levels=-0.5,0.5", "-0.5", "evar")]
+    {
+        refused(
+            &format!("frontier rooms --risk {arguments}"),
+            &format!("error: --levels: {level} is not a level of {measure}; it must lie in [0, 1]\n{hint}"),
+        );
+    }
+    refused(
+        "frontier rooms --levels 5,5",
+        "error: --levels holds only 5; at least two different levels are needed\nhint: for one level: gumdp solve",
+    );
+    refused_value("frontier rooms --levels 1,x", "'x' for '--levels <L,…>': it must be a number in [-inf, inf]");
+    let large = Sandbox::new().gumdp("frontier rooms --max-states 100");
+    assert_eq!((large.code, large.stdout.as_str()), (Some(2), ""));
+    assert!(
+        large.stderr.contains("too large to be solved exactly") && large.stderr.contains("hint: a frontier is exact"),
+        "{}",
+        large.stderr
+    );
+}
+
+#[test]
 fn a_file_that_is_missing_or_a_folder() {
     refused("run mine.toml", "error: mine.toml: there is no such file");
     refused("solve ./mine --beta 1", "error: ./mine: there is no such file");
