@@ -3,7 +3,7 @@
 use gumdp::oracle::{Limits, frontier, optimum};
 use gumdp::{Erm, Mdp, Objective, Problem, Risk, tasks};
 
-/// A sure cost, a coin and a rare disaster, each behind an action: (cost, probability) by action.
+/// One action for each lottery of (cost, probability).
 fn lotteries(all: &[&[(f64, f64)]]) -> Problem {
     let outcomes: Vec<(f64, f64)> = all.iter().flat_map(|lottery| lottery.iter().copied()).collect();
     let mut builder = Mdp::sized(1 + outcomes.len(), all.len()).start(0);
@@ -35,7 +35,11 @@ fn levels(betas: &[f64]) -> Vec<Risk> {
 fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..200 {
         let middle = f64::midpoint(low, high);
-        if of(middle) < 0.0 { low = middle } else { high = middle }
+        if of(middle) < 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
     }
     low
 }
