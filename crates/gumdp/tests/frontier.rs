@@ -97,7 +97,7 @@ fn ties_are_not_changes() {
 /// Between changes nothing changes: levels in the middle of two changes are attained by the behaviour that reigns there.
 #[test]
 fn behaviours_reign_between_their_changes() {
-    for name in ["mdp", "grid-mo"] {
+    for name in ["mdp", "mo-max"] {
         let problem = tasks::get(name).unwrap().problem;
         let found = frontier(&problem, &levels(&[0.0, 0.1, 1.0, 10.0, 100.0]), &Limits::QUICK).unwrap();
         let betas: Vec<f64> = found.changes.iter().map(|change| change.beta.unwrap()).collect();
@@ -110,4 +110,18 @@ fn behaviours_reign_between_their_changes() {
             assert!((found.behaviours[behaviour].law.erm(erm) - best).abs() < 1e-9, "{name}, {pair:?}");
         }
     }
+}
+
+/// Too many to locate: they still follow each other.
+#[test]
+fn every_change_begins_where_the_last_one_ended() {
+    let problem = tasks::get("grid-mo").unwrap().problem;
+    let found = frontier(&problem, &levels(&[0.0, 10.0, f64::INFINITY]), &Limits::QUICK).unwrap();
+    let mut now = found.points[0].behaviour;
+    for change in &found.changes {
+        assert_eq!(change.before, now);
+        now = change.after;
+    }
+    assert_eq!(now, found.points[2].behaviour);
+    assert_eq!(found.complete, found.changes.iter().all(|change| change.beta.is_some()));
 }
