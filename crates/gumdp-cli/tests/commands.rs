@@ -91,12 +91,12 @@ fn frontier_says_where_behaviour_changes() {
         snapshot(name, arguments, &sandbox.gumdp(arguments));
     }
     let files = [
+        "figures/lottery-boxes.svg",
+        "figures/lottery-levels.svg",
+        "figures/lottery-task.svg",
+        "figures/lottery-trade-off.svg",
         "frontier.csv",
         "frontier.json",
-        "lottery-boxes.svg",
-        "lottery-levels.svg",
-        "lottery-task.svg",
-        "lottery-trade-off.svg",
         "report.html",
     ];
     assert_eq!(sandbox.files("gumdp-out/frontier-lottery"), files);

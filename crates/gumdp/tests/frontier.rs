@@ -3,7 +3,7 @@
 use gumdp::oracle::{Limits, frontier, optimum};
 use gumdp::{Erm, Mdp, Objective, Problem, Risk, tasks};
 
-/// A sure cost, a coin and a rare disaster, each behind an action: (cost, probability) by action.
+/// One action for each lottery of (cost, probability).
 fn lotteries(all: &[&[(f64, f64)]]) -> Problem {
     let outcomes: Vec<(f64, f64)> = all.iter().flat_map(|lottery| lottery.iter().copied()).collect();
     let mut builder = Mdp::sized(1 + outcomes.len(), all.len()).start(0);
@@ -35,7 +35,11 @@ fn levels(betas: &[f64]) -> Vec<Risk> {
 fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..200 {
         let middle = f64::midpoint(low, high);
-        if of(middle) < 0.0 { low = middle } else { high = middle }
+        if of(middle) < 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
     }
     low
 }
@@ -93,7 +97,7 @@ fn ties_are_not_changes() {
 /// Between changes nothing changes: levels in the middle of two changes are attained by the behaviour that reigns there.
 #[test]
 fn behaviours_reign_between_their_changes() {
-    for name in ["mdp", "grid-mo"] {
+    for name in ["mdp", "mo-max"] {
         let problem = tasks::get(name).unwrap().problem;
         let found = frontier(&problem, &levels(&[0.0, 0.1, 1.0, 10.0, 100.0]), &Limits::QUICK).unwrap();
         let betas: Vec<f64> = found.changes.iter().map(|change| change.beta.unwrap()).collect();
@@ -106,4 +110,18 @@ fn behaviours_reign_between_their_changes() {
             assert!((found.behaviours[behaviour].law.erm(erm) - best).abs() < 1e-9, "{name}, {pair:?}");
         }
     }
+}
+
+/// Too many to locate: they still follow each other.
+#[test]
+fn every_change_begins_where_the_last_one_ended() {
+    let problem = tasks::get("grid-mo").unwrap().problem;
+    let found = frontier(&problem, &levels(&[0.0, 10.0, f64::INFINITY]), &Limits::QUICK).unwrap();
+    let mut now = found.points[0].behaviour;
+    for change in &found.changes {
+        assert_eq!(change.before, now);
+        now = change.after;
+    }
+    assert_eq!(now, found.points[2].behaviour);
+    assert_eq!(found.complete, found.changes.iter().all(|change| change.beta.is_some()));
 }

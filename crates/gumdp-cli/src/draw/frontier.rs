@@ -7,7 +7,7 @@ use gumdp::oracle::{Frontier, Law};
 use super::charts::beta_label;
 use super::{Drawing, task, write_figures};
 use crate::figure::{BoxGroup, BoxPlot, BoxStats, LinePlot, LineSeries, ReferenceLine};
-use crate::frontier::{Level, Swept, TradeOff};
+use crate::frontier::{Facts, Swept, TradeOff, Turn};
 use crate::number;
 use crate::page::{Cell, Column, Figure, Page, Table};
 use crate::store::Store;
@@ -64,7 +64,7 @@ fn capitalised(text: &str) -> String {
 
 /// One point for each behaviour: how low the risk is for which mean.
 fn against_mean(of: &Task, trade_off: &TradeOff) -> Drawing {
-    let series = |name: &str, value: fn(&crate::frontier::Facts) -> f64| LineSeries {
+    let series = |name: &str, value: fn(&Facts) -> f64| LineSeries {
         name: name.to_owned(),
         points: trade_off.behaviours.iter().map(|facts| (facts.mean, value(facts))).collect(),
         markers: true,
@@ -102,24 +102,24 @@ fn over_levels(of: &Task, trade_off: &TradeOff) -> Drawing {
     let positive = trade_off.levels.iter().filter(|level| level.level > 0.0 && level.level.is_finite()).count();
     let negative = trade_off.levels.iter().any(|level| level.level < 0.0 && level.level.is_finite());
     let log_x = is_erm && positive > 1 && !negative;
-    let curve = |name: &str, value: fn(&Level) -> f64, step: bool| LineSeries {
-        name: name.to_owned(),
-        points: trade_off
-            .levels
-            .iter()
-            .map(|level| (level.level, value(level)))
-            .filter(|(x, _)| x.is_finite() && (!log_x || *x > 0.0))
-            .collect(),
-        step,
-        ..LineSeries::default()
+    let is_drawn = |level: f64| level.is_finite() && (!log_x || level > 0.0);
+    let levels = || trade_off.levels.iter().filter(|level| is_drawn(level.level));
+    let risk =
+        LineSeries { points: levels().map(|level| (level.level, level.risk)).collect(), ..LineSeries::default() };
+    // Steps are where the changes are, if that is known, and not at the next level.
+    let steps = |name: &str, value: fn(&Facts) -> f64| {
+        let known = trade_off.changes.iter().filter_map(|turn| Some((turn.at?, turn.after)));
+        let inside = known
+            .filter(|(at, _)| levels().any(|level| level.level <= *at) && levels().any(|level| level.level >= *at));
+        let mut places: Vec<(f64, usize)> =
+            levels().map(|level| (level.level, level.behaviour)).chain(inside).collect();
+        places.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let points = places.into_iter().map(|(at, behaviour)| (at, value(&trade_off.behaviours[behaviour]))).collect();
+        LineSeries { name: name.to_owned(), points, step: true, ..LineSeries::default() }
     };
     let [level, measure] = trade_off.measure.titles();
     let places = trade_off.main_changes(MARKED).into_iter().filter_map(|turn| turn.at);
-    let inside = |at: &f64| {
-        let levels =
-            || trade_off.levels.iter().map(|level| level.level).filter(|x| x.is_finite() && (!log_x || *x > 0.0));
-        levels().any(|x| x <= *at) && levels().any(|x| x >= *at)
-    };
+    let inside = |at: &f64| levels().any(|level| level.level <= *at) && levels().any(|level| level.level >= *at);
     let mark = |at: f64| ReferenceLine { at, label: format!("{at:.3}") };
     let plot = LinePlot {
         title: format!("Optimal behaviour over the {}", if is_erm { "attitude to risk" } else { "level" }),
@@ -127,10 +127,10 @@ fn over_levels(of: &Task, trade_off: &TradeOff) -> Drawing {
         y_label: "cost".to_owned(),
         log_x,
         series: vec![
-            curve("mean", |level| level.mean, true),
-            curve(measure, |level| level.risk, false),
-            curve("mean of the worst 5 %", |level| level.cvar95, true),
-            curve("worst case", |level| level.worst, true),
+            steps("mean", |facts| facts.mean),
+            LineSeries { name: measure.to_owned(), ..risk },
+            steps("mean of the worst 5 %", |facts| facts.cvar95),
+            steps("worst case", |facts| facts.worst),
         ],
         references: places.filter(inside).map(mark).collect(),
         ..LinePlot::default()
@@ -188,12 +188,12 @@ fn stats(law: &Law) -> BoxStats {
 
 fn changes(trade_off: &TradeOff) -> Table {
     let [level, _] = trade_off.measure.titles();
-    let place = |turn: &crate::frontier::Turn| match turn.at {
+    let place = |turn: &Turn| match turn.at {
         Some(at) => Cell::from(number::beta(at)),
         None => Cell::from(format!("{} – {}", number::beta(turn.after_level), number::beta(turn.to_level)))
             .sorted_by(&turn.to_level),
     };
-    let row = |turn: &crate::frontier::Turn| {
+    let row = |turn: &Turn| {
         let mut cells = vec![place(turn)];
         cells.extend([turn.mean, turn.cvar95, turn.worst].map(|change| Cell::from(number::short(change))));
         cells.push(Cell::from(turn.sentence.clone()));

@@ -17,6 +17,8 @@ const TAIL: f64 = 0.95;
 const VISITS: usize = 6;
 /// Fewer visits than this are none: they are rounding.
 const NO_VISIT: f64 = 1e-9;
+/// A standard deviation of this share of the cost is rounding: the cost is sure.
+const SURE: f64 = 1e-12;
 
 /// What each attitude to risk costs and saves.
 #[derive(Debug, Serialize)]
@@ -266,14 +268,17 @@ fn facts(mdp: &Mdp, behaviour: &Behaviour) -> Facts {
         state: mdp.state_name(mdp.state(pair)).to_owned(),
         action: mdp.action_name(mdp.action(pair)).to_owned(),
     };
+    let (best, worst) = (Measure::Best.of(&law), Measure::Worst.of(&law));
+    let sd = Measure::Deviation.of(&law);
+    let is_rounding = sd <= SURE * best.abs().max(worst.abs());
     Facts {
         first: behaviour.first.iter().map(first).collect(),
         costs: law.len(),
         mean: Measure::Mean.of(&law),
-        sd: Measure::Deviation.of(&law),
+        sd: if is_rounding { 0.0 } else { sd },
         cvar95: Measure::Cvar(TAIL).of(&law),
-        best: Measure::Best.of(&law),
-        worst: Measure::Worst.of(&law),
+        best,
+        worst,
     }
 }
 

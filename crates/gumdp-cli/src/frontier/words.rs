@@ -91,7 +91,7 @@ fn goes(visits: &[Visits]) -> Option<String> {
         said.push(format!("{} avoided", is(&places(&avoided), avoided.len().min(NAMED))));
     }
     if !entered.is_empty() {
-        said.push(format!("{} visited at all", is(&places(&entered), entered.len().min(NAMED))));
+        said.push(format!("{} visited now", is(&places(&entered), entered.len().min(NAMED))));
     }
     if said.is_empty() {
         let share = |visits: &Visits| format!("{} instead of {} times", times(visits.after), times(visits.before));

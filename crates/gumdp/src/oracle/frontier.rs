@@ -123,16 +123,17 @@ pub fn frontier(problem: &Problem, risks: &[Risk], limits: &Limits) -> Result<Fr
             (Risk::Erm(low), Risk::Erm(high)) => {
                 gaps.push(Gap { low: low.beta(), high: high.beta(), before, after, point });
             }
-            _ => changes.push(Change { before, after, beta: None, point }),
+            _ => changes.push((0.0, Change { before, after, beta: None, point })),
         }
     }
     let complete = found.locate(gaps, &mut changes)?;
     // Changes between the same two points are in the order of β, which may fall if the levels do.
-    changes.sort_by(|a, b| {
+    changes.sort_by(|(low, a), (other, b)| {
         let falling = points[a.point - 1].risk.beta() > points[a.point].risk.beta();
-        let by_beta = a.beta.unwrap_or(f64::NAN).total_cmp(&b.beta.unwrap_or(f64::NAN));
+        let by_beta = low.total_cmp(other);
         a.point.cmp(&b.point).then(if falling { by_beta.reverse() } else { by_beta })
     });
+    let changes = changes.into_iter().map(|(_, change)| change).collect();
     Ok(renumbered(points, found.behaviours, changes, complete))
 }
 
@@ -222,11 +223,13 @@ impl Found<'_> {
         Ok(self.behaviours.len() - 1)
     }
 
-    /// Finds the β of each change, and the changes between; returns whether all were found.
-    fn locate(&mut self, mut gaps: Vec<Gap>, changes: &mut Vec<Change>) -> Result<bool, OracleError> {
+    /// Finds the β of each change, and the changes between, each after a β that it does not come before; returns whether all
+    /// were located.
+    fn locate(&mut self, mut gaps: Vec<Gap>, changes: &mut Vec<(f64, Change)>) -> Result<bool, OracleError> {
         while !gaps.is_empty() {
             if self.behaviours.len() > MOST_BEHAVIOURS {
-                let unlocated = |Gap { before, after, point, .. }| Change { before, after, beta: None, point };
+                let unlocated =
+                    |Gap { low, before, after, point, .. }| (low, Change { before, after, beta: None, point });
                 changes.extend(gaps.into_iter().map(unlocated));
                 return Ok(false);
             }
@@ -239,7 +242,7 @@ impl Found<'_> {
                 let settled = [before, after].into_iter().any(|end| self.is_optimal(end, erm, optimum.value));
                 let third = if settled { before } else { self.solve(erm)? };
                 if [before, after].contains(&third) {
-                    changes.push(Change { before, after, beta: Some(beta), point });
+                    changes.push((beta, Change { before, after, beta: Some(beta), point }));
                 } else {
                     next.push(Gap { low, high: beta, before, after: third, point });
                     next.push(Gap { low: beta, high, before: third, after, point });
