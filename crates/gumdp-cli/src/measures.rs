@@ -1,6 +1,6 @@
 //! The measures of a law of costs: one list for everything that shows them. A new measure is a variant and a place in [`all`].
 
-use gumdp::Erm;
+use gumdp::risk::{Erm, Evar};
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::{cvar_weighted, quantile, value_at_risk_weighted};
 use rayon::prelude::*;
@@ -29,18 +29,21 @@ pub enum Measure {
     ValueAtRisk(f64),
     /// The mean of the worst 1 − level.
     Cvar(f64),
+    /// Entropic value at risk.
+    Evar(f64),
     /// Entropic risk.
     Erm(Erm),
 }
 
 /// What is shown of every law, besides the entropic risks.
 pub fn all() -> Vec<Measure> {
-    use Measure::{Best, Cvar, Deviation, Mean, Quantile, ValueAtRisk, Worst};
+    use Measure::{Best, Cvar, Deviation, Evar, Mean, Quantile, ValueAtRisk, Worst};
     let mut measures = vec![Mean, Deviation, Best];
     measures.extend([0.05, 0.25, 0.5, 0.75].map(Quantile));
     measures.push(Worst);
     measures.extend(TAILS.map(ValueAtRisk));
     measures.extend(TAILS.map(Cvar));
+    measures.extend(TAILS.map(Evar));
     measures
 }
 
@@ -55,6 +58,7 @@ impl Measure {
             Self::Worst => "worst",
             Self::ValueAtRisk(_) => "var",
             Self::Cvar(_) => "cvar",
+            Self::Evar(_) => "evar",
             Self::Erm(_) => "erm",
         }
     }
@@ -62,7 +66,7 @@ impl Measure {
     /// Its level, if it has one.
     pub fn level(self) -> Option<f64> {
         match self {
-            Self::Quantile(level) | Self::ValueAtRisk(level) | Self::Cvar(level) => Some(level),
+            Self::Quantile(level) | Self::ValueAtRisk(level) | Self::Cvar(level) | Self::Evar(level) => Some(level),
             _ => None,
         }
     }
@@ -78,6 +82,7 @@ impl Measure {
             Self::Worst => "worst".to_owned(),
             Self::ValueAtRisk(level) => format!("VaR {level}"),
             Self::Cvar(level) => format!("CVaR {level}"),
+            Self::Evar(level) => format!("EVaR {level}"),
             Self::Erm(erm) => format!("ERM, beta = {}", crate::number::beta(erm.beta())),
         }
     }
@@ -95,6 +100,7 @@ impl Measure {
             Self::Worst => law.last().map_or(f64::NAN, |outcome| outcome.0),
             Self::Quantile(level) | Self::ValueAtRisk(level) => value_at_risk_weighted(law, level).unwrap_or(f64::NAN),
             Self::Cvar(level) => cvar_weighted(law, level).unwrap_or(f64::NAN),
+            Self::Evar(level) => Evar::new(level).and_then(|evar| evar.of_distribution(law)).unwrap_or(f64::NAN),
             Self::Erm(erm) => erm.of_outcomes(law.iter().copied()),
         }
     }
@@ -142,7 +148,10 @@ mod tests {
         close(Measure::ValueAtRisk(0.9), 4.0);
         close(Measure::Cvar(0.5), (0.3 + 0.8) / 0.5);
         close(Measure::Erm(Erm::WORST), 4.0);
-        assert_eq!(all().len(), 14);
+        // The worst cost is likely enough to be all that counts.
+        close(Measure::Evar(0.8), 4.0);
+        assert!(Measure::Evar(0.5).of(&law) > Measure::Cvar(0.5).of(&law));
+        assert_eq!(all().len(), 17);
     }
 
     /// The mean of 400 fair coins lies in its interval; the standard error is 0.025, the seed fixed.

@@ -49,7 +49,7 @@ pub fn draw(store: &Store, manifest: &Manifest, experiment: &Experiment) -> Resu
     page.paragraph(if experiment.optima.is_empty() {
         "The problem is too large to be solved exactly, so that no optimum is known."
     } else {
-        "The exact policy is solved once for each β, which is not part of its CPU time."
+        "The exact policy is solved once for each attitude to risk, which is not part of its CPU time."
     });
     page.table(&draw::results_table(experiment));
     page.figures(&drawings.into_iter().map(Figure::from).collect::<Vec<_>>());
@@ -86,9 +86,9 @@ fn planners_table(cells: &[Both]) -> Table {
     let columns = vec![
         Column::text("task"),
         Column::number("β or measure"),
-        Column::number("paper's ERM"),
+        Column::number("paper's risk"),
         Column::number("95\u{a0}% interval"),
-        Column::number("our ERM"),
+        Column::number("our risk"),
         Column::number("95\u{a0}% interval"),
         Column::number("exact optimum"),
         Column::number("paper's mean"),

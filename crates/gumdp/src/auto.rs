@@ -8,10 +8,11 @@ use std::fmt;
 use crate::guided::{GuidedPlanner, GuidedSettings};
 use crate::model::Action;
 use crate::oracle::{self, Limits, Method, OracleError, Solution};
+use crate::pilot::fix_outer;
 use crate::planner::PlannerError;
 use crate::policy::Policy;
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::Erm;
+use crate::risk::Risk;
 use crate::rng::Rng;
 
 /// A policy that is optimal if the problem can be solved within limits, and plans otherwise.
@@ -37,7 +38,8 @@ use crate::rng::Rng;
 /// ```
 #[derive(Clone, Debug)]
 pub enum Auto {
-    /// The optimal policy is played. Clones share the decisions that are stored.
+    /// The optimal policy is played. Clones share the decisions that are stored. For `CVaR`, `EVaR` and mixtures this is the
+    /// inner problem at the best outer variable ([`oracle::RiskSolution::inner`]).
     Solved(Solution),
     /// The problem is too large to be solved, and the planner plays.
     Planning {
@@ -49,13 +51,24 @@ pub enum Auto {
 }
 
 impl Auto {
-    /// Solves the problem, in parallel in rayon's current thread pool, or finds out that it does not fit the limits;
-    /// [`Limits::QUICK`] are meant for this. `settings` are those of the planner, should it be needed.
+    /// Solves the problem for any risk measure, in parallel in rayon's current thread pool, or finds out that it does not fit the limits;
+    /// [`Limits::QUICK`] are meant for this. `settings` are those of the planner, should it be needed; the outer variable of
+    /// its risk measure is then fixed by pilot episodes ([`fix_outer()`]).
     ///
     /// # Errors
     /// If the planner is needed and a setting is out of range.
-    pub fn new(problem: &Problem, erm: Erm, limits: &Limits, settings: GuidedSettings) -> Result<Self, PlannerError> {
-        Self::of(oracle::optimum(problem, erm, limits), || GuidedPlanner::new(problem, erm, settings))
+    pub fn new(
+        problem: &Problem,
+        risk: impl Into<Risk>,
+        limits: &Limits,
+        settings: GuidedSettings,
+    ) -> Result<Self, PlannerError> {
+        let risk = risk.into();
+        let solved = oracle::minimise(problem, risk, limits).map(|solution| solution.inner().clone());
+        Self::of(solved, || {
+            let player = |fixed| GuidedPlanner::new(problem, fixed, settings.clone());
+            player(fix_outer(problem, risk, 0, player)?)
+        })
     }
 
     /// The same when it is already known whether the problem fits: `solved` is what [`oracle::optimum()`] said, and
