@@ -116,7 +116,7 @@ fn run() {
     let output = valid("run", &sandbox.data("run mdp --beta -inf,-1,0,inf --runs 3 --simulations 10 --json"));
     let betas: Vec<&Value> = output.as_array().unwrap().iter().map(|row| &row["beta"]).collect();
     assert_eq!(betas, [&Value::from("-inf"), &Value::from(-1.0), &Value::from(0.0), &Value::from("inf")]);
-    let mut contract: Vec<&str> = ROW.into_iter().chain(["auto"]).collect();
+    let mut contract: Vec<&str> = ROW.into_iter().chain(["auto", "outer"]).collect();
     contract.sort_unstable();
     for row in output.as_array().unwrap() {
         assert_eq!(fields(row), contract);

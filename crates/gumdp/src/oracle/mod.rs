@@ -151,7 +151,8 @@ fn projection(projected: Option<f64>) -> String {
     projected.map_or_else(String::new, |states| format!(", about {states:.1e} expected"))
 }
 
-fn check_bounded(problem: &Problem) -> Result<(), OracleError> {
+/// Refuses an objective whose values may be too large to compute with.
+pub(crate) fn check_bounded(problem: &Problem) -> Result<(), OracleError> {
     let bounds = problem.objective().bounds();
     let bounded = bounds.low >= -LARGEST_COST && bounds.high <= LARGEST_COST;
     // The bounds of a formula may be far too wide; its values are looked at one by one.
