@@ -6,6 +6,7 @@
 //! 2. Where the horizon is within reach of the simulations, a tree is searched with Bellman backups of the entropic risk: every
 //!    outcome enters with its probability. Leaves are evaluated by rollouts that follow (1) with the step costs of the running
 //!    occupancy.
+//! 3. An action other than that of (1) is played only if the tree has evidence that it is better.
 //!
 //! It needs the model's probabilities; [`crate::Planner`], the published algorithm, needs samples only. With more and more
 //! simulations the whole horizon comes within reach, every outcome is met and every node is solved or visited again and again:
@@ -209,7 +210,7 @@ impl GuidedPlanner {
             }
         }
         self.simulated_steps += simulations * steps as u64;
-        let edge = self.tree.best();
+        let edge = self.tree.best(base, self.settings.caution);
         let chosen = self.tree.edge(edge).number;
         self.expected.clone_from(at);
         self.problem.advance(&mut self.expected, self.moves.get(chosen).pair, at.state);

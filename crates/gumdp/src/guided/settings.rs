@@ -20,20 +20,24 @@ pub struct GuidedSettings {
     pub exploration: f64,
     /// Rollouts from a leaf before it is expanded.
     pub rollouts: u32,
+    /// Standard errors by which another action must be better than that of marginal backward induction.
+    pub caution: f64,
 }
 
 impl Default for GuidedSettings {
     fn default() -> Self {
-        Self { budget: Budget::simulations(1000), reach: 2.0, exploration: 0.2, rollouts: 4 }
+        Self { budget: Budget::simulations(1000), reach: 2.0, exploration: 0.2, rollouts: 4, caution: 1.0 }
     }
 }
 
 impl GuidedSettings {
     pub(super) fn check(&self) -> Result<(), PlannerError> {
         self.budget.check()?;
-        for (name, value, highest) in
-            [("reach", self.reach, f64::INFINITY), ("exploration", self.exploration, f64::MAX)]
-        {
+        for (name, value, highest) in [
+            ("reach", self.reach, f64::INFINITY),
+            ("exploration", self.exploration, f64::MAX),
+            ("caution", self.caution, f64::MAX),
+        ] {
             if !(0.0..=highest).contains(&value) {
                 return Err(PlannerError::Setting { name, value, highest });
             }
