@@ -36,7 +36,7 @@ pub fn frontier(args: &FrontierArgs, quiet: bool) -> Result<()> {
     let spinner = Progress::spinner("solving for all levels", quiet);
     let frontier = with_threads(args.threads, || {
         let solve = || {
-            let risks = if given.is_empty() { usual_risks(args.risk, &task, &limits)? } else { given };
+            let risks = if given.is_empty() { usual_risks(args.risk, &task, &limits) } else { given };
             oracle::frontier(&task.problem, &risks, &limits)
         };
         Ok(solve().map_err(|error| refusal(&task.name, &error))?)
@@ -78,10 +78,10 @@ fn at_level(swept: SweptName, level: f64) -> Result<Risk> {
 }
 
 /// The measures that are swept if no levels are given.
-fn usual_risks(swept: SweptName, task: &Task, limits: &Limits) -> Result<Vec<Risk>, OracleError> {
+fn usual_risks(swept: SweptName, task: &Task, limits: &Limits) -> Vec<Risk> {
     if swept != SweptName::Erm {
         let levels = (0..20).map(|k| f64::from(k) / 20.0).chain([0.99]);
-        return Ok(levels.filter_map(|level| at_level(swept, level).ok()).collect());
+        return levels.filter_map(|level| at_level(swept, level).ok()).collect();
     }
     let [low, high] = match task.defaults.curve {
         Some(curve) => curve,
@@ -91,7 +91,7 @@ fn usual_risks(swept: SweptName, task: &Task, limits: &Limits) -> Result<Vec<Ris
     // The levels are round: three digits are easier to ask for again than seventeen.
     let level = |k: u32| rounded(low * (high / low).powf(f64::from(k) / f64::from(USUAL_BETAS - 1)));
     let betas = std::iter::once(0.0).chain((0..USUAL_BETAS).map(level)).chain([f64::INFINITY]);
-    Ok(distinct(betas).into_iter().map(entropic).collect())
+    distinct(betas).into_iter().map(entropic).collect()
 }
 
 /// How far apart the costs of mean-optimal behaviour are; 1 if there is nothing to learn from it.

@@ -28,7 +28,7 @@ pub struct TradeOff {
     /// The measure that is swept.
     pub measure: Swept,
     /// One for each level, ascending.
-    pub levels: Vec<Level>,
+    pub levels: Vec<Row>,
     /// Those that differ, in the order in which they take over.
     pub behaviours: Vec<Facts>,
     /// Where one takes over from another.
@@ -51,7 +51,7 @@ pub enum Swept {
 
 /// The optimum at one level.
 #[derive(Clone, Debug, Serialize)]
-pub struct Level {
+pub struct Row {
     /// β, or the level of the measure.
     #[serde(with = "crate::number")]
     pub level: f64,
@@ -177,9 +177,9 @@ impl TradeOff {
         let level = |point: &FrontierPoint| {
             let Facts { mean, sd, cvar95, best, worst, .. } = behaviours[point.behaviour];
             let FrontierPoint { risk, value, behaviour } = *point;
-            Level { level: level_of(risk), risk: value, mean, sd, cvar95, best, worst, behaviour }
+            Row { level: level_of(risk), risk: value, mean, sd, cvar95, best, worst, behaviour }
         };
-        let levels: Vec<Level> = frontier.points.iter().map(level).collect();
+        let levels: Vec<Row> = frontier.points.iter().map(level).collect();
         let turn = |change: &Change| {
             let (before, after) = (&behaviours[change.before], &behaviours[change.after]);
             let mut turn = Turn {
@@ -217,7 +217,7 @@ impl TradeOff {
 
     /// A row of the table.
     pub fn row(&self, number: usize) -> Vec<String> {
-        let Level { level, risk, mean, sd, cvar95, worst, behaviour, .. } = self.levels[number];
+        let Row { level, risk, mean, sd, cvar95, worst, behaviour, .. } = self.levels[number];
         let mut cells = vec![beta(level)];
         cells.extend([risk, mean, sd, cvar95, worst].map(short));
         cells.push((behaviour + 1).to_string());
