@@ -25,6 +25,9 @@ pub enum Variant {
     /// Leaves are expanded after their first rollout.
     #[serde(rename = "one rollout")]
     OneRollout,
+    /// The lowest value is played, on whatever evidence.
+    #[serde(rename = "no caution")]
+    NoCaution,
     /// The exploration constant of the published planner.
     #[serde(rename = "theta of the paper")]
     PaperTheta,
@@ -32,8 +35,15 @@ pub enum Variant {
 
 impl Variant {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 6] =
-        [Self::Paper, Self::Default, Self::NoTree, Self::TreeAlways, Self::OneRollout, Self::PaperTheta];
+    pub const ALL: [Self; 7] = [
+        Self::Paper,
+        Self::Default,
+        Self::NoTree,
+        Self::TreeAlways,
+        Self::OneRollout,
+        Self::NoCaution,
+        Self::PaperTheta,
+    ];
     /// The two planners that are offered.
     pub const PLANNERS: [Self; 2] = [Self::Paper, Self::Default];
 
@@ -45,6 +55,7 @@ impl Variant {
             Self::NoTree => "no tree",
             Self::TreeAlways => "tree always",
             Self::OneRollout => "one rollout",
+            Self::NoCaution => "no caution",
             Self::PaperTheta => "theta of the paper",
         }
     }
@@ -80,6 +91,7 @@ impl Variant {
             Self::NoTree => GuidedSettings { reach: 0.0, ..settings },
             Self::TreeAlways => GuidedSettings { reach: f64::INFINITY, ..settings },
             Self::OneRollout => GuidedSettings { rollouts: 1, ..settings },
+            Self::NoCaution => GuidedSettings { caution: 0.0, ..settings },
             Self::PaperTheta => GuidedSettings { exploration: task.defaults.exploration, ..settings },
         }
     }

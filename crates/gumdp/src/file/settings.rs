@@ -152,10 +152,12 @@ fn each<'a, T>(
 
 fn read_guided(table: Table, settings: &mut GuidedSettings) -> Result<(), FileError> {
     const MANY: u64 = 1_000_000;
-    table.only(&["reach", "exploration", "rollouts"])?;
-    for (name, setting, highest) in
-        [("reach", &mut settings.reach, f64::INFINITY), ("exploration", &mut settings.exploration, f64::MAX)]
-    {
+    table.only(&["reach", "exploration", "rollouts", "caution"])?;
+    for (name, setting, highest) in [
+        ("reach", &mut settings.reach, f64::INFINITY),
+        ("exploration", &mut settings.exploration, f64::MAX),
+        ("caution", &mut settings.caution, f64::MAX),
+    ] {
         let Some(value) = table.get(name) else { continue };
         *setting = value.number()?;
         if !(0.0..=highest).contains(setting) {
