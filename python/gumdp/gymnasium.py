@@ -91,7 +91,7 @@ class OccupancyEnv(gymnasium.Env[dict[str, Any], Any]):
     def _observe(self, walk: _native.Walk) -> tuple[dict[str, Any], dict[str, Any]]:
         time, state = walk.place()
         observation = {"state": state, "features": walk.features(), "time": time}
-        return observation, {"action_mask": self._mask[state], "cost": walk.cost()}
+        return observation, {"action_mask": self._mask[state].copy(), "cost": walk.cost()}
 
 
 for _name in tasks:

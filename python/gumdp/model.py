@@ -13,6 +13,8 @@ import numpy as np
 
 from . import _native
 from ._checks import Floats, Ints, array, number
+from ._native import Model as NativeModel
+from ._native import Problem as NativeProblem
 
 __all__ = ["Model"]
 
@@ -47,7 +49,7 @@ class Model:
 
     __slots__ = ("_native", "_pairs", "costs")
 
-    _native: _native.Model
+    _native: NativeModel
     _pairs: tuple[Ints, Ints]
     costs: dict[str, Floats]
     """Costs by name, one number for each pair, if the model was imported with rewards."""
@@ -70,14 +72,14 @@ class Model:
         )
         self._take(native, {})
 
-    def _take(self, native: _native.Model, costs: dict[str, Floats]) -> Model:
+    def _take(self, native: NativeModel, costs: dict[str, Floats]) -> Model:
         self._native = native
         self._pairs = native.pairs()
         self.costs = costs
         return self
 
     @classmethod
-    def _of(cls, problem: _native.Problem) -> Model:
+    def _of(cls, problem: NativeProblem) -> Model:
         return cls.__new__(cls)._take(problem.model(), dict(problem.costs()))
 
     @classmethod
@@ -207,7 +209,7 @@ class Model:
         return f"Model({states} states, {actions} actions, {transitions} transitions)"
 
 
-def write(problem: _native.Problem, path: PathLike) -> list[str]:
+def write(problem: NativeProblem, path: PathLike) -> list[str]:
     """Writes a problem, each file to a temporary name first; returns what the format cannot hold."""
     files, notes = problem.export(path)
     for extension, text in files:
@@ -236,6 +238,8 @@ def _names(what: str, names: Sequence[str] | None, prefix: str, count: int) -> l
 
 def _initial(initial: Any, states: list[str]) -> Floats:
     start = np.zeros(len(states))
+    if not states:
+        return start
     if isinstance(initial, (str, int, np.integer)):
         initial = {initial: 1.0}
     if not isinstance(initial, Mapping):

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _native
 from ._checks import count, number
+from ._native import Problem as NativeProblem
 from .model import Model, PathLike, write
 from .objectives import Given, Objective
 
@@ -44,7 +45,7 @@ class Problem:
 
     __slots__ = ("_native", "model", "objective")
 
-    _native: _native.Problem
+    _native: NativeProblem
     model: Model
     objective: Objective
 
@@ -73,7 +74,7 @@ class Problem:
         self.model, self.objective = model, objective
 
     @classmethod
-    def _of(cls, native: _native.Problem) -> Problem:
+    def _of(cls, native: NativeProblem) -> Problem:
         problem = cls.__new__(cls)
         problem._native = native
         problem.model = Model._of(native)
@@ -114,7 +115,7 @@ class Problem:
         """Risk measures the task is usually played with.
 
         >>> tasks["rooms"].risks[-1]
-        'erm:10'
+        'erm:50'
         """
         return self._native.defaults()[0]
 

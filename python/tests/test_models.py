@@ -21,7 +21,6 @@ def test_dense_and_sparse_are_the_same(corridor: Model) -> None:
     for kind in (sparse.csr_matrix, sparse.coo_array, sparse.csc_matrix):
         again = Model([kind(matrix) for matrix in dense], states=corridor.states, actions=corridor.actions)
         assert np.array_equal(again.to_numpy(), dense)
-    assert np.array_equal(Model(dense.astype(np.float32).round(3).astype(float)).to_numpy(), dense)
     assert np.array_equal(Model(np.asfortranarray(dense)).to_numpy(), dense)
 
 
@@ -71,8 +70,8 @@ def test_files(tmp_path: Path, corridor: Model, extension: str) -> None:
         (([sparse.csr_matrix((2, 3))],), ValueError, "all must be"),
         (([sparse.csr_matrix((2, 2))],), ValueError, "has no action"),
         ((np.zeros((0, 0, 0)),), ValueError, "has no states"),
-        ((7,), (TypeError, ValueError), ""),
-        ((None,), TypeError, ""),
+        ((7,), (TypeError, ValueError), "."),
+        ((None,), TypeError, "."),
     ],
 )
 def test_wrong_models(arguments: tuple[Any, ...], error: type[Exception], message: str) -> None:
@@ -128,10 +127,10 @@ def test_values_of_objectives(corridor: Model) -> None:
         (Entropy(epsilon="x"), TypeError, "must be a number"),  # type: ignore[arg-type]
         (Imitation([1.0]), ValueError, "target"),
         (Imitation(np.zeros((3, 2)), "cosine"), ValueError, "cosine"),
-        (MultiObjective([]), ValueError, ""),
+        (MultiObjective([]), ValueError, "."),
         (MultiObjective([[1, 2, 3]], "median"), ValueError, "median"),
-        (MultiObjective([[1, 2, 3]], "sum", weights=[1, 2]), ValueError, ""),
-        (Expression("a +", a=[0, 0, 1]), ValueError, ""),
+        (MultiObjective([[1, 2, 3]], "sum", weights=[1, 2]), ValueError, "."),
+        (Expression("a +", a=[0, 0, 1]), ValueError, "."),
         (Expression("a + b", a=[0, 0, 1]), ValueError, "b"),
         (Expression("ln(a)", a=[0, 0, 1]), ValueError, "-inf"),
         (math.nan * Linear([1, 2, 3]), ValueError, "finite"),

@@ -3,6 +3,8 @@
 //! Here: conversions between Python and the library, and work that leaves Python free to run and to be interrupted. Nothing
 //! here computes. The other half, `python/gumdp`, has all that users see: names, checks of types, documentation.
 
+#![expect(clippy::needless_pass_by_value, reason = "what comes from Python is owned")]
+
 mod agent;
 mod background;
 mod errors;

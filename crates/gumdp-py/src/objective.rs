@@ -27,7 +27,9 @@ fn partition(model: &Model, over: &str, cells: Option<Vec<u32>>) -> PyResult<Par
     match (over, cells) {
         (_, Some(cell_of_pair)) => {
             let mut entries = vec![0; cell_of_pair.iter().max().map_or(0, |&cell| cell as usize + 1)];
-            cell_of_pair.iter().for_each(|&cell| entries[cell as usize] += 1);
+            for &cell in &cell_of_pair {
+                entries[cell as usize] += 1;
+            }
             Partition::new(cell_of_pair, entries).map_err(wrong)
         }
         ("states", None) => Ok(Partition::states(mdp)),

@@ -11,6 +11,9 @@ use crate::errors::{bad_file, wrong};
 use crate::model::Model;
 use crate::objective::Objective;
 
+/// The extension and text of each file, and what they cannot hold.
+type Exported = (Vec<(&'static str, String)>, Vec<String>);
+
 /// A task: one that has a problem, and says how it is usually run.
 #[pyclass(frozen, module = "gumdp._native")]
 pub struct Problem {
@@ -70,7 +73,7 @@ impl Problem {
     }
 
     /// The extension and text of each file, and what they cannot hold.
-    fn export(&self, path: PathBuf) -> PyResult<(Vec<(&'static str, String)>, Vec<String>)> {
+    fn export(&self, path: PathBuf) -> PyResult<Exported> {
         let format = ExportFormat::of(&path).ok_or_else(|| {
             wrong(format!("{}: the format is not known; the name must end in .csv, .drn or .toml", path.display()))
         })?;
