@@ -18,7 +18,8 @@ class Risk:
     """A risk measure. Use :class:`Erm`, :class:`Cvar`, :class:`Evar` or :class:`MeanCvar`."""
 
     def __post_init__(self) -> None:
-        _native.risk(self.spec)
+        # Reading it checks it.
+        _ = self.spec
 
     @property
     def spec(self) -> str:
@@ -68,7 +69,7 @@ class Erm(Risk):
     @property
     def spec(self) -> str:
         """The measure as the command line writes it."""
-        return f"erm:{float(self.beta)!r}"
+        return _native.risk(f"erm:{float(self.beta)!r}")
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Cvar(Risk):
     @property
     def spec(self) -> str:
         """The measure as the command line writes it."""
-        return f"cvar:{float(self.level)!r}"
+        return _native.risk(f"cvar:{float(self.level)!r}")
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class Evar(Risk):
     @property
     def spec(self) -> str:
         """The measure as the command line writes it."""
-        return f"evar:{float(self.level)!r}"
+        return _native.risk(f"evar:{float(self.level)!r}")
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class MeanCvar(Risk):
     @property
     def spec(self) -> str:
         """The measure as the command line writes it."""
-        return f"mean-cvar:{float(self.level)!r}:{float(self.weight)!r}"
+        return _native.risk(f"mean-cvar:{float(self.level)!r}:{float(self.weight)!r}")
 
 
 def Mean() -> Erm:
@@ -160,7 +161,7 @@ def spec_of(risk: RiskLike) -> str:
     """A measure as text: of a :class:`Risk`, of β, or of text such as ``"cvar:0.95"``.
 
     >>> spec_of(5), spec_of("cvar:0.95")
-    ('erm:5.0', 'cvar:0.95')
+    ('erm:5', 'cvar:0.95')
     """
     if isinstance(risk, Risk):
         return risk.spec
