@@ -2,9 +2,11 @@
 
 mod evaluate;
 mod explain;
+mod frontier;
 
 pub use evaluate::EvaluateArgs;
 pub use explain::ExplainArgs;
+pub use frontier::{FrontierArgs, SweptName};
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -36,6 +38,7 @@ Examples:
   gumdp compare msee --beta 50          both planners, the optimum and chance, side by side
   gumdp solve msee --beta 50            the exact optimum
   gumdp solve msee --risk cvar:0.95     the same for the mean of the worst 5 %
+  gumdp frontier rooms                  what each attitude to risk costs and saves
   gumdp explain rooms --beta 50         its behaviour as a decision tree
   gumdp evaluate rooms --policy pi1     the law of a policy of your own
   gumdp show rooms --toml > mine.toml   start a problem of your own
@@ -102,6 +105,8 @@ pub enum Command {
     Solve(SolveArgs),
     /// Compute the law of the cost of a policy that you bring, and all its measures.
     Evaluate(EvaluateArgs),
+    /// Sweep the attitude to risk: what it costs, what it saves, and where the optimal behaviour changes.
+    Frontier(FrontierArgs),
     /// Show the optimal or planned behaviour as a small decision tree.
     Explain(ExplainArgs),
     /// Make one decision and show its reasons.

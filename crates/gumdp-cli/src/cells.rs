@@ -38,7 +38,7 @@ pub struct Cell {
     #[serde(default)]
     pub auto: Option<String>,
     /// The outer variable of the measure, which is fixed at the first decision, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub outer: Option<String>,
 }
 

@@ -10,6 +10,7 @@ mod exact;
 mod explain;
 mod failure;
 mod figure;
+mod frontier;
 mod interrupt;
 mod measures;
 mod number;
@@ -60,6 +61,7 @@ fn dispatch(cli: Cli) -> Result<()> {
         Command::Run(args) => commands::run::run(&args, quiet),
         Command::Compare(args) => commands::compare::compare(&args, quiet),
         Command::Solve(args) => commands::solve::solve(&args, quiet),
+        Command::Frontier(args) => commands::frontier::frontier(&args, quiet),
         Command::Explain(args) => commands::explain::explain(&args, quiet),
         Command::Evaluate(args) => commands::evaluate::evaluate(&args, quiet),
         Command::Plan(args) => commands::plan::plan(&args, quiet),

@@ -58,6 +58,31 @@ fn a_risk_measure_out_of_range_is_named() {
 }
 
 #[test]
+fn levels_of_a_frontier_have_a_range() {
+    let hint = "hint: 0 is the mean, 0.95 looks at the worst 5 %, 1 is the worst case";
+    for (arguments, level, measure) in
+        [("cvar --levels 0,95", "95", "cvar"), ("evar --levels=-0.5,0.5", "-0.5", "evar")]
+    {
+        refused(
+            &format!("frontier rooms --risk {arguments}"),
+            &format!("error: --levels: {level} is not a level of {measure}; it must lie in [0, 1]\n{hint}"),
+        );
+    }
+    refused(
+        "frontier rooms --levels 5,5",
+        "error: --levels holds only 5; at least two different levels are needed\nhint: for one level: gumdp solve",
+    );
+    refused_value("frontier rooms --levels 1,x", "'x' for '--levels <L,…>': it must be a number in [-inf, inf]");
+    let large = Sandbox::new().gumdp("frontier rooms --max-states 100");
+    assert_eq!((large.code, large.stdout.as_str()), (Some(2), ""));
+    assert!(
+        large.stderr.contains("too large to be solved exactly") && large.stderr.contains("hint: a frontier is exact"),
+        "{}",
+        large.stderr
+    );
+}
+
+#[test]
 fn a_file_that_is_missing_or_a_folder() {
     refused("run mine.toml", "error: mine.toml: there is no such file");
     refused("solve ./mine --beta 1", "error: ./mine: there is no such file");
@@ -339,11 +364,56 @@ fn mistakes_in_a_file_that_a_file_names() {
          transitions = [{ from = \"s\", action = \"*\", to = \"s\" }]\n[objective]\nkind = \"squared-distance\"\n\
          target = { file = \"demo.csv\" }\n",
     );
-    let ended = sandbox.gumdp("show imitate.toml");
-    let missing = "error: imitate.toml:10:19: objective.target.file is \"demo.csv\": demo.csv cannot be read: ";
-    assert!(ended.code == Some(2) && ended.stderr.starts_with(missing), "{ended:?}");
+    let missing = "error: imitate.toml:10:19: objective.target.file is \"demo.csv\": demo.csv: there is no such file";
+    refused_in(&sandbox, "show imitate.toml", missing);
     sandbox.write("demo.csv", "state,action\ns,a\ns,b\n");
     refused_in(&sandbox, "show imitate.toml", "error: demo.csv:3:3: unknown action \"b\"");
     sandbox.write("demo.csv", "state,action\ns,a\n");
     assert_eq!(sandbox.gumdp("show imitate.toml").code, Some(0));
+}
+
+/// A refused file leaves the results of the last good one as they are.
+#[test]
+fn a_refused_file_leaves_earlier_results_alone() {
+    let sandbox = Sandbox::new();
+    sandbox.write("coin.toml", COIN);
+    assert_eq!(sandbox.gumdp("run coin.toml --runs 2").code, Some(0));
+    let contents = || -> Vec<(String, Vec<u8>)> {
+        let names = sandbox.files("gumdp-out").into_iter();
+        names.map(|name| (name.clone(), std::fs::read(sandbox.path("gumdp-out").join(name)).unwrap())).collect()
+    };
+    let before = contents();
+    assert!(!before.is_empty());
+    for (old, new, stderr) in [
+        (
+            "cost = { tails = 1 }",
+            "cost = { tails = 1e308 }",
+            "error: coin.toml:12:1: the values of the objective are not bounded by 8e307; scale its costs and weights down",
+        ),
+        (
+            "kind = \"linear\"\ncost =",
+            "kind = \"formula\"\nexpression = \"1/t\"\nfeatures.t =",
+            "error: coin.toml:14:14: objective.expression is inf for the occupancy 1 of heads/toss; it must be finite everywhere\n\
+             hint: keep divisors, roots and logarithms away from 0: ln(x + 0.01), max(0, x)",
+        ),
+    ] {
+        assert!(COIN.contains(old));
+        sandbox.write("coin.toml", &COIN.replacen(old, new, 1));
+        refused_in(&sandbox, "run coin.toml", stderr);
+    }
+    sandbox.write("coin.toml", "");
+    refused_in(
+        &sandbox,
+        "run coin.toml",
+        "error: coin.toml:1:1: the field \"kind\" is missing\n\
+         hint: it is \"explicit\", \"grid\" or \"import\"; `gumdp show rooms --toml` prints an example",
+    );
+    sandbox.write("coin.toml", "kind = \"import\"\nfile = \"coin.toml\"\n");
+    refused_in(
+        &sandbox,
+        "run coin.toml",
+        "error: coin.toml:2:8: the format of the model is not known from its file; give format = \"csv\", \"gymnasium\" or \"drn\"\n\
+         hint: a problem file needs no import: use it itself",
+    );
+    assert!(contents() == before, "results were touched");
 }

@@ -27,7 +27,7 @@ fn check(name: &str, arguments: &str) {
     snapshot(name, arguments, &Sandbox::new().gumdp(arguments));
 }
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "list",
     "show",
     "check",
@@ -36,6 +36,7 @@ const COMMANDS: [&str; 16] = [
     "compare",
     "solve",
     "evaluate",
+    "frontier",
     "explain",
     "plan",
     "reproduce",
@@ -56,6 +57,51 @@ fn help_of_every_command_has_examples() {
         assert!(ended.stdout.contains(&format!("  gumdp {command}")), "{}", ended.stdout);
         assert!(ended.stdout.lines().all(|line| line.chars().count() <= 150), "{}", ended.stdout);
         snapshot(&format!("help_{command}"), &arguments, &ended);
+    }
+}
+
+/// A sure cost of 1, or a coin between 0 and 1.8.
+const LOTTERY: &str = r#"kind = "explicit"
+states = ["start", "nothing", "sure", "much"]
+actions = ["pay", "toss"]
+start = "start"
+discount = 1
+horizon = 2
+transitions = [
+  { from = "start", action = "pay", to = "sure" },
+  { from = "start", action = "toss", to = { nothing = 0.5, much = 0.5 } },
+  { from = "nothing", action = "pay", to = "nothing" },
+  { from = "sure", action = "pay", to = "sure" },
+  { from = "much", action = "pay", to = "much" },
+]
+[objective]
+kind = "linear"
+cost = { sure = 2, much = 3.6 }
+"#;
+
+#[test]
+fn frontier_says_where_behaviour_changes() {
+    let sandbox = Sandbox::new();
+    sandbox.write("lottery.toml", LOTTERY);
+    for (name, arguments) in [
+        ("frontier", "frontier lottery.toml"),
+        ("frontier_cvar", "frontier lottery.toml --risk cvar --levels 0,0.05,0.5,1 --out cvar"),
+        ("frontier_seeking", "frontier mdp --levels=-inf,-5,0,5,inf --out mdp"),
+    ] {
+        snapshot(name, arguments, &sandbox.gumdp(arguments));
+    }
+    let files = [
+        "frontier.csv",
+        "frontier.json",
+        "lottery-boxes.svg",
+        "lottery-levels.svg",
+        "lottery-task.svg",
+        "lottery-trade-off.svg",
+        "report.html",
+    ];
+    assert_eq!(sandbox.files("gumdp-out/frontier-lottery"), files);
+    for figure in files.iter().filter(|file| file.ends_with(".svg")) {
+        assert_well_formed(&sandbox.read(&format!("gumdp-out/frontier-lottery/{figure}")));
     }
 }
 

@@ -34,9 +34,9 @@ fn complaints(text: &str) -> Vec<String> {
     validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
-/// The blocks of the page, as what follows the opening quotes, and the text.
-fn blocks() -> Vec<(String, String)> {
-    let page = docs("problem-files.md");
+/// The blocks of a page, as what follows the opening quotes, and the text.
+fn blocks_of(page: &str) -> Vec<(String, String)> {
+    let page = docs(page);
     let mut blocks = Vec::new();
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
@@ -46,6 +46,10 @@ fn blocks() -> Vec<(String, String)> {
         }
     }
     blocks
+}
+
+fn blocks() -> Vec<(String, String)> {
+    blocks_of("problem-files.md")
 }
 
 /// The complete files of the page: fragments take the place of the objective of the first.
@@ -108,6 +112,23 @@ fn built_in_tasks_fit_the_schema() {
 }
 
 #[test]
+fn examples_of_imports_and_worked_examples_fit_the_schema() {
+    let imports = blocks_of("import.md").into_iter().filter(|(info, _)| info == "toml").map(|(_, text)| text);
+    let example = |path: &str| {
+        let path = format!("{}/../../examples/{path}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(path).expect("an example")
+    };
+    let worked = ["inventory/inventory.toml", "delivery/delivery.toml", "imitation/rounds.toml"].map(example);
+    let mut seen = 0;
+    for text in imports.chain(worked) {
+        let errors = complaints(&text);
+        assert!(errors.is_empty(), "{errors:#?}\n{text}");
+        seen += 1;
+    }
+    assert!(seen >= 5, "only {seen} examples");
+}
+
+#[test]
 fn examples_of_the_page_load_and_fit_the_schema() {
     let (_folder, path) = folder();
     let examples = examples();
@@ -132,6 +153,9 @@ fn the_page_names_every_field() {
     for place in ["/definitions/terrain/anyOf/1", "/definitions/transition", "/definitions/limit"] {
         names.extend(schema.pointer(place).and_then(|object| object["properties"].as_object()).expect("fields").keys());
     }
+    for table in ["experiment", "planner"] {
+        names.extend(schema["properties"][table]["properties"].as_object().expect("fields").keys());
+    }
     for object in schema["definitions"]["objective"]["oneOf"].as_array().expect("kinds") {
         names.extend(object["properties"].as_object().expect("fields").keys());
     }
@@ -145,6 +169,7 @@ fn wrong_files_are_refused_by_both() {
     let (_folder, path) = folder();
     let first = &examples()[0];
     let grid = examples().into_iter().find(|text| text.contains("one_way")).expect("a map");
+    let import = examples().into_iter().find(|text| text.contains("kind = \"import\"")).expect("an import");
     let limited = examples().into_iter().find(|text| text.contains("at_most")).expect("limits");
     for (text, from, to) in [
         (first, "kind = \"explicit\"", "kind = \"exlicit\""),
@@ -169,6 +194,20 @@ fn wrong_files_are_refused_by_both() {
         (first, "field = 1", "field = \"much\""),
         (first, "[objective]", "[experiment]\nruns = 0\n[objective]"),
         (first, "[objective]", "[experiment]\nbeta = []\n[objective]"),
+        (first, "[objective]", "[experiment]\nrisk = 5\n[objective]"),
+        (first, "[objective]", "[experiment]\nrisk = []\n[objective]"),
+        (first, "[objective]", "[experiment]\nrisk = \"var:0.9\"\n[objective]"),
+        (first, "[objective]", "[experiment]\nrisk = \"cvar\"\n[objective]"),
+        (first, "[objective]", "[experiment]\nrisk = \"mean\"\nbeta = 1\n[objective]"),
+        (first, "start = \"dock\"", "start = 0"),
+        (first, "start = \"dock\"", "start = \"dock\"\nfile = \"model.csv\""),
+        (&import, "kind = \"import\"", "kind = \"import\"\nstates = [\"s0\"]"),
+        (&import, "text =", "txt ="),
+        (&import, "rewards = \"split\"", "rewards = \"splitted\""),
+        (&import, "format = \"csv\"", "format = \"xls\""),
+        (&import, "gain = false", "gain = 0"),
+        (&import, "horizon = 5", "horizon = 5\naccuracy = 0.1"),
+        (&import, "start = 0", "start = 0\ninitial = { s0 = 1 }"),
         (first, "[objective]", "[planner]\nvariant = \"mine\"\n[objective]"),
         (first, "[objective]", "[planner.guided]\nshare = 2\n[objective]"),
         (first, "[objective]", "[scripts]\nidle = []\n[objective]"),

@@ -53,9 +53,20 @@ fn fields(object: &Value) -> Vec<&str> {
 
 #[test]
 fn schemas_are_schemas_and_describe_every_field() {
-    for name in
-        ["list", "check", "run", "compare", "solve", "plan", "evaluate", "explain", "policy", "manifest", "comparison"]
-    {
+    for name in [
+        "list",
+        "check",
+        "run",
+        "compare",
+        "solve",
+        "plan",
+        "evaluate",
+        "frontier",
+        "explain",
+        "policy",
+        "manifest",
+        "comparison",
+    ] {
         let schema = schema(name);
         assert!(jsonschema::draft202012::meta::is_valid(&schema), "{name}");
         assert_documented(&schema, name);
@@ -105,7 +116,7 @@ fn run() {
     let output = valid("run", &sandbox.data("run mdp --beta -inf,-1,0,inf --runs 3 --simulations 10 --json"));
     let betas: Vec<&Value> = output.as_array().unwrap().iter().map(|row| &row["beta"]).collect();
     assert_eq!(betas, [&Value::from("-inf"), &Value::from(-1.0), &Value::from(0.0), &Value::from("inf")]);
-    let mut contract: Vec<&str> = ROW.into_iter().chain(["auto"]).collect();
+    let mut contract: Vec<&str> = ROW.into_iter().chain(["auto", "outer"]).collect();
     contract.sort_unstable();
     for row in output.as_array().unwrap() {
         assert_eq!(fields(row), contract);
@@ -206,6 +217,30 @@ fn evaluate_and_saved_policies() {
 }
 
 #[test]
+fn frontier() {
+    let sandbox = Sandbox::new();
+    for arguments in [
+        "mdp",
+        "mdp --levels -inf,-1,0,5,inf",
+        "grid-mo --risk cvar --levels 0,0.5,0.9",
+        "mdp --risk evar --levels 0,1",
+    ] {
+        let output = valid("frontier", &sandbox.data(&format!("frontier {arguments} --json --out f -q")));
+        assert_eq!(valid("frontier", &sandbox.read("f/frontier.json")), output);
+        let (levels, changes) = (output["levels"].as_array().unwrap(), output["changes"].as_array().unwrap());
+        let risks: Vec<f64> = levels.iter().map(|level| level["risk"].as_f64().unwrap()).collect();
+        assert!(risks.windows(2).all(|pair| pair[0] <= pair[1] + 1e-6), "{risks:?}");
+        // One behaviour leads to the next.
+        let mut now = &levels[0]["behaviour"];
+        for change in changes {
+            assert_eq!(&change["before"], now, "{arguments}");
+            now = &change["after"];
+        }
+        assert_eq!(now, &levels[levels.len() - 1]["behaviour"], "{arguments}");
+    }
+}
+
+#[test]
 fn explain() {
     let sandbox = Sandbox::new();
     for arguments in
@@ -240,7 +275,8 @@ fn tables_have_their_documented_columns() {
     sandbox.data("run mdp --beta 1,inf --runs 2 --policy uniform --out run -q");
     let documentation =
         std::fs::read_to_string(format!("{}/../../docs/json.md", env!("CARGO_MANIFEST_DIR"))).expect("docs/json.md");
-    for (file, rows) in [("samples.csv", 2 * 2), ("trajectories.csv", 2 * 2 * 20)] {
+    sandbox.data("frontier mdp --levels 0,5,inf --out run -q");
+    for (file, rows) in [("samples.csv", 2 * 2), ("trajectories.csv", 2 * 2 * 20), ("frontier.csv", 3)] {
         let table = sandbox.read(&format!("run/{file}"));
         let mut reader = csv::Reader::from_reader(table.as_bytes());
         for column in reader.headers().expect("a header") {

@@ -90,7 +90,7 @@ fn syntax_types_and_fields() {
     let (message, hint) = ("5:1: unknown field \"discont\"", "did you mean \"discount\"?");
     check_hint(EXPLICIT, "discount", "discont", message, hint);
     let (message, hint) =
-        ("15:1: unknown field \"zzz\" in experiment", "the fields here are beta, curve, runs, simulations");
+        ("15:1: unknown field \"zzz\" in experiment", "the fields here are beta, risk, curve, runs, simulations");
     check_hint(EXPLICIT, "beta =", "zzz =", message, hint);
     let message = "1:8: kind is \"grod\"; it must be \"explicit\", \"grid\" or \"import\"";
     check_hint(EXPLICIT, "explicit", "grod", message, "did you mean \"grid\"?");
@@ -395,7 +395,6 @@ epsilon = 0.01
 limit = [{ feature = "cover", at_most = 0.2, penalty = 10 }, { feature = { y = 1 }, at_least = 0.2, penalty = 1 }]
 [planner.guided]
 reach = 3
-forecast = true
 [files]
 "demo.csv" = """
 state,action,probability
@@ -677,9 +676,17 @@ fn loaded_files_are_kept_with_the_source() {
     std::fs::write(&path, IMITATION.split("[files]").next().unwrap()).unwrap();
     let missing = Task::load(&path).unwrap_err().to_string();
     assert!(
-        missing.contains("objective.target.file is \"demo.csv\": ") && missing.contains("cannot be read"),
+        missing.contains("objective.target.file is \"demo.csv\": ") && missing.ends_with("there is no such file"),
         "{missing}"
     );
+    std::fs::create_dir(folder.join("demo.csv")).unwrap();
+    let directory = Task::load(&path).unwrap_err().to_string();
+    assert!(directory.ends_with("this is not a file"), "{directory}");
+    std::fs::remove_dir(folder.join("demo.csv")).unwrap();
+    std::fs::write(folder.join("demo.csv"), b"state,action\nx,\xff").unwrap();
+    let binary = Task::load(&path).unwrap_err();
+    assert_eq!((binary.line, binary.column), (Some(2), Some(3)));
+    assert_eq!(binary.hint.as_deref(), Some("save it as text in UTF-8"));
     std::fs::write(folder.join("demo.csv"), "state,action\r\n\"x\",go\n# \\ \"\"\"\ny,go\n").unwrap();
     let task = Task::load(&path).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
@@ -754,15 +761,11 @@ fn many_resources_can_be_gathered() {
 
 #[test]
 fn settings_of_the_guided_planner() {
-    let text = format!(
-        "{EXPLICIT}[planner.guided]\nreach = inf\nshare = 0.5\nforecast = false\nexploration = 0.1\nrollouts = 2\ncaution = 0\n"
-    );
+    let text = format!("{EXPLICIT}[planner.guided]\nreach = inf\nexploration = 0.1\nrollouts = 2\n");
     let guided = parse(&text).unwrap().defaults.guided;
-    assert_eq!((guided.reach, guided.share, guided.exploration), (f64::INFINITY, 0.5, 0.1));
-    assert!(!guided.forecast);
-    assert_eq!((guided.rollouts, guided.caution, guided.budget.simulations), (2, 0.0, Some(500)));
+    assert_eq!((guided.reach, guided.exploration), (f64::INFINITY, 0.1));
+    assert_eq!((guided.rollouts, guided.budget.simulations), (2, Some(500)));
     let refused = |from: &str, to: &str| parse(&text.replace(from, to)).unwrap_err().to_string();
-    assert!(refused("share = 0.5", "share = 2").contains("planner.guided.share is 2; it must lie in [0, 1]"));
     assert!(refused("reach = inf", "reach = nan").contains("planner.guided.reach is NaN; it must not be negative"));
     assert!(
         refused("rollouts = 2", "rollouts = 0").contains("planner.guided.rollouts is 0; it must lie in [1, 1000000]")

@@ -229,9 +229,9 @@ fn settings_out_of_range_are_refused() {
     let refused = |settings| GuidedPlanner::new(&problem, Erm::MEAN, settings).unwrap_err();
     let default = GuidedSettings::default;
     assert_eq!(refused(GuidedSettings { rollouts: 0, ..default() }), PlannerError::Rollouts);
-    let message = refused(GuidedSettings { share: 1.5, ..default() }).to_string();
-    assert_eq!(message, "the planner's share is 1.5; it must lie in [0, 1]");
-    let message = refused(GuidedSettings { caution: f64::NAN, ..default() }).to_string();
-    assert!(message.starts_with("the planner's caution is NaN"), "{message}");
+    let message = refused(GuidedSettings { reach: -1.0, ..default() }).to_string();
+    assert_eq!(message, "the planner's reach is -1; it must lie in [0, inf]");
+    let message = refused(GuidedSettings { exploration: f64::NAN, ..default() }).to_string();
+    assert!(message.starts_with("the planner's exploration is NaN"), "{message}");
     assert_eq!(refused(settings(0)), PlannerError::Simulations(0));
 }

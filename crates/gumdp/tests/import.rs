@@ -443,7 +443,7 @@ fn mistakes_in_drn() {
 fn mistakes_in_the_file_around() {
     let text = wrapper("drn", "discount = 1\nhorizon = 4\n[objective]\nkind = \"linear\"\ncost = \"flips\"", DIE);
     let toml = |old, new, message| check("my.toml", &text, (old, new), message);
-    toml("\"flips\"", "\"flip\"", "32:8: unknown cost \"flip\"");
+    toml("\"flips\"", "\"flip\"", "32:8: unknown feature \"flip\"");
     toml(
         "format = \"drn\"",
         "format = \"dnr\"",

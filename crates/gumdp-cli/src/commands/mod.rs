@@ -5,6 +5,7 @@ pub mod compare;
 pub mod convert;
 pub mod evaluate;
 pub mod explain;
+pub mod frontier;
 pub mod list;
 pub mod plan;
 pub mod replay;

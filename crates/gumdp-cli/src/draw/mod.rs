@@ -3,12 +3,14 @@
 mod charts;
 mod evaluation;
 mod explanation;
+mod frontier;
 mod report;
 mod task;
 
 pub use charts::boxes;
 pub use evaluation::draw_evaluation;
 pub use explanation::draw_explanation;
+pub use frontier::draw_frontier;
 pub use report::{draw, results_table, settings, write_figures};
 pub use task::task;
 

@@ -58,7 +58,7 @@ fn label(terrain: &Terrain) -> String {
     match (&terrain.resource, terrain.one_way, terrain.absorbing) {
         (Some(resource), ..) => resource.clone(),
         (None, Some(action), _) => ["←", "↑", "→", "↓"].get(action as usize).copied().unwrap_or_default().to_owned(),
-        (None, None, true) => "goal".to_owned(),
+        (None, None, true) => "end".to_owned(),
         (None, None, false) => String::new(),
     }
 }

@@ -15,9 +15,9 @@ use crate::number::{beta, known};
 use crate::table::Table;
 
 /// Tasks whose episodes take long, and how often they are played.
-const LONG: ([&str; 2], u64) = (["grid-msee", "grid-il"], 64);
+const LONG: ([&str; 2], u64) = (["grid-msee", "grid-il"], 16);
 /// Runs of the others.
-const RUNS: u64 = 500;
+const RUNS: u64 = 200;
 /// Gaps below this are not told apart in the picture.
 const LEAST_GAP: f64 = 1e-3;
 

@@ -22,18 +22,9 @@ pub enum Variant {
     /// The tree at every decision, however far the horizon.
     #[serde(rename = "tree always")]
     TreeAlways,
-    /// Step costs over the expected stay alone.
-    #[serde(rename = "no share")]
-    NoShare,
-    /// Without a look at the visits to come.
-    #[serde(rename = "no forecast")]
-    NoForecast,
     /// Leaves are expanded after their first rollout.
     #[serde(rename = "one rollout")]
     OneRollout,
-    /// The lowest value is played, on whatever evidence.
-    #[serde(rename = "no caution")]
-    NoCaution,
     /// The exploration constant of the published planner.
     #[serde(rename = "theta of the paper")]
     PaperTheta,
@@ -41,17 +32,8 @@ pub enum Variant {
 
 impl Variant {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 9] = [
-        Self::Paper,
-        Self::Default,
-        Self::NoTree,
-        Self::TreeAlways,
-        Self::NoShare,
-        Self::NoForecast,
-        Self::OneRollout,
-        Self::NoCaution,
-        Self::PaperTheta,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Paper, Self::Default, Self::NoTree, Self::TreeAlways, Self::OneRollout, Self::PaperTheta];
     /// The two planners that are offered.
     pub const PLANNERS: [Self; 2] = [Self::Paper, Self::Default];
 
@@ -62,10 +44,7 @@ impl Variant {
             Self::Default => "default",
             Self::NoTree => "no tree",
             Self::TreeAlways => "tree always",
-            Self::NoShare => "no share",
-            Self::NoForecast => "no forecast",
             Self::OneRollout => "one rollout",
-            Self::NoCaution => "no caution",
             Self::PaperTheta => "theta of the paper",
         }
     }
@@ -100,10 +79,7 @@ impl Variant {
             Self::Paper | Self::Default => settings,
             Self::NoTree => GuidedSettings { reach: 0.0, ..settings },
             Self::TreeAlways => GuidedSettings { reach: f64::INFINITY, ..settings },
-            Self::NoShare => GuidedSettings { share: 0.0, ..settings },
-            Self::NoForecast => GuidedSettings { forecast: false, ..settings },
             Self::OneRollout => GuidedSettings { rollouts: 1, ..settings },
-            Self::NoCaution => GuidedSettings { caution: 0.0, ..settings },
             Self::PaperTheta => GuidedSettings { exploration: task.defaults.exploration, ..settings },
         }
     }

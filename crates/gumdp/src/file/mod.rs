@@ -45,6 +45,7 @@
 //! here: drawing, planning.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::Path;
 
 pub use check::{Finding, Severity, check, check_text};
@@ -77,13 +78,14 @@ pub use settings::{Defaults, PlannerVariant, Script};
 pub(crate) use document::shortened;
 
 use document::{Document, Table, Value};
-use files::Files;
+use files::{Files, MAX_BYTES};
 use import::{Format, Opened};
 use mistakes::Mistakes;
 use pieces::Pieces;
 use world::World;
 
 use crate::objective::Objective;
+use crate::oracle::check_bounded;
 use crate::policy::Scripted;
 use crate::problem::{MAX_HORIZON, Problem, ProblemError};
 
@@ -186,7 +188,13 @@ impl Task {
 /// The text of a file; `wanted` is what it should be.
 pub(crate) fn read_text(path: &Path, wanted: &str) -> Result<String, FileError> {
     let file = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| {
+    // A pipe does not tell its size, and a device may have no end.
+    let read = || {
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().map_err(|error: std::io::Error| {
         let message = if path.is_dir() {
             format!("this is a folder; name {wanted}")
         } else if error.kind() == std::io::ErrorKind::NotFound {
@@ -196,10 +204,13 @@ pub(crate) fn read_text(path: &Path, wanted: &str) -> Result<String, FileError> 
         };
         FileError::unreadable(&file, message)
     })?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(FileError::unreadable(&file, format!("the file is too large; at most {MAX_BYTES} bytes are read")));
+    }
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(&error.as_bytes()[..valid]);
-        FileError::at(&file, &text, valid, "the file is not text in UTF-8")
+        FileError::at(&file, &text, valid, "the file is not text in UTF-8").hint("save it as text in UTF-8")
     })
 }
 
@@ -225,7 +236,11 @@ fn read_task(
     let pieces = Pieces::cut(text);
     let Some(document) = Document::parse(file, text, &pieces, mistakes)? else { return Ok(None) };
     let root = document.root();
-    let kind = root.need("kind")?.choice(&KINDS)?;
+    let Some(kind) = root.get("kind") else {
+        let hint = "it is \"explicit\", \"grid\" or \"import\"; `gumdp show rooms --toml` prints an example";
+        return Err(root.missing("kind").hint(hint));
+    };
+    let kind = kind.choice(&KINDS)?;
     let fields: &[&str] = match kind {
         Kind::Explicit => &explicit::FIELDS,
         Kind::Grid => &grid::FIELDS,
@@ -337,6 +352,7 @@ fn read_problem<'a>(
     };
     let problem = Problem::new(std::sync::Arc::clone(&world.mdp), objective, discount, horizon)
         .map_err(|error| place.error(error.to_string()))?;
+    check_bounded(&problem).map_err(|error| place.error(error.to_string()))?;
     Ok(Read { problem, behaviour: reader.behaviour, files: reader.files })
 }
 

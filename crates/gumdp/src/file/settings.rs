@@ -152,22 +152,15 @@ fn each<'a, T>(
 
 fn read_guided(table: Table, settings: &mut GuidedSettings) -> Result<(), FileError> {
     const MANY: u64 = 1_000_000;
-    table.only(&["reach", "share", "forecast", "exploration", "rollouts", "caution"])?;
-    for (name, setting, highest) in [
-        ("reach", &mut settings.reach, f64::INFINITY),
-        ("share", &mut settings.share, 1.0),
-        ("exploration", &mut settings.exploration, f64::MAX),
-        ("caution", &mut settings.caution, f64::MAX),
-    ] {
+    table.only(&["reach", "exploration", "rollouts"])?;
+    for (name, setting, highest) in
+        [("reach", &mut settings.reach, f64::INFINITY), ("exploration", &mut settings.exploration, f64::MAX)]
+    {
         let Some(value) = table.get(name) else { continue };
         *setting = value.number()?;
         if !(0.0..=highest).contains(setting) {
-            let most = if highest == 1.0 { "lie in [0, 1]" } else { "not be negative" };
-            return Err(value.refused(*setting, most));
+            return Err(value.refused(*setting, "not be negative"));
         }
-    }
-    if let Some(forecast) = table.get("forecast") {
-        settings.forecast = forecast.flag()?;
     }
     if let Some(rollouts) = table.get("rollouts") {
         settings.rollouts = rollouts.count(1, MANY)? as u32;

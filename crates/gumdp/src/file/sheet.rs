@@ -1,7 +1,8 @@
 //! Tables in CSV files that a problem file refers to: cells that know where they stand.
 //!
-//! Commas separate cells; a cell in double quotes may hold commas, and "" for a quote. Spaces around cells, empty lines and
-//! lines that begin with # do not count. The first line names the columns.
+//! The first line names the columns. Commas separate cells; semicolons or tabs if the first line has them and no comma. A
+//! cell in double quotes may hold separators, and "" for a quote. Spaces around cells, empty lines and lines that begin
+//! with # do not count.
 
 use super::document::shortened;
 use super::error::{FileError, nearest};
@@ -10,6 +11,7 @@ use super::error::{FileError, nearest};
 pub(super) struct Sheet<'a> {
     file: &'a str,
     text: &'a str,
+    separator: char,
     header: Vec<Cell>,
     pub(super) rows: Vec<Vec<Cell>>,
 }
@@ -25,15 +27,16 @@ pub(super) struct Cell {
 impl<'a> Sheet<'a> {
     /// Reads a file whose columns have some of these names.
     pub(super) fn parse(file: &'a str, text: &'a str, columns: &[&str]) -> Result<Self, FileError> {
-        let mut sheet = Self { file, text, header: Vec::new(), rows: Vec::new() };
+        let mut sheet = Self { file, text, separator: ',', header: Vec::new(), rows: Vec::new() };
         let mut offset = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         for line in text[offset..].split_inclusive('\n') {
             let content = line.trim_end_matches(['\n', '\r']);
             if !(content.trim().is_empty() || content.starts_with('#')) {
-                let cells = sheet.cells(content, offset)?;
                 if sheet.header.is_empty() {
-                    sheet.header = cells;
+                    sheet.separator = [',', ';', '\t'].into_iter().find(|&c| content.contains(c)).unwrap_or(',');
+                    sheet.header = sheet.cells(content, offset)?;
                 } else {
+                    let cells = sheet.cells(content, offset)?;
                     sheet.rows.push(cells);
                 }
             }
@@ -63,7 +66,7 @@ impl<'a> Sheet<'a> {
             let message = format!("this line has {got} cells; the first line names {needed} columns");
             return Err(self
                 .error(row.last().unwrap_or(last), message)
-                .hint("a cell with a comma needs double quotes"));
+                .hint("a cell with a separator in it needs double quotes"));
         }
         if self.rows.is_empty() {
             return Err(self.error(last, "there is no line after the names of the columns"));
@@ -72,26 +75,30 @@ impl<'a> Sheet<'a> {
     }
 
     fn cells(&self, line: &str, offset: usize) -> Result<Vec<Cell>, FileError> {
+        let is_blank = |c: char| c.is_whitespace() && c != self.separator;
         let mut cells = Vec::new();
         let mut at = 0;
         loop {
             let rest = &line[at..];
-            let blanks = rest.len() - rest.trim_start().len();
+            let blanks = rest.len() - rest.trim_start_matches(is_blank).len();
             let start = at + blanks;
             let (text, end) = if let Some(quoted) = line[start..].strip_prefix('"') {
                 let (text, length) = self.quoted(quoted, offset + start)?;
                 (text, start + 1 + length)
             } else {
-                let length = line[start..].find(',').unwrap_or(line.len() - start);
+                let length = line[start..].find(self.separator).unwrap_or(line.len() - start);
                 (line[start..start + length].trim_end().to_owned(), start + length)
             };
             cells.push(Cell { text, offset: offset + start });
-            let after = line[end..].trim_start();
+            let after = line[end..].trim_start_matches(is_blank);
             at = line.len() - after.len();
             match after.chars().next() {
                 None => return Ok(cells),
-                Some(',') => at += 1,
-                Some(_) => return Err(self.error_at(offset + at, "a comma is needed after the closing quote")),
+                Some(next) if next == self.separator => at += 1,
+                Some(_) => {
+                    let message = format!("{:?} is needed after the closing quote", self.separator);
+                    return Err(self.error_at(offset + at, message));
+                }
             }
         }
     }
@@ -160,6 +167,17 @@ mod tests {
     }
 
     #[test]
+    fn semicolons_and_tabs_separate_too() {
+        for text in ["state;mass\r\n\"a;b\"; 0.5\r\n", "state\tmass\n\"a;b\"\t0.5\n"] {
+            let sheet = Sheet::parse("my.csv", text, &["state", "mass"]).unwrap();
+            let texts: Vec<&str> = sheet.rows[0].iter().map(|cell| cell.text.as_str()).collect();
+            assert_eq!(texts, ["a;b", "0.5"]);
+        }
+        let empty = Sheet::parse("my.csv", "state\taction\na\t\n", &["state", "action"]).unwrap();
+        assert_eq!(empty.rows[0][1].text, "");
+    }
+
+    #[test]
     fn broken_tables_are_refused() {
         let message = |text: &str| match Sheet::parse("my.csv", text, &["state", "action"]) {
             Ok(_) => panic!("{text:?} is accepted"),
@@ -170,7 +188,7 @@ mod tests {
         assert_eq!(message("state,state\na,b"), "my.csv:1:7: the column \"state\" is there twice");
         assert_eq!(message("state,action\n"), "my.csv:1:7: there is no line after the names of the columns");
         assert_eq!(message("state,action\n\"a,b"), "my.csv:2:1: the quote is not closed on this line");
-        assert_eq!(message("state,action\n\"a\"b,c"), "my.csv:2:4: a comma is needed after the closing quote");
+        assert_eq!(message("state,action\n\"a\"b,c"), "my.csv:2:4: ',' is needed after the closing quote");
         let short = "my.csv:2:5: this line has 3 cells; the first line names 2 columns";
         assert_eq!(message("state,action\na,b,c"), short);
     }

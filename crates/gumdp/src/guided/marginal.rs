@@ -4,16 +4,13 @@
 //!
 //! c_t(pair) = m_t/M · (f(Φ + M·pair) − f(Φ)),
 //!
-//! where m_t is the mass of the step and M that of the visit it may be part of: the expected stay in the state, and where the
-//! state can be met again at least a share of all that remains. A secant, because slopes are infinite where nothing has been
+//! where m_t is the mass of the step and M that of the visit it may be part of: the expected stay in the state. A secant, because slopes are infinite where nothing has been
 //! visited, and over M, because a state that holds the agent is as bad as all of its stay. With these costs the ERM of the sum
 //! is minimised over (time, state) with the true probabilities, as for a linear objective (which it solves exactly):
 //!
 //! U_t(s) = min over pairs of c_t(pair) + ERM[U_{t+1}(s')].
 //!
-//! Nothing in it knows of visits to come, so it is repeated as the occupancy grows. Where f has a target that is too little:
-//! how far away the target is now says nothing about the end. There the expected visits to come under the policy found are
-//! added to Φ, and the problem is solved a second time.
+//! Nothing in it knows of visits to come, so it is repeated as the occupancy grows.
 
 use super::moves::Moves;
 use crate::model::State;
@@ -54,32 +51,17 @@ pub(super) struct Marginal {
     /// What the costs of each class were computed from, and the last root's time: they hold from there on.
     computed_from: Vec<u64>,
     last_time: Option<usize>,
-    /// Whether the visits to come are looked at, those from d steps ahead on at d·features, and the moves they come from at
-    /// d·states + place.
-    forecasts: bool,
-    forecast: Vec<f64>,
-    chosen: Vec<u32>,
-    /// Probabilities of states, at one time and the next.
-    here: Vec<f64>,
-    next: Vec<f64>,
 }
 
 impl Marginal {
-    /// `share` is the part of the remaining mass that a visit to a state that can be met again brings at least, but not more than
-    /// twice what an even distribution over all states would give it.
-    /// `forecast` is whether to look at the visits to come where the objective has a target.
-    pub(super) fn new(problem: &Problem, moves: &Moves, share: f64, forecast: bool) -> Self {
-        let share = share.min(2.0 / problem.mdp().state_count() as f64);
+    pub(super) fn new(problem: &Problem, moves: &Moves) -> Self {
         let (horizon, classes, holds) = (problem.horizon(), moves.classes.len(), moves.holds.len());
         let mut visits = vec![(0.0, 0.0); horizon * holds];
-        let (mut stays, mut remaining) = (vec![0.0; holds], 0.0);
+        let mut stays = vec![0.0; holds];
         for (t, mass) in problem.masses().iter().enumerate().rev() {
-            remaining += mass;
-            for (k, hold) in moves.holds.iter().enumerate() {
-                stays[k] = mass + hold.stay * stays[k];
-                let least = if hold.recurs { share * remaining } else { 0.0 };
-                let visit = least.max(stays[k]);
-                visits[t * holds + k] = if visit > 0.0 { (visit, mass / visit) } else { (0.0, 0.0) };
+            for (k, stay) in moves.holds.iter().enumerate() {
+                stays[k] = mass + stay * stays[k];
+                visits[t * holds + k] = if stays[k] > 0.0 { (stays[k], mass / stays[k]) } else { (0.0, 0.0) };
             }
         }
         Self {
@@ -96,24 +78,7 @@ impl Marginal {
             costs: vec![0.0; if horizon * classes <= KEPT_COSTS { horizon * classes } else { 0 }],
             computed_from: vec![0; classes],
             last_time: None,
-            forecasts: forecast
-                && problem.objective().has_target()
-                && horizon * problem.objective().feature_count() <= KEPT_COSTS,
-            forecast: Vec::new(),
-            chosen: Vec::new(),
-            here: Vec::new(),
-            next: Vec::new(),
         }
-    }
-
-    /// The features of the visits that are expected from this time on; empty if they are not known.
-    #[inline]
-    pub(super) fn ahead(&self, time: usize, features: usize) -> &[f64] {
-        if self.forecast.is_empty() {
-            return &[];
-        }
-        let first = (time - self.since).min(self.depth) * features;
-        &self.forecast[first..first + features]
     }
 
     /// U_t(s).
@@ -133,20 +98,12 @@ impl Marginal {
         if ahead >= self.depth { 0.0 } else { self.risks[ahead * self.moves + number as usize] }
     }
 
-    /// What a move costs at this time if the occupancy is that of `features`, and that of the visits to come `ahead`.
+    /// What a move costs at this time if the occupancy is that of `features`.
     #[inline]
-    pub(super) fn cost(
-        &self,
-        problem: &Problem,
-        moves: &Moves,
-        features: &[f64],
-        ahead: &[f64],
-        time: usize,
-        class: u32,
-    ) -> f64 {
+    pub(super) fn cost(&self, problem: &Problem, moves: &Moves, features: &[f64], time: usize, class: u32) -> f64 {
         let class = &moves.classes[class as usize];
         let (visit, rate) = self.visits[time * self.holds + class.hold as usize];
-        problem.objective().increase(features, ahead, class.pair.index(), visit) * rate
+        problem.objective().increase(features, class.pair.index(), visit) * rate
     }
 
     /// The move that is best at the root of the last update.
@@ -163,8 +120,7 @@ impl Marginal {
 
     /// How much the risk of f grows from here on if this move is made.
     pub(super) fn of_move(&self, problem: &Problem, moves: &Moves, erm: Erm, at: &OccupancyState, number: u32) -> f64 {
-        let ahead = self.ahead(at.time + 1, at.features.len());
-        let cost = self.cost(problem, moves, &at.features, ahead, at.time, moves.get(number).class);
+        let cost = self.cost(problem, moves, &at.features, at.time, moves.get(number).class);
         let after = moves.outcomes(number).iter().map(|to| (self.value(at.time + 1, to.state), to.probability));
         cost + backup(erm, after)
     }
@@ -180,7 +136,6 @@ impl Marginal {
         keep_risks: bool,
     ) {
         let steps = problem.horizon() - at.time;
-        self.forecast.clear();
         let changed = self.refresh_costs(problem, moves, at);
         // Where all of the way to the horizon is known, steps that change no cost change nothing.
         let known = self.since <= at.time
@@ -193,14 +148,6 @@ impl Marginal {
         self.look_around(moves, at.state, steps, work);
         self.since = at.time;
         self.induce(problem, moves, erm, at, keep_risks);
-        if keep_risks && self.forecasts {
-            self.look_ahead(problem, moves, at);
-            self.last_time = None;
-            self.refresh_costs(problem, moves, at);
-            // They are of no use at another root.
-            self.last_time = None;
-            self.induce(problem, moves, erm, at, keep_risks);
-        }
     }
 
     /// Backward induction with the costs of the root.
@@ -209,7 +156,6 @@ impl Marginal {
         self.values.clear();
         self.values.resize((depth + 1) * width, 0.0);
         self.risks.resize(if keep_risks { depth * self.moves } else { 0 }, 0.0);
-        self.chosen.resize(if keep_risks && self.forecasts { depth * width } else { 0 }, 0);
         for ahead in (0..depth).rev() {
             let time = at.time + ahead;
             for place in 0..self.within[ahead] {
@@ -224,48 +170,15 @@ impl Marginal {
                     let class = moves.get(number).class;
                     let cost = match self.costs.get(time * classes + class as usize) {
                         Some(cost) => *cost,
-                        None => {
-                            self.cost(problem, moves, &at.features, self.ahead(at.time, at.features.len()), time, class)
-                        }
+                        None => self.cost(problem, moves, &at.features, time, class),
                     };
                     if keep_risks {
                         self.risks[ahead * self.moves + number as usize] = risk;
                     }
-                    if cost + risk < lowest {
-                        lowest = cost + risk;
-                        if let Some(chosen) = self.chosen.get_mut(ahead * width + place) {
-                            *chosen = number;
-                        }
-                    }
+                    lowest = lowest.min(cost + risk);
                 }
                 self.values[ahead * width + place] = lowest;
             }
-        }
-    }
-
-    /// Computes where the policy of the last induction is heading.
-    fn look_ahead(&mut self, problem: &Problem, moves: &Moves, at: &OccupancyState) {
-        let (depth, width, features) = (self.depth, self.states.len(), at.features.len());
-        self.forecast.resize((depth + 1) * features, 0.0);
-        self.here.clear();
-        self.here.resize(width, 0.0);
-        self.here[0] = 1.0;
-        for ahead in 0..depth {
-            self.next.clear();
-            self.next.resize(width, 0.0);
-            let visits = &mut self.forecast[ahead * features..][..features];
-            for (place, &probability) in self.here.iter().enumerate().filter(|(_, probability)| **probability > 0.0) {
-                let number = self.chosen[ahead * width + place];
-                let mass = probability * problem.masses()[at.time + ahead];
-                problem.objective().add(visits, moves.get(number).pair.index(), mass);
-                for to in moves.outcomes(number) {
-                    self.next[self.places[to.state.index()] as usize] += probability * to.probability;
-                }
-            }
-            std::mem::swap(&mut self.here, &mut self.next);
-        }
-        for later in (features..self.forecast.len()).rev() {
-            self.forecast[later - features] += self.forecast[later];
         }
     }
 
@@ -318,8 +231,7 @@ impl Marginal {
             self.computed_from[number as usize] = from;
             changed = true;
             for time in at.time..problem.horizon() {
-                let ahead = self.ahead(at.time, at.features.len());
-                let cost = self.cost(problem, moves, &at.features, ahead, time, number);
+                let cost = self.cost(problem, moves, &at.features, time, number);
                 self.costs[time * moves.classes.len() + number as usize] = cost;
             }
         }
@@ -385,7 +297,7 @@ mod tests {
             for &beta in &task.defaults.betas {
                 let erm = Erm::new(beta).unwrap();
                 let start = problem.start(problem.mdp().initial()[0].0);
-                let mut marginal = Marginal::new(problem, &moves, 0.2, true);
+                let mut marginal = Marginal::new(problem, &moves);
                 marginal.update(problem, &moves, erm, &start, usize::MAX, true);
                 let optimum = backward_induction(problem, erm).unwrap().value;
                 let found = problem.cost(&start) + marginal.value(0, start.state);

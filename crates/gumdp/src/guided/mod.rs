@@ -6,7 +6,6 @@
 //! 2. Where the horizon is within reach of the simulations, a tree is searched with Bellman backups of the entropic risk: every
 //!    outcome enters with its probability. Leaves are evaluated by rollouts that follow (1) with the step costs of the running
 //!    occupancy.
-//! 3. An action other than that of (1) is played only if the tree has evidence that it is better.
 //!
 //! It needs the model's probabilities; [`crate::Planner`], the published algorithm, needs samples only. With more and more
 //! simulations the whole horizon comes within reach, every outcome is met and every node is solved or visited again and again:
@@ -105,7 +104,7 @@ impl GuidedPlanner {
             risk,
             erm: risk.erm(),
             linear: problem.objective().as_linear().is_some() && matches!(risk, FixedRisk::Erm(_)),
-            marginal: Marginal::new(problem, &moves, settings.share, settings.forecast),
+            marginal: Marginal::new(problem, &moves),
             settings,
             moves,
             tree: Tree::default(),
@@ -210,7 +209,7 @@ impl GuidedPlanner {
             }
         }
         self.simulated_steps += simulations * steps as u64;
-        let edge = self.tree.best(base, self.settings.caution);
+        let edge = self.tree.best();
         let chosen = self.tree.edge(edge).number;
         self.expected.clone_from(at);
         self.problem.advance(&mut self.expected, self.moves.get(chosen).pair, at.state);
@@ -275,12 +274,11 @@ impl GuidedPlanner {
             let time = start + step;
             let own = moves.range(state);
             let differ = !moves.are_one_class(state);
-            let ahead = marginal.ahead(time + 1, running.len());
             let mut best = (f64::INFINITY, own.start);
             for number in own.clone() {
                 let class = moves.get(number).class;
                 // What costs the same whatever the move does not matter.
-                let cost = if differ { marginal.cost(problem, moves, running, ahead, time, class) } else { 0.0 };
+                let cost = if differ { marginal.cost(problem, moves, running, time, class) } else { 0.0 };
                 let value = cost + marginal.risk(time, number);
                 if value < best.0 {
                     best = (value, number);

@@ -16,42 +16,24 @@ pub struct GuidedSettings {
     /// The tree is searched where (steps to go)·ln(moves per state) ≤ reach·ln(simulations). Farther from the horizon it would
     /// see too little of what is to come, and marginal backward induction plays alone. 0 is never, ∞ always.
     pub reach: f64,
-    /// A visit to a state that can be met again is taken to bring at least this share of the remaining mass, but not more than
-    /// twice an even share of all states: it grades the step costs of objectives with kinks.
-    pub share: f64,
-    /// Whether the visits to come are looked at where the tree is searched and the objective has a target.
-    pub forecast: bool,
     /// The exploration constant θ of the tree.
     pub exploration: f64,
     /// Rollouts from a leaf before it is expanded.
     pub rollouts: u32,
-    /// Standard errors by which another action must be better than that of marginal backward induction.
-    pub caution: f64,
 }
 
 impl Default for GuidedSettings {
     fn default() -> Self {
-        Self {
-            budget: Budget::simulations(1000),
-            reach: 3.0,
-            share: 0.15,
-            forecast: true,
-            exploration: 0.2,
-            rollouts: 4,
-            caution: 1.0,
-        }
+        Self { budget: Budget::simulations(1000), reach: 2.0, exploration: 0.2, rollouts: 4 }
     }
 }
 
 impl GuidedSettings {
     pub(super) fn check(&self) -> Result<(), PlannerError> {
         self.budget.check()?;
-        for (name, value, highest) in [
-            ("reach", self.reach, f64::INFINITY),
-            ("share", self.share, 1.0),
-            ("exploration", self.exploration, f64::MAX),
-            ("caution", self.caution, f64::MAX),
-        ] {
+        for (name, value, highest) in
+            [("reach", self.reach, f64::INFINITY), ("exploration", self.exploration, f64::MAX)]
+        {
             if !(0.0..=highest).contains(&value) {
                 return Err(PlannerError::Setting { name, value, highest });
             }

@@ -62,14 +62,11 @@ pub(super) struct Tree {
     edges: Vec<Edge>,
     spare_nodes: Vec<Node>,
     spare_edges: Vec<Edge>,
-    /// Squared deviations of rollouts from the same leaf, and their number.
-    deviations: (f64, f64),
 }
 
 impl Tree {
     /// Forgets everything; `state` becomes the root.
     pub(super) fn reset(&mut self, state: State) {
-        self.deviations = (0.0, 0.0);
         self.nodes.clear();
         self.edges.clear();
         self.push(state, 1.0, NONE);
@@ -178,8 +175,6 @@ impl Tree {
             if before == 0.0 {
                 leaf.value = cost;
             } else {
-                self.deviations.0 += (cost - leaf.value).powi(2) * before / (before + 1.0);
-                self.deviations.1 += 1.0;
                 leaf.value = backup(erm, [(leaf.value, before), (cost, 1.0)].into_iter());
             }
         }
@@ -219,19 +214,12 @@ impl Tree {
         (backup(erm, self.children(edge).map(|child| (child.1.value, child.1.probability))), solved)
     }
 
-    /// The root's edge to play: the lowest value, but another than that of the move `base` must be better by `caution` standard
-    /// errors of its rollouts, unless it is solved.
-    pub(super) fn best(&self, base: u32, caution: f64) -> EdgeId {
-        let (sum, count) = self.deviations;
-        // As long as no leaf has had two rollouts, nothing is known of their noise.
-        let deviation = if count > 0.0 { (sum / count).sqrt() } else { f64::INFINITY };
-        let error = |edge: &Edge| if caution > 0.0 { caution * deviation * edge.rarity } else { 0.0 };
+    /// The root's edge to play: the one with the lowest value.
+    pub(super) fn best(&self) -> EdgeId {
         let mut best = (f64::INFINITY, self.nodes[ROOT as usize].first_edge);
         for (id, edge) in (best.1..).zip(self.root_edges()).filter(|(_, edge)| edge.visits > 0) {
-            let sure = edge.solved || edge.number == base;
-            let score = edge.value + if sure { 0.0 } else { error(edge) };
-            if score < best.0 {
-                best = (score, id);
+            if edge.value < best.0 {
+                best = (edge.value, id);
             }
         }
         best.1

@@ -13,8 +13,6 @@ pub(super) struct Cells {
     parameters: Vec<Cell>,
     /// Weight 1 − εn of the occupancy in smoothing; 1 without.
     scale: f64,
-    /// Whether it measures the distance to a target.
-    pub(super) has_target: bool,
 }
 
 /// The shape of φ_j, with y = scale·x + shift.
@@ -38,7 +36,7 @@ impl Cells {
     pub(super) fn entropy(partition: Partition, epsilon: f64) -> Result<Self, ObjectiveError> {
         let (scale, shifts) = smoothing(&partition, epsilon, "[0")?;
         let parameters = shifts.map(|shift| Cell { shift, target: 0.0 }).collect();
-        Ok(Self { partition, kernel: Kernel::Logarithmic, parameters, scale, has_target: false })
+        Ok(Self { partition, kernel: Kernel::Logarithmic, parameters, scale })
     }
 
     pub(super) fn kl(partition: Partition, target: Vec<f64>, epsilon: f64) -> Result<Self, ObjectiveError> {
@@ -51,13 +49,13 @@ impl Cells {
             let allowed = "positive after smoothing (a cell that stands for no entry is not smoothed)";
             return Err(ObjectiveError::Entry { what: "target", index, value: 0.0, allowed });
         }
-        Ok(Self { partition, kernel: Kernel::Logarithmic, parameters, scale, has_target: true })
+        Ok(Self { partition, kernel: Kernel::Logarithmic, parameters, scale })
     }
 
     pub(super) fn distance(partition: Partition, target: Vec<f64>, kernel: Kernel) -> Result<Self, ObjectiveError> {
         check_target(&partition, &target)?;
         let parameters = target.into_iter().map(|target| Cell { shift: 0.0, target }).collect();
-        Ok(Self { partition, kernel, parameters, scale: 1.0, has_target: true })
+        Ok(Self { partition, kernel, parameters, scale: 1.0 })
     }
 
     pub(super) fn value(&self, masses: &[f64]) -> f64 {

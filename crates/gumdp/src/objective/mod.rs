@@ -271,27 +271,16 @@ impl Objective {
         self.terms.iter().any(|(_, term)| matches!(term, Term::Formula(_)))
     }
 
-    /// Whether it measures, among other things, the distance to a target.
-    pub(crate) fn has_target(&self) -> bool {
-        self.terms.iter().any(|(_, term)| matches!(term, Term::Cells(cells) if cells.has_target))
-    }
-
-    /// How much f grows if `pair` is visited with this much occupancy. A distance to a target grows from where the features
-    /// are heading: `ahead` is what is still to come; empty if that is not known.
+    /// How much f grows if `pair` is visited with this much occupancy.
     #[inline]
-    pub(crate) fn increase(&self, features: &[f64], ahead: &[f64], pair: usize, mass: f64) -> f64 {
-        let mut first = 0;
+    pub(crate) fn increase(&self, features: &[f64], pair: usize, mass: f64) -> f64 {
         self.parts(features).fold(0.0, |sum, (weight, term, x)| {
-            let before = first;
-            first += term.features();
             sum + weight
                 * match term {
                     Term::Totals(totals) => totals.increase(x, pair, mass),
                     Term::Cells(cells) => {
                         let j = cells.partition.cell(pair);
-                        let heading = if ahead.is_empty() || !cells.has_target { 0.0 } else { ahead[before + j] };
-                        let x = x[j] + heading;
-                        cells.cell_value(j, x + mass) - cells.cell_value(j, x)
+                        cells.cell_value(j, x[j] + mass) - cells.cell_value(j, x[j])
                     }
                     Term::Formula(formula) if formula.ignores(pair) => 0.0,
                     Term::Formula(formula) => formula.increase(x, pair, mass),

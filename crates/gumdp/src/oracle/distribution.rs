@@ -131,6 +131,16 @@ impl Law {
 /// [`OracleError::Probabilities`] if the policy does not fit the problem; [`OracleError::Overflow`] for astronomic costs;
 /// [`OracleError::NotFinite`] for a formula that breaks.
 pub fn distribution(problem: &Problem, policy: &impl ExplicitPolicy, limits: &Limits) -> Result<Law, OracleError> {
+    distribution_with_visits(problem, policy, limits, |_, _| ())
+}
+
+/// The same; tells how likely each pair is to be visited, once for each occupancy state that leads there.
+pub(super) fn distribution_with_visits(
+    problem: &Problem,
+    policy: &impl ExplicitPolicy,
+    limits: &Limits,
+    mut visit: impl FnMut(Pair, f64),
+) -> Result<Law, OracleError> {
     check_bounded(problem)?;
     check_model(problem, policy.problem())?;
     let (mdp, objective, horizon) = (problem.mdp(), problem.objective(), problem.horizon());
@@ -159,6 +169,7 @@ pub fn distribution(problem: &Problem, policy: &impl ExplicitPolicy, limits: &Li
                 features.copy_from_slice(&at.features);
                 objective.add(&mut features, pair.index(), mass);
                 let probability = possible(reached.value() * chosen);
+                visit(pair, probability);
                 if time + 1 == horizon {
                     if outcomes.len() == outcomes.capacity() {
                         // Grown to twice the size, and then copied to the law.

@@ -7,6 +7,7 @@
 //! | the better suited of these two | any f | [`optimum()`] |
 //! | the same optimum for many β in one pass | any f | [`optima()`] |
 //! | lowest `CVaR`, `EVaR` or any other [`Risk`](crate::Risk), as a certified interval | any f | [`minimise()`] |
+//! | how optimal behaviour changes with the attitude to risk | any f | [`frontier()`] |
 //! | risk of each action, played optimally from then on | any f | [`decide()`] |
 //! | law of f(d) | a policy that knows its probabilities | [`distribution()`] |
 //! | expected occupancy d_π | a Markov policy | [`expected_occupancy`] |
@@ -19,6 +20,7 @@ mod backward_induction;
 mod decide;
 mod depth_first;
 mod distribution;
+mod frontier;
 mod level;
 mod minimise;
 mod occupancy_dp;
@@ -31,6 +33,7 @@ mod sweep;
 pub use backward_induction::{LinearSolution, backward_induction};
 pub use decide::{ActionValue, ExactDecision, decide};
 pub use distribution::{Law, distribution, expected_occupancy};
+pub use frontier::{Behaviour, Change, Frontier, FrontierPoint, frontier};
 pub use minimise::{OuterVariable, RiskSolution, minimise};
 pub use occupancy_dp::{Limits, Method, Strategy, solve};
 pub use optima::{Optimum, optima};
@@ -148,7 +151,8 @@ fn projection(projected: Option<f64>) -> String {
     projected.map_or_else(String::new, |states| format!(", about {states:.1e} expected"))
 }
 
-fn check_bounded(problem: &Problem) -> Result<(), OracleError> {
+/// Refuses an objective whose values may be too large to compute with.
+pub(crate) fn check_bounded(problem: &Problem) -> Result<(), OracleError> {
     let bounds = problem.objective().bounds();
     let bounded = bounds.low >= -LARGEST_COST && bounds.high <= LARGEST_COST;
     // The bounds of a formula may be far too wide; its values are looked at one by one.

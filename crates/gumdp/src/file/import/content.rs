@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::super::document::{Table, Value};
 use super::super::error::FileError;
+use super::super::files::read_file;
 use super::super::mistakes::Mistakes;
 use super::foreign::Foreign;
 use super::{FORMATS, Format, Opened, Text, csv};
-
-/// Files larger than this are not read.
-const MAX_BYTES: u64 = 1 << 30;
 
 /// The text of the model and what it is called.
 pub(super) struct Content<'a> {
@@ -50,51 +48,16 @@ impl<'a> Content<'a> {
             }
         };
         let format = given.or_else(|| Format::of(&file, &text)).ok_or_else(|| {
-            root.error(
-                "the format of the model is not known from its file; give format = \"csv\", \"gymnasium\" or \"drn\"",
-            )
+            let place = root.get("file").or(root.get("text"));
+            let message =
+                "the format of the model is not known from its file; give format = \"csv\", \"gymnasium\" or \"drn\"";
+            let error = place.map_or_else(|| root.error(message), |value| value.error(message));
+            let is_problem =
+                Path::new(&*file).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
+            if is_problem { error.hint("a problem file needs no import: use it itself") } else { error }
         })?;
         Ok(Self { file, text, format, path })
     }
-}
-
-/// Why a file was not read: an error in it, or why it cannot be read at all.
-enum Unread {
-    At(FileError),
-    Because(String),
-}
-
-impl Unread {
-    fn unwrap_or_else(self, error: impl FnOnce(String) -> FileError) -> FileError {
-        match self {
-            Self::At(error) => error,
-            Self::Because(message) => error(message),
-        }
-    }
-}
-
-/// The text of an ordinary file of reasonable size.
-fn read_file(path: &Path) -> Result<String, Unread> {
-    let refused = |error: std::io::Error| {
-        Unread::Because(match error.kind() {
-            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-            _ => format!("cannot be read: {error}"),
-        })
-    };
-    let metadata = std::fs::metadata(path).map_err(refused)?;
-    if !metadata.is_file() {
-        return Err(Unread::Because("this is not a file".to_owned()));
-    }
-    if metadata.len() > MAX_BYTES {
-        let message = format!("the file has {} bytes; at most {MAX_BYTES} are read", metadata.len());
-        return Err(Unread::Because(message));
-    }
-    let bytes = std::fs::read(path).map_err(refused)?;
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let text = String::from_utf8_lossy(&error.as_bytes()[..valid]);
-        Unread::At(FileError::at(&path.display().to_string(), &text, valid, "the file is not text in UTF-8"))
-    })
 }
 
 /// Reads `NAME.initial.csv` and `NAME.parameters.csv`, or else `initial.csv` and `parameters.csv`, next to `NAME.csv`.

@@ -1,0 +1,155 @@
+//! `gumdp frontier`: what each attitude to risk costs and saves, and where the optimal behaviour changes.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use gumdp::oracle::{self, Limits, OracleError};
+use gumdp::{Cvar, Erm, Evar, Problem, Risk, Task};
+
+use super::{entropic, heading, limits, load, print_json, with_threads};
+use crate::args::{FrontierArgs, PolicyName, SweptName};
+use crate::draw;
+use crate::exact::unsolved;
+use crate::failure::BadInput;
+use crate::frontier::TradeOff;
+use crate::progress::Progress;
+use crate::results::distinct;
+use crate::store::Store;
+use crate::table::Table;
+
+/// Levels of β that are neither 0 nor infinite, if none are given.
+const USUAL_BETAS: u32 = 48;
+/// Their range, as multiples of one over the spread of the cost.
+const USUAL_RANGE: [f64; 2] = [0.1, 1000.0];
+/// Rows of the printed table, at most.
+const ROWS: usize = 15;
+/// Changes that are told about, at most.
+const TOLD: usize = 8;
+
+/// Sweeps, prints, writes and draws.
+pub fn frontier(args: &FrontierArgs, quiet: bool) -> Result<()> {
+    let task = load(&args.task)?;
+    let given = given_risks(args)?;
+    let store = open_store(args, &task)?;
+    let limits = limits(PolicyName::Auto, args.max_states);
+    let spinner = Progress::spinner("solving for all levels", quiet);
+    let frontier = with_threads(args.threads, || {
+        let solve = || {
+            let risks = if given.is_empty() { usual_risks(args.risk, &task, &limits)? } else { given };
+            oracle::frontier(&task.problem, &risks, &limits)
+        };
+        Ok(solve().map_err(|error| refusal(&task.name, &error))?)
+    })?;
+    drop(spinner);
+    let trade_off = TradeOff::new(&task, args.risk, &frontier);
+    let printed = if args.json { print_json(&trade_off) } else { print(&task, &trade_off, &mut io::stdout().lock()) };
+    if let Some(store) = &store {
+        keep(store, &task, &trade_off, &frontier)?;
+        if !quiet {
+            eprintln!("results, figures and report.html are in {}", store.dir().display());
+        }
+    }
+    printed
+}
+
+/// The measures asked for, each once, in the order of growing aversion.
+fn given_risks(args: &FrontierArgs) -> Result<Vec<Risk>> {
+    let mut levels = args.levels.clone();
+    levels.sort_unstable_by(f64::total_cmp);
+    let levels = distinct(levels.into_iter());
+    if levels.len() == 1 {
+        let text = format!("--levels holds only {}; at least two different levels are needed", levels[0]);
+        return Err(BadInput::new(text).hint("for one level: gumdp solve").into());
+    }
+    levels.into_iter().map(|level| at_level(args.risk, level)).collect()
+}
+
+fn at_level(swept: SweptName, level: f64) -> Result<Risk> {
+    let refusal = |name: &str| {
+        BadInput::new(format!("--levels: {level} is not a level of {name}; it must lie in [0, 1]"))
+            .hint("0 is the mean, 0.95 looks at the worst 5 %, 1 is the worst case")
+    };
+    match swept {
+        SweptName::Erm => Ok(entropic(level)),
+        SweptName::Cvar => Ok(Risk::Cvar(Cvar::new(level).map_err(|_| refusal("cvar"))?)),
+        SweptName::Evar => Ok(Risk::Evar(Evar::new(level).map_err(|_| refusal("evar"))?)),
+    }
+}
+
+/// The measures that are swept if no levels are given.
+fn usual_risks(swept: SweptName, task: &Task, limits: &Limits) -> Result<Vec<Risk>, OracleError> {
+    if swept != SweptName::Erm {
+        let levels = (0..20).map(|k| f64::from(k) / 20.0).chain([0.99]);
+        return Ok(levels.filter_map(|level| at_level(swept, level).ok()).collect());
+    }
+    let [low, high] = match task.defaults.curve {
+        Some(curve) => curve,
+        None => USUAL_RANGE.map(|share| share / spread(&task.problem, limits)),
+    };
+    let (low, high) = (low.clamp(1e-300, 1e300), high.clamp(1e-300, 1e300));
+    // The levels are round: three digits are easier to ask for again than seventeen.
+    let level = |k: u32| rounded(low * (high / low).powf(f64::from(k) / f64::from(USUAL_BETAS - 1)));
+    let betas = std::iter::once(0.0).chain((0..USUAL_BETAS).map(level)).chain([f64::INFINITY]);
+    Ok(distinct(betas).into_iter().map(entropic).collect())
+}
+
+/// How far apart the costs of mean-optimal behaviour are; 1 if there is nothing to learn from it.
+fn spread(problem: &Problem, limits: &Limits) -> f64 {
+    let law = oracle::optimum(problem, Erm::MEAN, limits)
+        .and_then(|solution| oracle::distribution(problem, &solution.policy(), limits));
+    let bounds = problem.objective().bounds();
+    let known = law.map(|law| law.max() - law.min()).into_iter().chain([bounds.high - bounds.low]);
+    known.into_iter().find(|spread| spread.is_finite() && *spread > 0.0).unwrap_or(1.0)
+}
+
+/// Three significant digits.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
+
+fn refusal(task: &str, error: &OracleError) -> BadInput {
+    match error {
+        OracleError::TooLarge { .. } | OracleError::Memory { .. } => unsolved(task, error).hint(
+            "a frontier is exact; `gumdp run` with several --beta or --risk compares levels of a planner by playing",
+        ),
+        other => unsolved(task, other),
+    }
+}
+
+fn open_store(args: &FrontierArgs, task: &Task) -> Result<Option<Store>> {
+    let dir = match (&args.out, args.json) {
+        (Some(dir), _) => dir.clone(),
+        (None, true) => return Ok(None),
+        (None, false) => PathBuf::from("gumdp-out").join(format!("frontier-{}", task.name)),
+    };
+    Ok(Some(Store::folder(&dir).map_err(|error| BadInput::new(format!("{error:#}")))?))
+}
+
+fn print(task: &Task, trade_off: &TradeOff, out: &mut impl Write) -> Result<()> {
+    writeln!(out, "{}", heading(task))?;
+    writeln!(out, "{}; lower is better\n", trade_off.origin())?;
+    let mut table = Table::new(&trade_off.header(), &[]);
+    for row in trade_off.telling_rows(ROWS) {
+        table.row(trade_off.row(row));
+    }
+    table.print(out)?;
+    writeln!(out)?;
+    for sentence in trade_off.sentences(TOLD) {
+        writeln!(out, "{sentence}")?;
+    }
+    Ok(())
+}
+
+/// Writes levels, laws, figures and report.
+fn keep(store: &Store, task: &Task, trade_off: &TradeOff, frontier: &oracle::Frontier) -> Result<()> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for level in &trade_off.levels {
+        writer.serialize(level)?;
+    }
+    store.write("frontier.csv", &writer.into_inner()?)?;
+    let mut json = serde_json::to_vec_pretty(trade_off)?;
+    json.push(b'\n');
+    store.write("frontier.json", &json)?;
+    draw::draw_frontier(store, task, trade_off, frontier, TOLD)
+}

@@ -1,0 +1,214 @@
+//! The trade-off between mean and risk as pictures, and the report of `gumdp frontier`.
+
+use anyhow::Result;
+use gumdp::Task;
+use gumdp::oracle::{Frontier, Law};
+
+use super::charts::beta_label;
+use super::{Drawing, task, write_figures};
+use crate::figure::{BoxGroup, BoxPlot, BoxStats, LinePlot, LineSeries, ReferenceLine};
+use crate::frontier::{Level, Swept, TradeOff};
+use crate::number;
+use crate::page::{Cell, Column, Figure, Page, Table};
+use crate::store::Store;
+
+/// Boxes side by side, at most.
+const BOXES: usize = 12;
+/// Changes that are marked over the levels, at most.
+const MARKED: usize = 4;
+
+/// Draws the figures and writes the report, with at most `told` changes in words.
+pub fn draw_frontier(store: &Store, of: &Task, trade_off: &TradeOff, frontier: &Frontier, told: usize) -> Result<()> {
+    let mut drawings = vec![against_mean(of, trade_off), over_levels(of, trade_off), boxes(of, trade_off, frontier)];
+    let task_figure = task(of).map(|svg| Drawing {
+        name: format!("{}-task", of.name),
+        svg,
+        caption: format!("The task. {}", of.title),
+    });
+    let has_task = task_figure.is_some();
+    drawings.extend(task_figure);
+    write_figures(store, &drawings)?;
+    let mut figures: Vec<Figure> = drawings.into_iter().map(Figure::from).collect();
+    let task_figure = has_task.then(|| figures.pop()).flatten();
+
+    let mut page = Page::new(&of.title);
+    page.lead(&of.description);
+    page.section("choice", "What to choose between");
+    page.paragraph(&format!("{}. Lower is better.", capitalised(&trade_off.origin())));
+    for sentence in trade_off.sentences(told) {
+        page.paragraph(&sentence);
+    }
+    page.figures(&figures);
+    page.section("levels", "All levels");
+    let columns = trade_off.header().into_iter().map(Column::number).collect();
+    let rows =
+        (0..trade_off.levels.len()).map(|row| trade_off.row(row).into_iter().map(Cell::from).collect()).collect();
+    let caption = "The optimum at each level, and the law of the cost in a few numbers.".to_owned();
+    page.table(&Table { caption, columns, rows });
+    if !trade_off.changes.is_empty() {
+        page.section("changes", "All changes of behaviour");
+        page.table(&changes(trade_off));
+    }
+    page.section("task", "The task");
+    page.figures(&Vec::from_iter(task_figure));
+    page.details(&format!("Problem file of {}", of.name), |page| {
+        page.code(&of.source);
+    });
+    store.write("report.html", page.html().as_bytes())
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// One point for each behaviour: how low the risk is for which mean.
+fn against_mean(of: &Task, trade_off: &TradeOff) -> Drawing {
+    let series = |name: &str, value: fn(&crate::frontier::Facts) -> f64| LineSeries {
+        name: name.to_owned(),
+        points: trade_off.behaviours.iter().map(|facts| (facts.mean, value(facts))).collect(),
+        markers: true,
+        ..LineSeries::default()
+    };
+    let [_, measure] = trade_off.measure.titles();
+    let at_level = LineSeries {
+        name: format!("{measure} at its level"),
+        points: trade_off.levels.iter().map(|level| (level.mean, level.risk)).collect(),
+        ..LineSeries::default()
+    };
+    let plot = LinePlot {
+        title: "What a lower risk costs in the mean".to_owned(),
+        x_label: "expected cost".to_owned(),
+        y_label: "cost".to_owned(),
+        series: vec![
+            series("mean of the worst 5 %", |facts| facts.cvar95),
+            series("worst case", |facts| facts.worst),
+            at_level,
+        ],
+        ..LinePlot::default()
+    };
+    Drawing {
+        name: format!("{}-trade-off", of.name),
+        svg: plot.svg(),
+        caption: "The trade-off. Each marker is an optimal behaviour; to the right the mean gets worse, downwards the risk gets \
+                  better."
+            .to_owned(),
+    }
+}
+
+/// The measures over the level.
+fn over_levels(of: &Task, trade_off: &TradeOff) -> Drawing {
+    let is_erm = trade_off.measure == Swept::Erm;
+    let positive = trade_off.levels.iter().filter(|level| level.level > 0.0 && level.level.is_finite()).count();
+    let negative = trade_off.levels.iter().any(|level| level.level < 0.0 && level.level.is_finite());
+    let log_x = is_erm && positive > 1 && !negative;
+    let curve = |name: &str, value: fn(&Level) -> f64, step: bool| LineSeries {
+        name: name.to_owned(),
+        points: trade_off
+            .levels
+            .iter()
+            .map(|level| (level.level, value(level)))
+            .filter(|(x, _)| x.is_finite() && (!log_x || *x > 0.0))
+            .collect(),
+        step,
+        ..LineSeries::default()
+    };
+    let [level, measure] = trade_off.measure.titles();
+    let places = trade_off.main_changes(MARKED).into_iter().filter_map(|turn| turn.at);
+    let inside = |at: &f64| {
+        let levels =
+            || trade_off.levels.iter().map(|level| level.level).filter(|x| x.is_finite() && (!log_x || *x > 0.0));
+        levels().any(|x| x <= *at) && levels().any(|x| x >= *at)
+    };
+    let mark = |at: f64| ReferenceLine { at, label: format!("{at:.3}") };
+    let plot = LinePlot {
+        title: format!("Optimal behaviour over the {}", if is_erm { "attitude to risk" } else { "level" }),
+        x_label: if is_erm { "β".to_owned() } else { level.to_owned() },
+        y_label: "cost".to_owned(),
+        log_x,
+        series: vec![
+            curve("mean", |level| level.mean, true),
+            curve(measure, |level| level.risk, false),
+            curve("mean of the worst 5 %", |level| level.cvar95, true),
+            curve("worst case", |level| level.worst, true),
+        ],
+        references: places.filter(inside).map(mark).collect(),
+        ..LinePlot::default()
+    };
+    let left_out = if log_x { " β = 0 and β = ∞ are not on the axis." } else { "" };
+    let marked = if is_erm { " Dashed: where the behaviour changes most." } else { "" };
+    Drawing {
+        name: format!("{}-levels", of.name),
+        svg: plot.svg(),
+        caption: format!("Measures of the cost under optimal behaviour, at each level.{marked}{left_out}"),
+    }
+}
+
+/// The law of the cost at some levels.
+fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Drawing {
+    let [_, measure] = trade_off.measure.titles();
+    let group = |row: usize| {
+        let level = &trade_off.levels[row];
+        let label = match trade_off.measure {
+            Swept::Erm => beta_label(level.level),
+            _ => number::beta(level.level),
+        };
+        let stats = stats(&frontier.behaviours[level.behaviour].law);
+        BoxGroup { label, boxes: vec![Some(stats)], reference: Some(level.risk) }
+    };
+    let plot = BoxPlot {
+        title: "The cost at each attitude to risk".to_owned(),
+        x_label: if trade_off.measure == Swept::Erm { String::new() } else { format!("level of {measure}") },
+        y_label: "cost f(d)".to_owned(),
+        series: vec!["exact law".to_owned()],
+        groups: trade_off.telling_rows(BOXES).into_iter().map(group).collect(),
+        reference_label: format!("lowest {measure}"),
+        ..BoxPlot::default()
+    };
+    Drawing {
+        name: format!("{}-boxes", of.name),
+        svg: plot.svg(),
+        caption: "The law of the cost at some levels: quartiles, median and mean; whiskers reach to the best and the worst case."
+            .to_owned(),
+    }
+}
+
+fn stats(law: &Law) -> BoxStats {
+    let [q25, median, q75] = [0.25, 0.5, 0.75].map(|level| law.quantile(level));
+    BoxStats {
+        q25,
+        median,
+        q75,
+        whisker_low: law.min(),
+        whisker_high: law.max(),
+        mean: law.mean(),
+        outliers: Vec::new(),
+    }
+}
+
+fn changes(trade_off: &TradeOff) -> Table {
+    let [level, _] = trade_off.measure.titles();
+    let place = |turn: &crate::frontier::Turn| match turn.at {
+        Some(at) => Cell::from(number::beta(at)),
+        None => Cell::from(format!("{} – {}", number::beta(turn.after_level), number::beta(turn.to_level)))
+            .sorted_by(&turn.to_level),
+    };
+    let row = |turn: &crate::frontier::Turn| {
+        let mut cells = vec![place(turn)];
+        cells.extend([turn.mean, turn.cvar95, turn.worst].map(|change| Cell::from(number::short(change))));
+        cells.push(Cell::from(turn.sentence.clone()));
+        cells
+    };
+    Table {
+        caption: "Where one behaviour takes over from another, and by how much mean, mean of the worst 5 % and worst case grow."
+            .to_owned(),
+        columns: vec![
+            Column::number(level),
+            Column::number("mean"),
+            Column::number("CVaR 0.95"),
+            Column::number("worst"),
+            Column::text("in words"),
+        ],
+        rows: trade_off.changes.iter().map(row).collect(),
+    }
+}

@@ -1,0 +1,309 @@
+//! The trade-off between mean and risk as numbers and as sentences; `commands/frontier.rs` prints it, `draw/frontier.rs`
+//! draws it.
+
+mod words;
+
+use gumdp::oracle::{Behaviour, Change, Frontier, FrontierPoint};
+use gumdp::{Mdp, Pair, Risk, Task};
+use serde::Serialize;
+
+use crate::args::SweptName;
+use crate::measures::Measure;
+use crate::number::{beta, short};
+
+/// The tail whose mean is shown.
+const TAIL: f64 = 0.95;
+/// States whose visits are told, for each change.
+const VISITS: usize = 6;
+/// Fewer visits than this are none: they are rounding.
+const NO_VISIT: f64 = 1e-9;
+
+/// What each attitude to risk costs and saves.
+#[derive(Debug, Serialize)]
+pub struct TradeOff {
+    /// Name of the task.
+    pub task: String,
+    /// The measure that is swept.
+    pub measure: Swept,
+    /// One for each level, ascending.
+    pub levels: Vec<Level>,
+    /// Those that differ, in the order in which they take over.
+    pub behaviours: Vec<Facts>,
+    /// Where one takes over from another.
+    pub changes: Vec<Turn>,
+    /// Whether every change that was seen is located.
+    pub complete: bool,
+}
+
+/// A measure by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Swept {
+    /// Entropic risk.
+    Erm,
+    /// Conditional value at risk.
+    Cvar,
+    /// Entropic value at risk.
+    Evar,
+}
+
+/// The optimum at one level.
+#[derive(Clone, Debug, Serialize)]
+pub struct Level {
+    /// β, or the level of the measure.
+    #[serde(with = "crate::number")]
+    pub level: f64,
+    /// The lowest possible risk.
+    pub risk: f64,
+    /// Mean of the cost under the behaviour.
+    pub mean: f64,
+    /// Its standard deviation.
+    pub sd: f64,
+    /// The mean of its worst 5 %.
+    pub cvar95: f64,
+    /// The lowest cost.
+    pub best: f64,
+    /// The highest cost.
+    pub worst: f64,
+    /// The behaviour's number, from 0.
+    pub behaviour: usize,
+}
+
+/// A behaviour and the law of its cost in a few numbers.
+#[derive(Clone, Debug, Serialize)]
+pub struct Facts {
+    /// What is done first.
+    pub first: Vec<FirstAction>,
+    /// Number of different costs.
+    pub costs: usize,
+    /// Mean of the cost.
+    pub mean: f64,
+    /// Its standard deviation.
+    pub sd: f64,
+    /// The mean of its worst 5 %.
+    pub cvar95: f64,
+    /// The lowest cost.
+    pub best: f64,
+    /// The highest cost.
+    pub worst: f64,
+}
+
+/// What is done in an initial state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FirstAction {
+    /// The state's name.
+    pub state: String,
+    /// The action's name.
+    pub action: String,
+}
+
+/// One behaviour takes over from another.
+#[derive(Debug, Serialize)]
+pub struct Turn {
+    /// The level from which on the later one is better; `null` if it is only known to lie between two levels.
+    #[serde(serialize_with = "crate::number::optional::serialize")]
+    pub at: Option<f64>,
+    /// The last level before the change.
+    #[serde(with = "crate::number")]
+    pub after_level: f64,
+    /// The first level that is not before it.
+    #[serde(with = "crate::number")]
+    pub to_level: f64,
+    /// Number of the earlier behaviour.
+    pub before: usize,
+    /// Number of the later one.
+    pub after: usize,
+    /// States whose expected visits change most.
+    pub visits: Vec<Visits>,
+    /// By how much the mean grows.
+    pub mean: f64,
+    /// By how much the mean of the worst 5 % grows.
+    pub cvar95: f64,
+    /// By how much the worst case grows.
+    pub worst: f64,
+    /// The change in words.
+    pub sentence: String,
+}
+
+/// How often a state is visited, or an action taken in it, before and after a change.
+#[derive(Clone, Debug, Serialize)]
+pub struct Visits {
+    /// The state's name.
+    pub state: String,
+    /// The action's name if only the actions differ.
+    pub action: Option<String>,
+    /// Expected number of visits before.
+    pub before: f64,
+    /// And after.
+    pub after: f64,
+}
+
+impl Swept {
+    fn of(name: SweptName) -> Self {
+        match name {
+            SweptName::Erm => Self::Erm,
+            SweptName::Cvar => Self::Cvar,
+            SweptName::Evar => Self::Evar,
+        }
+    }
+
+    /// What its level is called, and the measure.
+    pub fn titles(self) -> [&'static str; 2] {
+        match self {
+            Self::Erm => ["beta", "ERM"],
+            Self::Cvar => ["level", "CVaR"],
+            Self::Evar => ["level", "EVaR"],
+        }
+    }
+}
+
+fn level_of(risk: Risk) -> f64 {
+    match risk {
+        Risk::Erm(erm) => erm.beta(),
+        Risk::Cvar(cvar) => cvar.level(),
+        Risk::Evar(evar) => evar.level(),
+        Risk::MeanCvar(mixture) => mixture.level(),
+    }
+}
+
+impl TradeOff {
+    /// The numbers and the words of a frontier.
+    pub fn new(task: &Task, measure: SweptName, frontier: &Frontier) -> Self {
+        let mdp = task.problem.mdp();
+        let measure = Swept::of(measure);
+        let behaviours: Vec<Facts> = frontier.behaviours.iter().map(|behaviour| facts(mdp, behaviour)).collect();
+        let level = |point: &FrontierPoint| {
+            let Facts { mean, sd, cvar95, best, worst, .. } = behaviours[point.behaviour];
+            let FrontierPoint { risk, value, behaviour } = *point;
+            Level { level: level_of(risk), risk: value, mean, sd, cvar95, best, worst, behaviour }
+        };
+        let levels: Vec<Level> = frontier.points.iter().map(level).collect();
+        let turn = |change: &Change| {
+            let (before, after) = (&behaviours[change.before], &behaviours[change.after]);
+            let mut turn = Turn {
+                at: change.beta,
+                after_level: levels[change.point - 1].level,
+                to_level: levels[change.point].level,
+                before: change.before,
+                after: change.after,
+                visits: visits(mdp, &frontier.behaviours[change.before], &frontier.behaviours[change.after]),
+                mean: after.mean - before.mean,
+                cvar95: after.cvar95 - before.cvar95,
+                worst: after.worst - before.worst,
+                sentence: String::new(),
+            };
+            turn.sentence = words::sentence(measure, &turn, before, after);
+            turn
+        };
+        let changes = frontier.changes.iter().map(turn).collect();
+        Self { task: task.name.clone(), measure, levels, changes, behaviours, complete: frontier.complete }
+    }
+
+    /// How many levels there are, and what was found.
+    pub fn origin(&self) -> String {
+        let [level, measure] = self.measure.titles();
+        let count = self.behaviours.len();
+        let behaviours = if count == 1 { "one behaviour".to_owned() } else { format!("{count} behaviours") };
+        format!("lowest {measure} at {} levels ({level}), solved exactly: {behaviours}", self.levels.len())
+    }
+
+    /// The heading of the table.
+    pub fn header(&self) -> [&'static str; 7] {
+        let [level, measure] = self.measure.titles();
+        [level, measure, "mean", "sd", "CVaR 0.95", "worst", "behaviour"]
+    }
+
+    /// A row of the table.
+    pub fn row(&self, number: usize) -> Vec<String> {
+        let Level { level, risk, mean, sd, cvar95, worst, behaviour, .. } = self.levels[number];
+        let mut cells = vec![beta(level)];
+        cells.extend([risk, mean, sd, cvar95, worst].map(short));
+        cells.push((behaviour + 1).to_string());
+        cells
+    }
+
+    /// At most so many levels: both ends, those with another behaviour than the level before, and some between.
+    pub fn telling_rows(&self, most: usize) -> Vec<usize> {
+        let last = self.levels.len().saturating_sub(1);
+        let is_new =
+            |&row: &usize| row == 0 || row == last || self.levels[row].behaviour != self.levels[row - 1].behaviour;
+        let mut rows: Vec<usize> = (0..self.levels.len()).filter(is_new).collect();
+        if rows.len() > most {
+            return (0..most).map(|k| rows[k * (rows.len() - 1) / (most - 1)]).collect();
+        }
+        while rows.len() < most.min(self.levels.len()) {
+            let widest = (1..rows.len()).max_by_key(|&k| (rows[k] - rows[k - 1], rows.len() - k));
+            let Some(widest) = widest else { break };
+            rows.insert(widest, usize::midpoint(rows[widest - 1], rows[widest]));
+        }
+        rows
+    }
+
+    /// The changes that matter most, in order, and what all of them together cost and save.
+    pub fn sentences(&self, most: usize) -> Vec<String> {
+        words::sentences(self, most)
+    }
+
+    /// The changes that matter most, in order.
+    pub fn main_changes(&self, most: usize) -> Vec<&Turn> {
+        let mut order: Vec<usize> = (0..self.changes.len()).collect();
+        order.sort_by(|&a, &b| self.changes[b].weight().total_cmp(&self.changes[a].weight()).then(a.cmp(&b)));
+        order.truncate(most);
+        order.sort_unstable();
+        order.into_iter().map(|number| &self.changes[number]).collect()
+    }
+}
+
+impl Turn {
+    fn weight(&self) -> f64 {
+        self.mean.abs() + self.cvar95.abs() + self.worst.abs()
+    }
+}
+
+fn facts(mdp: &Mdp, behaviour: &Behaviour) -> Facts {
+    let law: Vec<(f64, f64)> = behaviour.law.outcomes().collect();
+    let first = |&pair: &Pair| FirstAction {
+        state: mdp.state_name(mdp.state(pair)).to_owned(),
+        action: mdp.action_name(mdp.action(pair)).to_owned(),
+    };
+    Facts {
+        first: behaviour.first.iter().map(first).collect(),
+        costs: law.len(),
+        mean: Measure::Mean.of(&law),
+        sd: Measure::Deviation.of(&law),
+        cvar95: Measure::Cvar(TAIL).of(&law),
+        best: Measure::Best.of(&law),
+        worst: Measure::Worst.of(&law),
+    }
+}
+
+/// The states whose expected visits change most; if none does, the actions that are taken in them.
+fn visits(mdp: &Mdp, before: &Behaviour, after: &Behaviour) -> Vec<Visits> {
+    let of_state = |state: gumdp::State| {
+        let sum = |visits: &[f64]| mdp.pairs(state).map(|pair| visits[pair as usize]).sum::<f64>();
+        let state = mdp.state_name(state).to_owned();
+        (state, sum(&before.visits), sum(&after.visits))
+    };
+    let states = mdp.states().map(of_state).map(|(state, before, after)| Visits { state, action: None, before, after });
+    let changed = most_changed(states);
+    if !changed.is_empty() {
+        return changed;
+    }
+    let of_pair = |pair: usize| {
+        let (number, state) = (Pair::from(pair as u32), mdp.state(Pair::from(pair as u32)));
+        Visits {
+            state: mdp.state_name(state).to_owned(),
+            action: Some(mdp.action_name(mdp.action(number)).to_owned()),
+            before: before.visits[pair],
+            after: after.visits[pair],
+        }
+    };
+    most_changed((0..mdp.pair_count()).map(of_pair))
+}
+
+fn most_changed(all: impl Iterator<Item = Visits>) -> Vec<Visits> {
+    let mut changed: Vec<Visits> = all.filter(|visits| (visits.after - visits.before).abs() > NO_VISIT).collect();
+    changed.sort_by(|a, b| (b.after - b.before).abs().total_cmp(&(a.after - a.before).abs()));
+    changed.truncate(VISITS);
+    changed
+}

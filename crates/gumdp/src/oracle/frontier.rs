@@ -1,0 +1,315 @@
+//! How optimal behaviour changes with the attitude to risk.
+//!
+//! A behaviour is kept from level to level for as long as it stays optimal, to within rounding: its law tells its risk at
+//! every level, and the optimum says whether that is the lowest. Where it stops being optimal, the laws before and after
+//! cross; the crossing is found by bisection over the two laws, without solving anything, and then solved once. If both
+//! behaviours are optimal there, the change is found; if a third one is better, it lies between them, and so on.
+//!
+//! What is not seen: a behaviour that comes and goes between two levels or crossings, and one that is better by less than
+//! rounding. Two actions that lead to the same law are a tie, not a change.
+
+use super::distribution::{Law, distribution_with_visits};
+use super::minimise::minimise;
+use super::occupancy_dp::Limits;
+use super::optima::optima;
+use super::optimal::{OptimalPolicy, optimum};
+use super::{OracleError, check_bounded};
+use crate::model::{Pair, State};
+use crate::problem::Problem;
+use crate::risk::{Erm, Risk};
+
+/// A behaviour whose risk is this close to the optimum, relative to its largest cost, is optimal: the rest is rounding.
+const ROUNDING: f64 = 1e-11;
+/// The same, absolute, for measures that are known as an interval of this width.
+const WIDTH: f64 = 1e-6;
+/// How exactly crossings are located, relative to β.
+const LOCATED: f64 = 1e-9;
+/// Laws are equal if their costs and probabilities are as close as this.
+const EQUAL: f64 = 1e-12;
+/// Behaviours after which no more are looked for between levels.
+const MOST_BEHAVIOURS: usize = 256;
+
+/// Optimal behaviour over the attitude to risk. See the [example](frontier()).
+#[derive(Clone, Debug)]
+pub struct Frontier {
+    /// One for each measure, in the same order.
+    pub points: Vec<FrontierPoint>,
+    /// Those found, in the order in which they take over.
+    pub behaviours: Vec<Behaviour>,
+    /// Where one takes over from another, in that order.
+    pub changes: Vec<Change>,
+    /// Whether every change between entropic measures is located; false if there are too many.
+    pub complete: bool,
+}
+
+/// The optimum for one attitude to risk. See the [example](frontier()).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrontierPoint {
+    /// The attitude to risk.
+    pub risk: Risk,
+    /// The lowest possible risk; for measures known as an interval, its upper end.
+    pub value: f64,
+    /// The number of a behaviour that attains it.
+    pub behaviour: usize,
+}
+
+/// What an optimal policy does and what comes of it. See the [example](frontier()).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Behaviour {
+    /// The exact law of the cost.
+    pub law: Law,
+    /// The expected number of steps at each pair of the model.
+    pub visits: Vec<f64>,
+    /// The first pair in each initial state, in the order of [`Mdp::initial`](crate::Mdp::initial).
+    pub first: Vec<Pair>,
+}
+
+/// One behaviour takes over from another. See the [example](frontier()).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// The number of the behaviour that is optimal up to here.
+    pub before: usize,
+    /// The number of the one that is from here on.
+    pub after: usize,
+    /// The β from which on the later one is better, to within 1e-6 of β and rounding; `None` if it is only known to lie
+    /// between two points.
+    pub beta: Option<f64>,
+    /// The number of the first point that is not before the change.
+    pub point: usize,
+}
+
+/// Optimal behaviour for many attitudes to risk, in the order given, which should be that of growing aversion; and between
+/// neighbouring entropic ones the β at which it changes.
+///
+/// ```
+/// use gumdp::oracle::{Limits, frontier};
+/// use gumdp::{Erm, Mdp, Objective, Problem, Risk};
+/// // A sure cost of 1, or a coin between 0 and 1.8: the careful pay for certainty.
+/// let mdp = Mdp::named(["start", "nothing", "sure", "much"], ["pay", "toss"])
+///     .start("start")
+///     .transition("start", "pay", [("sure", 1.0)])
+///     .transition("start", "toss", [("nothing", 0.5), ("much", 0.5)])
+///     .transition("nothing", "pay", [("nothing", 1.0)])
+///     .transition("sure", "pay", [("sure", 1.0)])
+///     .transition("much", "pay", [("much", 1.0)])
+///     .build()?;
+/// let objective = Objective::linear(mdp.by_state(&[0.0, 0.0, 2.0, 3.6])?)?;
+/// let problem = Problem::new(mdp, objective, 1.0, 2)?;
+/// let levels: Vec<Risk> = [0.0, 1.0, f64::INFINITY].map(|beta| Erm::new(beta).unwrap().into()).to_vec();
+/// let frontier = frontier(&problem, &levels, &Limits::QUICK)?;
+/// let [change] = frontier.changes[..] else { panic!("one change") };
+/// let beta = change.beta.unwrap();
+/// // ERM of the coin is 1 where exp(1.8β) + 1 = 2·exp(β).
+/// assert!(((1.8 * beta).exp() + 1.0 - 2.0 * beta.exp()).abs() < 1e-8);
+/// assert_eq!(frontier.behaviours[change.after].law.values(), [1.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of [`super::minimise()`] and [`super::distribution()`]; [`OracleError::Memory`] also if the laws of all behaviours
+/// together do not fit.
+pub fn frontier(problem: &Problem, risks: &[Risk], limits: &Limits) -> Result<Frontier, OracleError> {
+    check_bounded(problem)?;
+    let mut found = Found { problem, limits, behaviours: Vec::new() };
+    let points = found.points(risks)?;
+    let mut changes = Vec::new();
+    let mut gaps = Vec::new();
+    for (index, pair) in points.windows(2).enumerate() {
+        let (before, after, point) = (pair[0].behaviour, pair[1].behaviour, index + 1);
+        if before == after {
+            continue;
+        }
+        match (pair[0].risk, pair[1].risk) {
+            (Risk::Erm(low), Risk::Erm(high)) => {
+                gaps.push(Gap { low: low.beta(), high: high.beta(), before, after, point });
+            }
+            _ => changes.push(Change { before, after, beta: None, point }),
+        }
+    }
+    let complete = found.locate(gaps, &mut changes)?;
+    // Changes between the same two points are in the order of β, which may fall if the levels do.
+    changes.sort_by(|a, b| {
+        let falling = points[a.point - 1].risk.beta() > points[a.point].risk.beta();
+        let by_beta = a.beta.unwrap_or(f64::NAN).total_cmp(&b.beta.unwrap_or(f64::NAN));
+        a.point.cmp(&b.point).then(if falling { by_beta.reverse() } else { by_beta })
+    });
+    Ok(renumbered(points, found.behaviours, changes, complete))
+}
+
+/// A change between two β that is not located yet.
+#[derive(Clone, Copy)]
+struct Gap {
+    low: f64,
+    high: f64,
+    before: usize,
+    after: usize,
+    point: usize,
+}
+
+struct Found<'a> {
+    problem: &'a Problem,
+    limits: &'a Limits,
+    behaviours: Vec<Behaviour>,
+}
+
+impl Found<'_> {
+    fn points(&mut self, risks: &[Risk]) -> Result<Vec<FrontierPoint>, OracleError> {
+        let erms: Vec<Erm> = risks.iter().filter_map(|risk| risk.as_erm()).collect();
+        let mut entropic = optima(self.problem, &erms, self.limits)?.into_iter();
+        let mut points: Vec<FrontierPoint> = Vec::with_capacity(risks.len());
+        for &risk in risks {
+            let last = points.last().map(|point| point.behaviour);
+            let (value, behaviour) = if let Some(erm) = risk.as_erm() {
+                let value = entropic.next().map_or(f64::NAN, |optimum| optimum.value);
+                (
+                    value,
+                    match last.filter(|&last| self.is_optimal(last, erm, value)) {
+                        Some(last) => last,
+                        None => self.solve(erm)?,
+                    },
+                )
+            } else {
+                let solution = minimise(self.problem, risk, self.limits)?;
+                let bound = solution.high.max(solution.low + WIDTH);
+                let keeps = |&last: &usize| self.behaviours[last].law.risk(risk) <= bound;
+                (
+                    solution.high,
+                    match last.filter(keeps) {
+                        Some(last) => last,
+                        None => self.add(&solution.policy())?,
+                    },
+                )
+            };
+            points.push(FrontierPoint { risk, value, behaviour });
+        }
+        Ok(points)
+    }
+
+    /// Whether a behaviour attains the optimum.
+    fn is_optimal(&self, behaviour: usize, erm: Erm, optimum: f64) -> bool {
+        let law = &self.behaviours[behaviour].law;
+        law.erm(erm) <= optimum + ROUNDING * law.min().abs().max(law.max().abs())
+    }
+
+    fn solve(&mut self, erm: Erm) -> Result<usize, OracleError> {
+        let solution = optimum(self.problem, erm, self.limits)?;
+        self.add(&solution.policy())
+    }
+
+    /// The number of a policy's behaviour, which may be known.
+    fn add(&mut self, policy: &OptimalPolicy) -> Result<usize, OracleError> {
+        let problem = self.problem;
+        let mut visits = vec![0.0; problem.mdp().pair_count()];
+        let count = |pair: Pair, probability: f64| visits[pair.index()] += probability;
+        let law = distribution_with_visits(problem, policy, self.limits, count)?;
+        let first: Vec<Pair> = problem
+            .mdp()
+            .initial()
+            .iter()
+            .map(|&(state, _): &(State, f64)| policy.best(&problem.start(state)))
+            .collect();
+        let known = |other: &Behaviour| other.first == first && is_close(&other.law, &law);
+        if let Some(number) = self.behaviours.iter().position(known) {
+            return Ok(number);
+        }
+        self.behaviours.push(Behaviour { law, visits, first });
+        let outcomes: usize = self.behaviours.iter().map(|behaviour| behaviour.law.values().len()).sum();
+        let bytes = (outcomes * size_of::<(f64, f64)>()) as u64;
+        let limit = self.limits.max_bytes;
+        if bytes > limit {
+            return Err(OracleError::Memory { bytes, reached: outcomes as u64, projected: None, limit });
+        }
+        Ok(self.behaviours.len() - 1)
+    }
+
+    /// Finds the β of each change, and the changes between; returns whether all were found.
+    fn locate(&mut self, mut gaps: Vec<Gap>, changes: &mut Vec<Change>) -> Result<bool, OracleError> {
+        while !gaps.is_empty() {
+            if self.behaviours.len() > MOST_BEHAVIOURS {
+                let unlocated = |Gap { before, after, point, .. }| Change { before, after, beta: None, point };
+                changes.extend(gaps.into_iter().map(unlocated));
+                return Ok(false);
+            }
+            let erms: Vec<Erm> = gaps.iter().map(|gap| self.crossing(gap)).collect();
+            let solved = optima(self.problem, &erms, self.limits)?;
+            let mut next = Vec::new();
+            for ((gap, &erm), optimum) in gaps.into_iter().zip(&erms).zip(solved) {
+                let Gap { low, high, before, after, point } = gap;
+                let beta = erm.beta();
+                let settled = [before, after].into_iter().any(|end| self.is_optimal(end, erm, optimum.value));
+                let third = if settled { before } else { self.solve(erm)? };
+                if [before, after].contains(&third) {
+                    changes.push(Change { before, after, beta: Some(beta), point });
+                } else {
+                    next.push(Gap { low, high: beta, before, after: third, point });
+                    next.push(Gap { low: beta, high, before: third, after, point });
+                }
+            }
+            gaps = next;
+        }
+        Ok(true)
+    }
+
+    /// Where the risk of the later behaviour falls below that of the earlier one. No β is too large: the bisection is over
+    /// x/(1 + |x|), with x the product of β and the spread of the costs.
+    fn crossing(&self, gap: &Gap) -> Erm {
+        let (before, after) = (&self.behaviours[gap.before].law, &self.behaviours[gap.after].law);
+        let spread = (before.max().max(after.max()) - before.min().min(after.min())).max(f64::MIN_POSITIVE);
+        let place = |beta: f64| {
+            if beta.is_infinite() { beta.signum() } else { (beta * spread) / (1.0 + (beta * spread).abs()) }
+        };
+        let erm_at = |place: f64| Erm::new(place / (1.0 - place.abs()) / spread).unwrap_or(Erm::MEAN);
+        let (mut low, mut high) = (place(gap.low), place(gap.high));
+        loop {
+            let middle = f64::midpoint(low, high);
+            let erm = erm_at(middle);
+            let narrow = (erm_at(high).beta() - erm_at(low).beta()).abs() <= LOCATED * erm.beta().abs();
+            let tiny = (high - low).abs() <= LOCATED * LOCATED;
+            if narrow || tiny || middle == low || middle == high {
+                return erm;
+            }
+            if after.erm(erm) < before.erm(erm) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+    }
+}
+
+fn is_close(a: &Law, b: &Law) -> bool {
+    let scale = a.min().abs().max(a.max().abs());
+    a.values().len() == b.values().len()
+        && a.outcomes()
+            .zip(b.outcomes())
+            .all(|((x, p), (y, q))| (x - y).abs() <= EQUAL * scale && (p - q).abs() <= EQUAL)
+}
+
+/// Behaviours in the order in which they take over.
+fn renumbered(
+    mut points: Vec<FrontierPoint>,
+    behaviours: Vec<Behaviour>,
+    mut changes: Vec<Change>,
+    complete: bool,
+) -> Frontier {
+    let mut order: Vec<usize> = Vec::with_capacity(behaviours.len());
+    let first = points.first().map(|point| point.behaviour);
+    for behaviour in first.into_iter().chain(changes.iter().map(|change| change.after)) {
+        if !order.contains(&behaviour) {
+            order.push(behaviour);
+        }
+    }
+    let mut number = vec![0; behaviours.len()];
+    for (new, &old) in order.iter().enumerate() {
+        number[old] = new;
+    }
+    for point in &mut points {
+        point.behaviour = number[point.behaviour];
+    }
+    for change in &mut changes {
+        (change.before, change.after) = (number[change.before], number[change.after]);
+    }
+    let mut taken: Vec<Option<Behaviour>> = behaviours.into_iter().map(Some).collect();
+    let behaviours = order.into_iter().filter_map(|old| taken[old].take()).collect();
+    Frontier { points, behaviours, changes, complete }
+}

@@ -1,0 +1,109 @@
+//! Where optimal behaviour changes, against changes known by hand and against levels close together.
+
+use gumdp::oracle::{Limits, frontier, optimum};
+use gumdp::{Erm, Mdp, Objective, Problem, Risk, tasks};
+
+/// A sure cost, a coin and a rare disaster, each behind an action: (cost, probability) by action.
+fn lotteries(all: &[&[(f64, f64)]]) -> Problem {
+    let outcomes: Vec<(f64, f64)> = all.iter().flat_map(|lottery| lottery.iter().copied()).collect();
+    let mut builder = Mdp::sized(1 + outcomes.len(), all.len()).start(0);
+    let mut state = 0;
+    for (action, lottery) in all.iter().enumerate() {
+        let row: Vec<(usize, f64)> = lottery
+            .iter()
+            .map(|&(_, p)| {
+                state += 1;
+                (state, p)
+            })
+            .collect();
+        builder = builder.transition(0, action, row);
+    }
+    for state in 1..=outcomes.len() {
+        builder = builder.transition(state, 0, [(state, 1.0)]);
+    }
+    let mdp = builder.build().unwrap();
+    let costs: Vec<f64> = std::iter::once(0.0).chain(outcomes.iter().map(|outcome| 2.0 * outcome.0)).collect();
+    let objective = Objective::linear(mdp.by_state(&costs).unwrap()).unwrap();
+    Problem::new(mdp, objective, 1.0, 2).unwrap()
+}
+
+fn levels(betas: &[f64]) -> Vec<Risk> {
+    betas.iter().map(|&beta| Erm::new(beta).unwrap().into()).collect()
+}
+
+/// The root of a function that is negative at `low` and positive at `high`.
+fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
+    for _ in 0..200 {
+        let middle = f64::midpoint(low, high);
+        if of(middle) < 0.0 { low = middle } else { high = middle }
+    }
+    low
+}
+
+#[test]
+fn a_known_change_is_found() {
+    for (scale, tolerance) in [(1.0, 1e-6), (1e-3, 1e-6), (1e4, 1e-10)] {
+        let problem = lotteries(&[&[(scale, 1.0)], &[(0.0, 0.5), (1.8 * scale, 0.5)]]);
+        // exp(1.8x) + 1 = 2·exp(x), by itself to 1e-15.
+        let expected = root(0.01, 5.0, |x| (1.8 * x).exp() + 1.0 - 2.0 * x.exp()) / scale;
+        for ends in [[0.0, 1e6], [0.0, f64::INFINITY], [0.1 / scale, 10.0 / scale], [f64::NEG_INFINITY, f64::INFINITY]]
+        {
+            let found = frontier(&problem, &levels(&ends), &Limits::QUICK).unwrap();
+            let [change] = found.changes[..] else { panic!("{ends:?}: {:?}", found.changes) };
+            let beta = change.beta.unwrap();
+            assert!((beta - expected).abs() <= tolerance * expected.max(1.0), "{beta} {expected}");
+            assert!((beta / expected - 1.0).abs() < 1e-6);
+            assert_eq!((change.before, change.after, change.point, found.complete), (0, 1, 1, true));
+            let [before, after] = &found.behaviours[..] else { panic!("two behaviours") };
+            assert_eq!((before.first[0].index(), after.first[0].index()), (1, 0));
+            assert_eq!((before.visits[1], after.visits[0]), (1.0, 1.0));
+            assert_eq!(before.law.probabilities(), [0.5, 0.5]);
+        }
+    }
+}
+
+/// Three behaviours between two levels: the middle one is not optimal at either.
+#[test]
+fn a_behaviour_between_two_levels_is_found() {
+    let problem = lotteries(&[&[(1.2, 1.0)], &[(0.0, 0.5), (2.0, 0.5)], &[(-0.5, 0.75), (4.0, 0.25)]]);
+    let found = frontier(&problem, &levels(&[0.0, f64::INFINITY]), &Limits::QUICK).unwrap();
+    let firsts: Vec<usize> = found.behaviours.iter().map(|behaviour| behaviour.first[0].index()).collect();
+    assert_eq!(firsts, [2, 1, 0]);
+    let betas: Vec<f64> = found.changes.iter().map(|change| change.beta.unwrap()).collect();
+    for (beta, pair) in betas.iter().zip(found.behaviours.windows(2)) {
+        let erm = Erm::new(*beta).unwrap();
+        assert!((pair[0].law.erm(erm) - pair[1].law.erm(erm)).abs() < 1e-9);
+        let best = optimum(&problem, erm, &Limits::QUICK).unwrap().value;
+        assert!((pair[0].law.erm(erm) - best).abs() < 1e-9);
+    }
+    assert!(betas[0] < betas[1]);
+}
+
+/// Behaviours that tie, for the mean or in the worst case, make no change of their own.
+#[test]
+fn ties_are_not_changes() {
+    let same: &[(f64, f64)] = &[(0.0, 0.5), (1.0, 0.5)];
+    let found = frontier(&lotteries(&[same, same]), &levels(&[-5.0, 0.0, 5.0]), &Limits::QUICK).unwrap();
+    assert!(found.changes.is_empty() && found.behaviours.len() == 1);
+    // Both have a worst case of 1: what is optimal for large β stays so in the limit.
+    let found = frontier(&lotteries(&[&[(1.0, 1.0)], same]), &levels(&[0.0, 50.0, f64::INFINITY]), &Limits::QUICK);
+    assert!(found.unwrap().changes.is_empty());
+}
+
+/// Between changes nothing changes: levels in the middle of two changes are attained by the behaviour that reigns there.
+#[test]
+fn behaviours_reign_between_their_changes() {
+    for name in ["mdp", "grid-mo"] {
+        let problem = tasks::get(name).unwrap().problem;
+        let found = frontier(&problem, &levels(&[0.0, 0.1, 1.0, 10.0, 100.0]), &Limits::QUICK).unwrap();
+        let betas: Vec<f64> = found.changes.iter().map(|change| change.beta.unwrap()).collect();
+        assert!(betas.is_sorted(), "{name}: {betas:?}");
+        let ends: Vec<f64> = std::iter::once(0.0).chain(betas).chain([100.0]).collect();
+        let reigning = std::iter::once(0).chain(found.changes.iter().map(|change| change.after));
+        for (pair, behaviour) in ends.windows(2).zip(reigning) {
+            let erm = Erm::new(f64::midpoint(pair[0], pair[1])).unwrap();
+            let best = optimum(&problem, erm, &Limits::QUICK).unwrap().value;
+            assert!((found.behaviours[behaviour].law.erm(erm) - best).abs() < 1e-9, "{name}, {pair:?}");
+        }
+    }
+}
