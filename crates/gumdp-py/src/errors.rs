@@ -1,0 +1,38 @@
+//! Errors of the library as Python exceptions, with its messages.
+
+use std::fmt::Display;
+
+use gumdp::FileError;
+use gumdp::oracle::OracleError;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    gumdp,
+    TooLarge,
+    PyValueError,
+    "The problem is too large to be solved exactly within the limits.\n\nRaise the limit, shorten the horizon, or plan instead."
+);
+
+/// A wrong value.
+pub fn wrong(error: impl Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// No exact answer.
+pub fn unsolved(error: &OracleError) -> PyErr {
+    match error {
+        OracleError::TooLarge { .. } | OracleError::Memory { .. } | OracleError::PolicyTable { .. } => {
+            TooLarge::new_err(error.to_string())
+        }
+        other => wrong(other),
+    }
+}
+
+/// A mistake in a file, with its hint.
+pub fn bad_file(error: &FileError) -> PyErr {
+    match &error.hint {
+        Some(hint) => wrong(format!("{error} (hint: {hint})")),
+        None => wrong(error),
+    }
+}

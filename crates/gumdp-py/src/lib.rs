@@ -1,0 +1,47 @@
+//! The native half of the Python package `gumdp`.
+//!
+//! Here: conversions between Python and the library, and work that leaves Python free to run and to be interrupted. Nothing
+//! here computes. The other half, `python/gumdp`, has all that users see: names, checks of types, documentation.
+
+#![expect(clippy::needless_pass_by_value, reason = "what comes from Python is owned")]
+
+mod agent;
+mod background;
+mod errors;
+mod model;
+mod objective;
+mod play;
+mod policy;
+mod problem;
+mod walk;
+
+use pyo3::prelude::*;
+
+/// The native half of the package `gumdp`; use that.
+#[pymodule]
+mod _native {
+    use super::{Bound, PyModule, PyModuleMethods, PyResult};
+
+    #[pymodule_export]
+    use super::agent::{Agent, Decision};
+    #[pymodule_export]
+    use super::errors::TooLarge;
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::objective::Objective;
+    #[pymodule_export]
+    use super::play::{Solution, distribution, evaluate, risk, risk_of, solve, summary};
+    #[pymodule_export]
+    use super::policy::Policy;
+    #[pymodule_export]
+    use super::problem::Problem;
+    #[pymodule_export]
+    use super::walk::Walk;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("TASKS", gumdp::tasks::NAMES.to_vec())?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,223 @@
+//! Who plays. The same policies, settings and random streams as those of the command line.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gumdp::oracle::{self, Law, Limits, OptimalPolicy, OracleError, distribution};
+use gumdp::rng::Rng;
+use gumdp::{
+    Action, Budget, ExplicitPolicy, Exploration, FixedRisk, GuidedPlanner, GuidedSettings, Markov, OccupancyState,
+    Planner, PlannerError, PlannerSettings, PlannerVariant, PolicyTable, Risk, Scripted, Task, Uniform, fix_outer,
+};
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+use crate::background::in_pool;
+use crate::errors::{bad_file, wrong};
+use crate::model::Named;
+use crate::play::{Solution, risk};
+use crate::problem::Problem;
+
+/// One that plays.
+#[derive(Clone)]
+pub enum Player {
+    /// The published algorithm.
+    Paper(Box<Planner>),
+    /// The default planner.
+    Guided(Box<GuidedPlanner>),
+    /// By chance.
+    Uniform(Uniform),
+    /// Knows the optimum; clones share it.
+    Exact(OptimalPolicy),
+    /// By time and state, or by time alone.
+    Table(PolicyTable),
+}
+
+impl gumdp::Policy for Player {
+    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
+        match self {
+            Self::Paper(planner) => planner.act(at, rng),
+            Self::Guided(planner) => planner.act(at, rng),
+            Self::Uniform(policy) => policy.act(at, rng),
+            Self::Exact(policy) => policy.act(at, rng),
+            Self::Table(policy) => policy.act(at, rng),
+        }
+    }
+
+    fn begin_episode(&mut self) {
+        match self {
+            Self::Paper(planner) => planner.begin_episode(),
+            Self::Guided(planner) => planner.begin_episode(),
+            Self::Uniform(_) | Self::Exact(_) | Self::Table(_) => {}
+        }
+    }
+
+    fn simulated_steps(&self) -> u64 {
+        match self {
+            Self::Paper(planner) => planner.simulated_steps(),
+            Self::Guided(planner) => planner.simulated_steps(),
+            Self::Uniform(_) | Self::Exact(_) | Self::Table(_) => 0,
+        }
+    }
+
+    fn has_failed(&self) -> bool {
+        match self {
+            Self::Paper(planner) => planner.has_failed(),
+            Self::Guided(planner) => planner.has_failed(),
+            Self::Uniform(_) | Self::Exact(_) | Self::Table(_) => false,
+        }
+    }
+}
+
+impl Player {
+    /// The exact law of the cost, or why it is not known; `None` for a planner, which can only be played.
+    pub fn law(&self, problem: &gumdp::Problem, limits: &Limits) -> Option<Result<Law, OracleError>> {
+        match self {
+            Self::Uniform(policy) => Some(distribution(problem, policy, limits)),
+            Self::Exact(policy) => Some(distribution(problem, policy, limits)),
+            Self::Table(policy) => Some(distribution(problem, policy, limits)),
+            Self::Paper(_) | Self::Guided(_) => None,
+        }
+    }
+}
+
+/// How a planner plans.
+#[derive(Clone)]
+pub struct Plan {
+    pub paper: bool,
+    pub simulations: Option<u64>,
+    pub time_limit: Option<Duration>,
+    pub seed: u64,
+}
+
+impl Plan {
+    /// From the words of a user.
+    pub fn new(preset: &str, simulations: Option<u64>, time_limit: Option<f64>, seed: u64) -> PyResult<Self> {
+        let paper = match preset {
+            "default" => false,
+            "paper" => true,
+            other => return Err(wrong(format!("preset is {other:?}; it must be \"default\" or \"paper\""))),
+        };
+        let limit = |seconds: f64| {
+            let allowed = seconds > 0.0 && seconds <= 86_400.0;
+            let refusal = || wrong(format!("time_limit is {seconds}; it must lie in (0, 86400] seconds"));
+            if allowed { Ok(Duration::from_secs_f64(seconds)) } else { Err(refusal()) }
+        };
+        Ok(Self { paper, simulations, time_limit: time_limit.map(limit).transpose()?, seed })
+    }
+
+    /// Without a time limit, the task's simulations unless others are given.
+    fn budget(&self, task: &Task) -> Budget {
+        let usual = self.time_limit.is_none().then_some(task.defaults.simulations);
+        Budget { simulations: self.simulations.or(usual), time_limit: self.time_limit }
+    }
+
+    /// The planner for a task, and the outer variable of the risk measure, if it has one.
+    pub fn player(&self, task: &Task, risk: Risk) -> Result<(Player, Option<String>), PlannerError> {
+        let (problem, defaults, budget) = (&task.problem, &task.defaults, self.budget(task));
+        let outer = |fixed: FixedRisk| risk.as_erm().is_none().then(|| fixed.to_string());
+        if self.paper {
+            let variant = match defaults.variant {
+                PlannerVariant::Illustrative => PlannerSettings::paper_illustrative(),
+                PlannerVariant::Grid => PlannerSettings::paper_grid(),
+            };
+            let exploration = Exploration::Constant(defaults.exploration);
+            let settings = PlannerSettings { budget, exploration, ..variant };
+            let planner = |fixed| Planner::new(problem, fixed, settings.clone());
+            let fixed = fix_outer(problem, risk, self.seed, planner)?;
+            return Ok((Player::Paper(Box::new(planner(fixed)?)), outer(fixed)));
+        }
+        let settings = GuidedSettings { budget, ..defaults.guided.clone() };
+        let planner = |fixed| GuidedPlanner::new(problem, fixed, settings.clone());
+        let fixed = fix_outer(problem, risk, self.seed, planner)?;
+        Ok((Player::Guided(Box::new(planner(fixed)?)), outer(fixed)))
+    }
+}
+
+/// A policy for a problem.
+#[pyclass(frozen, module = "gumdp._native")]
+pub struct Policy {
+    pub player: Player,
+    /// What it is, for people.
+    #[pyo3(get)]
+    pub what: String,
+}
+
+#[pymethods]
+impl Policy {
+    /// Every action equally likely.
+    #[staticmethod]
+    fn uniform(problem: &Problem) -> Self {
+        let player = Player::Uniform(Uniform::new(&problem.task.problem));
+        Self { player, what: "uniform".to_owned() }
+    }
+
+    /// One action after the other.
+    #[staticmethod]
+    fn script(problem: &Problem, actions: Vec<Named>) -> PyResult<Self> {
+        let mdp = problem.task.problem.mdp();
+        let actions = actions.iter().map(|action| action.action(mdp)).collect::<PyResult<Vec<_>>>()?;
+        let script = Scripted::new(&problem.task.problem, actions).map_err(wrong)?;
+        Ok(Self { player: Player::Table(PolicyTable::Script(script)), what: "script".to_owned() })
+    }
+
+    /// Probabilities by pair: one row, or one for each time.
+    #[staticmethod]
+    fn markov(problem: &Problem, probabilities: PyReadonlyArray2<f64>) -> PyResult<Self> {
+        let rows = match probabilities.shape()[1] {
+            0 => Vec::new(),
+            pairs => probabilities.as_slice()?.chunks(pairs).map(<[f64]>::to_vec).collect(),
+        };
+        let markov = Markov::stochastic(&problem.task.problem, rows).map_err(wrong)?;
+        Ok(Self { player: Player::Table(PolicyTable::Markov(markov)), what: "table".to_owned() })
+    }
+
+    /// A table in a file.
+    #[staticmethod]
+    fn table(problem: &Problem, path: PathBuf) -> PyResult<Self> {
+        let table = PolicyTable::load(&path, &problem.task.problem).map_err(|error| bad_file(&error))?;
+        Ok(Self { player: Player::Table(table), what: format!("table {}", path.display()) })
+    }
+
+    /// The optimal policy of a solution.
+    #[staticmethod]
+    fn exact(problem: &Problem, solution: &Solution) -> PyResult<Self> {
+        let policy = solution.inner.policy();
+        if policy.problem().fingerprint() != problem.task.problem.fingerprint() {
+            return Err(wrong("the solution is one of another problem"));
+        }
+        Ok(Self { player: Player::Exact(policy), what: "solved exactly".to_owned() })
+    }
+
+    /// A planner; with `auto` the exact optimum, if that is soon found.
+    #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "one for each thing a user may say")]
+    fn planner(
+        py: Python<'_>,
+        problem: &Problem,
+        measure: &str,
+        preset: &str,
+        simulations: Option<u64>,
+        time_limit: Option<f64>,
+        seed: u64,
+        threads: Option<usize>,
+        auto: bool,
+    ) -> PyResult<Self> {
+        let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
+        let plan = Plan::new(preset, simulations, time_limit, seed)?;
+        let found = in_pool(py, threads, move |_| {
+            let mut what = format!("planner, preset {}", if plan.paper { "paper" } else { "default" });
+            if auto {
+                match oracle::minimise(&task.problem, measure, &Limits::QUICK) {
+                    Ok(solution) => return Ok((Player::Exact(solution.policy()), "solved exactly".to_owned())),
+                    Err(because) => what = format!("{}, planning", because.in_short()),
+                }
+            }
+            plan.player(&task, measure)
+                .map(|(player, outer)| (player, outer.map_or(what.clone(), |outer| format!("{what}, {outer}"))))
+        })?;
+        let (player, what) = found.map_err(wrong)?;
+        Ok(Self { player, what })
+    }
+}

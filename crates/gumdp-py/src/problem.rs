@@ -1,0 +1,113 @@
+//! Problems: made of a model and an objective, read from a file, or built in.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gumdp::{Defaults, ExportFormat, GraphScene, Scene, Script, Task, file, tasks};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+
+use crate::errors::{bad_file, wrong};
+use crate::model::Model;
+use crate::objective::Objective;
+
+/// The extension and text of each file, and what they cannot hold.
+type Exported = (Vec<(&'static str, String)>, Vec<String>);
+
+/// A task: one that has a problem, and says how it is usually run.
+#[pyclass(frozen, module = "gumdp._native")]
+pub struct Problem {
+    pub task: Arc<Task>,
+}
+
+#[pymethods]
+impl Problem {
+    #[new]
+    fn new(model: &Model, objective: &Objective, discount: f64, horizon: usize) -> PyResult<Self> {
+        let problem = gumdp::Problem::new(Arc::clone(&model.mdp), objective.inner.clone(), discount, horizon);
+        let task = Task {
+            name: "problem".to_owned(),
+            title: "problem".to_owned(),
+            description: String::new(),
+            problem: problem.map_err(wrong)?,
+            defaults: Defaults::default(),
+            scripts: Vec::new(),
+            scene: Scene::Graph(GraphScene { positions: None }),
+            source: String::new(),
+            notes: Vec::new(),
+            costs: Vec::new(),
+        };
+        Ok(Self { task: Arc::new(task) })
+    }
+
+    /// The horizon for an accuracy.
+    #[staticmethod]
+    fn horizon_for(objective: &Objective, discount: f64, accuracy: f64) -> PyResult<usize> {
+        gumdp::Problem::horizon_for(&objective.inner, discount, accuracy).map_err(wrong)
+    }
+
+    /// A file of any format that can be read.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let task = py.detach(|| Task::load(&path)).map_err(|error| bad_file(&error))?;
+        Ok(Self { task: Arc::new(task) })
+    }
+
+    /// The text of such a file.
+    #[staticmethod]
+    fn parse(py: Python<'_>, file: &str, text: &str) -> PyResult<Self> {
+        let task = py.detach(|| Task::parse(file, text)).map_err(|error| bad_file(&error))?;
+        Ok(Self { task: Arc::new(task) })
+    }
+
+    /// Costs of an imported model by name, one number for each pair.
+    fn costs<'py>(&self, py: Python<'py>) -> Vec<(&str, Bound<'py, PyArray1<f64>>)> {
+        let costs = &self.task.costs;
+        costs.iter().map(|(name, costs)| (name.as_str(), costs.clone().into_pyarray(py))).collect()
+    }
+
+    /// A built-in task.
+    #[staticmethod]
+    fn built_in(name: &str) -> Option<Self> {
+        tasks::get(name).map(|task| Self { task: Arc::new(task) })
+    }
+
+    /// The extension and text of each file, and what they cannot hold.
+    fn export(&self, path: PathBuf) -> PyResult<Exported> {
+        let format = ExportFormat::of(&path).ok_or_else(|| {
+            wrong(format!("{}: the format is not known; the name must end in .csv, .drn or .toml", path.display()))
+        })?;
+        let exported = file::export(&self.task, format).map_err(wrong)?;
+        Ok((exported.files, exported.notes))
+    }
+
+    fn model(&self) -> Model {
+        Model { mdp: Arc::new(self.task.problem.mdp().clone()) }
+    }
+
+    fn objective(&self) -> Objective {
+        self.task.problem.objective().clone().into()
+    }
+
+    /// Name, title and description.
+    fn texts(&self) -> (&str, &str, &str) {
+        (&self.task.name, &self.task.title, &self.task.description)
+    }
+
+    /// Discount and horizon.
+    fn timing(&self) -> (f64, usize) {
+        (self.task.problem.discount(), self.task.problem.horizon())
+    }
+
+    /// Risk measures, runs and simulations the task is usually run with.
+    fn defaults(&self) -> (Vec<String>, u64, u64) {
+        let defaults = &self.task.defaults;
+        (defaults.risks().iter().map(ToString::to_string).collect(), defaults.runs, defaults.simulations)
+    }
+
+    /// Names and actions of the scripts.
+    fn scripts(&self) -> Vec<(&str, Vec<usize>)> {
+        let actions = |script: &Script| script.actions.iter().map(|action| action.index()).collect();
+        self.task.scripts.iter().map(|script| (script.name.as_str(), actions(script))).collect()
+    }
+}

@@ -1,0 +1,63 @@
+//! An episode without a planner: where it is, and what it costs so far.
+
+use std::sync::Arc;
+
+use gumdp::{OccupancyState, Task};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+
+use crate::errors::wrong;
+use crate::model::Named;
+use crate::problem::Problem;
+
+/// A state of the occupancy MDP that moves on.
+#[pyclass(module = "gumdp._native")]
+pub struct Walk {
+    task: Arc<Task>,
+    at: OccupancyState,
+}
+
+#[pymethods]
+impl Walk {
+    #[new]
+    fn new(problem: &Problem, state: Named) -> PyResult<Self> {
+        let task = Arc::clone(&problem.task);
+        let at = task.problem.start(state.state(task.problem.mdp())?);
+        Ok(Self { task, at })
+    }
+
+    /// The action was taken and led to this state.
+    fn advance(&mut self, action: Named, next: Named) -> PyResult<()> {
+        advance(&self.task, &mut self.at, &action, &next)
+    }
+
+    /// Time and state.
+    fn place(&self) -> (usize, usize) {
+        (self.at.time, self.at.state.index())
+    }
+
+    /// Features of the occupancy so far.
+    fn features<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.at.features.clone().into_pyarray(py)
+    }
+
+    /// f of the occupancy so far: the cost of the episode once it is over.
+    fn cost(&self) -> f64 {
+        self.task.problem.cost(&self.at)
+    }
+}
+
+/// Moves an occupancy state on, if that is possible.
+pub fn advance(task: &Task, at: &mut OccupancyState, action: &Named, next: &Named) -> PyResult<()> {
+    let (problem, mdp) = (&task.problem, task.problem.mdp());
+    let (action, next) = (action.action(mdp)?, next.state(mdp)?);
+    if at.time >= problem.horizon() {
+        return Err(wrong(format!("the episode is over after {} steps; reset() begins another", at.time)));
+    }
+    let pair = mdp.pair(at.state, action).ok_or_else(|| {
+        let (state, action) = (mdp.state_name(at.state), mdp.action_name(action));
+        wrong(format!("state \"{state}\" does not allow action \"{action}\""))
+    })?;
+    problem.advance(at, pair, next);
+    Ok(())
+}

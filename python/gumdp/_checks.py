@@ -1,0 +1,53 @@
+"""Checks of what users pass: the native half gets numbers and arrays of the right kind."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+MOST_RUNS = 1_000_000_000
+MOST_SIMULATIONS = 1_000_000_000
+MOST_THREADS = 1024
+HIGHEST_SEED = 2**64 - 1
+
+
+def count(name: str, value: Any, low: int, high: int) -> int:
+    """A whole number in [low, high]."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; it must be a whole number in [{low}, {high}]") from None
+    if not low <= number <= high:
+        raise ValueError(f"{name} is {number}; it must be a whole number in [{low}, {high}]")
+    return number
+
+
+def optional_count(name: str, value: Any, low: int, high: int) -> int | None:
+    """A whole number in [low, high], or nothing."""
+    return None if value is None else count(name, value, low, high)
+
+
+def number(name: str, value: Any) -> float:
+    """A real number; text is none."""
+    if isinstance(value, (str, bytes, bool, np.bool_)):
+        raise TypeError(f"{name} is {value!r}; it must be a number")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {value!r}; it must be a number") from None
+
+
+def array(name: str, value: Any) -> Floats:
+    """An array of real numbers, C-contiguous; copied only if it is not one yet."""
+    raw = np.asarray(value)
+    if raw.dtype.kind not in "biuf":
+        raise TypeError(f"{name} has elements of type {raw.dtype}; they must be real numbers")
+    return np.ascontiguousarray(raw, dtype=np.float64)

@@ -1,0 +1,315 @@
+"""Objectives: functions f(d) of the occupancy d, to be minimised.
+
+They are small values that know no model yet. They print well and compose: ``0.5 * Linear(c) + Entropy()``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._checks import Floats, array, number
+from .model import Model
+
+__all__ = ["Entropy", "Expression", "Imitation", "Linear", "MultiObjective", "Objective", "Sum"]
+
+
+class Objective:
+    """A function of the occupancy. Objectives can be added, and multiplied by and added to numbers."""
+
+    def build(self, model: Model) -> _native.Objective:
+        """The objective for one model."""
+        raise NotImplementedError
+
+    def value(self, model: Model, occupancy: Any) -> float:
+        """f(d) at an occupancy over the pairs of a model, or over its states and actions.
+
+        >>> import numpy as np
+        >>> Linear([0.0, 1.0]).value(Model([np.eye(2)]), [0.25, 0.75])
+        0.75
+        """
+        return self.build(model).value(_occupancy(model, occupancy))
+
+    def gradient(self, model: Model, occupancy: Any) -> Floats | None:
+        """The gradient of f over pairs; None where a slope is infinite.
+
+        >>> import numpy as np
+        >>> Linear([0.0, 1.0]).gradient(Model([np.eye(2)]), [0.25, 0.75]).tolist()
+        [0.0, 1.0]
+        """
+        return self.build(model).gradient(_occupancy(model, occupancy))
+
+    def _terms(self) -> tuple[tuple[tuple[float, Objective], ...], float]:
+        return ((1.0, self),), 0.0
+
+    def __add__(self, other: Objective | float) -> Sum:
+        terms, constant = self._terms()
+        if not isinstance(other, Objective):
+            return Sum(terms, constant + number("the constant", other))
+        more, shift = other._terms()
+        return Sum(terms + more, constant + shift)
+
+    __radd__ = __add__
+
+    def __mul__(self, weight: float) -> Sum:
+        if isinstance(weight, Objective):
+            raise TypeError("objectives cannot be multiplied with each other; Expression() can")
+        factor = number("the weight", weight)
+        terms, constant = self._terms()
+        return Sum(tuple((factor * own, term) for own, term in terms), factor * constant)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Sum:
+        return self * -1.0
+
+    def __sub__(self, other: Objective | float) -> Sum:
+        return self + (-other)
+
+    def __rsub__(self, other: float) -> Sum:
+        return -self + other
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Sum(Objective):
+    """A weighted sum of objectives and a constant; what ``0.5 * a + b`` gives.
+
+    >>> 0.5 * Linear({"away": 1}) + Entropy() - 2
+    0.5*Linear({'away': 1}) + Entropy() - 2
+    """
+
+    terms: tuple[tuple[float, Objective], ...]
+    constant: float = 0.0
+
+    def build(self, model: Model) -> _native.Objective:
+        """The objective for one model."""
+        built = [term.build(model).scaled(weight) for weight, term in self.terms]
+        total = built[0]
+        for part in built[1:]:
+            total = total.plus(part)
+        return total.shifted(self.constant)
+
+    def _terms(self) -> tuple[tuple[tuple[float, Objective], ...], float]:
+        return self.terms, self.constant
+
+    def __repr__(self) -> str:
+        text = ""
+        for weight, term in self.terms:
+            sign = ("-" if weight < 0 else "") if not text else (" - " if weight < 0 else " + ")
+            text += sign + (repr(term) if abs(weight) == 1 else f"{abs(weight):g}*{term!r}")
+        if self.constant:
+            text += f" {'-' if self.constant < 0 else '+'} {abs(self.constant):g}"
+        return text
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Linear(Objective):
+    """Expected cost c·d.
+
+    Parameters
+    ----------
+    costs : array_like or mapping
+        One cost for each state, (state, action) or pair, or a mapping of states to costs.
+
+    >>> Linear([0.0, 1.0])
+    Linear([0.0, 1.0])
+    """
+
+    costs: Any
+
+    def build(self, model: Model) -> _native.Objective:
+        """The objective for one model."""
+        return _native.Objective.linear(model.vector(self.costs, "costs"))
+
+    def __repr__(self) -> str:
+        return f"Linear({_short(self.costs)})"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Entropy(Objective):
+    """Negative entropy Σ y ln y of the time spent in each state: minimising it explores evenly.
+
+    Parameters
+    ----------
+    over : {"states", "pairs"} or array_like of int
+        What is counted together: each state, each state-action pair, or states with the same cell number.
+    epsilon : float
+        Smoothing: y = (1 − εn)·x + ε·m for a cell of m of all n pairs. 0 is none; then f has no Lipschitz constant.
+
+    >>> import numpy as np
+    >>> round(Entropy().value(Model([np.eye(2)]), [0.5, 0.5]), 6)
+    -0.693147
+    """
+
+    over: Any = "states"
+    epsilon: float = 0.0
+
+    def build(self, model: Model) -> _native.Objective:
+        """The objective for one model."""
+        over, cells = _cells(model, self.over)
+        return _native.Objective.entropy(model._native, over, cells, number("epsilon", self.epsilon))
+
+    def __repr__(self) -> str:
+        parts = [] if _is("states", self.over) else [f"over={_short(self.over)}"]
+        return f"Entropy({', '.join(parts + ([f'epsilon={self.epsilon:g}'] if self.epsilon else []))})"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Imitation(Objective):
+    """Distance to a target occupancy.
+
+    Parameters
+    ----------
+    target : array_like
+        One number for each cell that `over` counts: of shape (S,) for states, (pairs,) or (S, A) for pairs.
+    distance : {"squared", "absolute", "kl"}
+        Σ (x − τ)², Σ |x − τ|, or Σ y ln(y/τ) with smoothing `epsilon`.
+    over : {"pairs", "states"} or array_like of int
+        What is counted together.
+
+    >>> import numpy as np
+    >>> Imitation([1.0, 0.0], over="states").value(Model([np.eye(2)]), [0.5, 0.5])
+    0.5
+    """
+
+    target: Any
+    distance: str = "squared"
+    over: Any = "pairs"
+    epsilon: float = 0.0
+
+    def build(self, model: Model) -> _native.Objective:
+        """The objective for one model."""
+        over, cells = _cells(model, self.over)
+        target = array("target", self.target)
+        if over == "pairs" and cells is None and target.ndim == 2:
+            target = model.vector(target, "target")
+        if target.ndim != 1:
+            raise ValueError(f"target has shape {target.shape}; it must be one number for each cell")
+        return _native.Objective.distance(
+            model._native, self.distance, over, cells, target, number("epsilon", self.epsilon)
+        )
+
+    def __repr__(self) -> str:
+        return f"Imitation({_short(self.target)}, distance={self.distance!r}, over={_short(self.over)})"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class MultiObjective(Objective):
+    """Several costs c_i·d at once.
+
+    Parameters
+    ----------
+    costs : sequence of array_like or mapping
+        Each as in :class:`Linear`.
+    combine : {"maximum", "minimum", "sum", "power"}
+        The largest, the smallest, Σ w_i z_i, or Σ w_i sign(z_i)|z_i|^p_i.
+    weights, powers : sequence of float, optional
+        1 each by default.
+
+    >>> import numpy as np
+    >>> MultiObjective([[1.0, 0.0], [0.0, 1.0]]).value(Model([np.eye(2)]), [0.25, 0.75])
+    0.75
+    """
+
+    costs: Any
+    combine: str = "maximum"
+    weights: Any = None
+    powers: Any = None
+
+    def build(self, model: Model) -> _native.Objective:
+        """The objective for one model."""
+        costs = [model.vector(cost, f"costs[{k}]") for k, cost in enumerate(self.costs)]
+        ones = [1.0] * len(costs)
+        weights = ones if self.weights is None else array("weights", self.weights).ravel().tolist()
+        powers = ones if self.powers is None else array("powers", self.powers).ravel().tolist()
+        return _native.Objective.several(self.combine, costs, weights, powers)
+
+    def __repr__(self) -> str:
+        return f"MultiObjective({len(self.costs)} costs, combine={self.combine!r})"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Expression(Objective):
+    """Any arithmetic expression of named objectives, each linear, an entropy or a distance.
+
+    There are ``+ - * / ^``, parentheses, abs, exp, ln, sqrt, min and max.
+
+    Parameters
+    ----------
+    text : str
+        The expression.
+    **inputs : Objective or array_like
+        What its names stand for; costs stand for ``Linear(costs)``.
+
+    >>> import numpy as np
+    >>> f = Expression("sqrt(fuel) + 2*max(0, risk - 0.1)", fuel=[1.0, 0.0], risk=[0.0, 1.0])
+    >>> f
+    Expression('sqrt(fuel) + 2*max(0, risk - 0.1)', fuel=Linear([1.0, 0.0]), risk=Linear([0.0, 1.0]))
+    >>> f.value(Model([np.eye(2)]), [0.25, 0.75])
+    1.8
+    """
+
+    text: str
+    inputs: dict[str, Objective] = field(default_factory=dict)
+
+    def __init__(self, text: str, **inputs: Any) -> None:
+        if not isinstance(text, str):
+            raise TypeError(f"the expression is {text!r}; it must be text")
+        named = {name: part if isinstance(part, Objective) else Linear(part) for name, part in inputs.items()}
+        object.__setattr__(self, "text", text)
+        object.__setattr__(self, "inputs", named)
+
+    def build(self, model: Model) -> _native.Objective:
+        """The objective for one model."""
+        return _native.Objective.formula(self.text, [(name, part.build(model)) for name, part in self.inputs.items()])
+
+    def __repr__(self) -> str:
+        return f"Expression({', '.join([repr(self.text)] + [f'{name}={part!r}' for name, part in self.inputs.items()])})"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Given(Objective):
+    """The objective of a task or a file, which is for its own model only."""
+
+    native: _native.Objective
+
+    def build(self, model: Model) -> _native.Objective:
+        """The objective, if the model has as many pairs."""
+        return self.native
+
+    def __repr__(self) -> str:
+        return str(self.native)
+
+
+def _occupancy(model: Model, occupancy: Any) -> Floats:
+    given = array("occupancy", occupancy)
+    return model.vector(given, "occupancy") if given.ndim == 2 else given
+
+
+def _is(word: str, over: Any) -> bool:
+    return isinstance(over, str) and over == word
+
+
+def _cells(model: Model, over: Any) -> tuple[str, list[int] | None]:
+    if isinstance(over, str):
+        return over, None
+    cells = np.asarray(over)
+    states = len(model.states)
+    if cells.dtype.kind not in "iu" or cells.shape != (states,) or (cells.size and cells.min() < 0):
+        raise ValueError(f'over must be "states", "pairs", or one cell number for each of the {states} states')
+    if cells.size and cells.max() >= 2**31:
+        raise ValueError("cell numbers must be below 2147483648")
+    return "cells", [int(cell) for cell in np.unique(cells, return_inverse=True)[1].ravel()[model.pair_states]]
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, np.ndarray) and value.size > 8:
+        return f"<array of shape {value.shape}>"
+    if isinstance(value, np.ndarray):
+        return repr(value.tolist())
+    if isinstance(value, (list, tuple, dict)) and len(value) > 8:
+        return f"<{len(value)} numbers>"
+    return repr(value)

@@ -1,0 +1,164 @@
+"""Planning online: one decision at a time, with its reasons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native
+from ._checks import HIGHEST_SEED, MOST_SIMULATIONS, count, number, optional_count
+from .problem import Problem
+from .risks import RiskLike, spec_of
+
+__all__ = ["Decision", "Planner"]
+
+REASON = np.dtype(
+    [
+        ("action", np.int64),
+        ("visits", np.uint64),
+        ("erm", np.float64),
+        ("mean", np.float64),
+        ("best", np.float64),
+        ("worst", np.float64),
+    ]
+)
+
+
+class Decision:
+    """What :meth:`Planner.act` decided, and why."""
+
+    __slots__ = ("_native",)
+
+    def __init__(self, native: _native.Decision) -> None:
+        self._native = native
+
+    @property
+    def action(self) -> int:
+        """The number of the action to take."""
+        return self._native.action
+
+    @property
+    def action_name(self) -> str:
+        """The name of the action to take."""
+        return self._native.action_name
+
+    @property
+    def reasons(self) -> npt.NDArray[np.void]:
+        """What is known of each action: a structured array with action, visits, erm, mean, best and worst.
+
+        The default planner estimates the risk only; mean, best and worst cost are NaN then.
+        """
+        actions, visits, (erm, mean, best, worst) = self._native.reasons()
+        reasons = np.empty(actions.size, dtype=REASON)
+        for name, column in zip(REASON.names or (), (actions, visits, erm, mean, best, worst)):
+            reasons[name] = column
+        return reasons
+
+    @property
+    def estimate(self) -> float:
+        """The estimated risk of the whole episode."""
+        return self._native.estimate
+
+    @property
+    def simulations(self) -> int:
+        """Simulations done for this decision."""
+        return self._native.simulations
+
+    @property
+    def stopped(self) -> str:
+        """Why the search ended: "simulations", "time limit", "solved", or "marginal" if nothing was searched."""
+        return self._native.stopped
+
+    def __repr__(self) -> str:
+        return f"Decision({self.action_name!r}, estimate={self.estimate:.6g}, simulations={self.simulations})"
+
+
+class Planner:
+    """Plans decisions in a world outside, such as a Gymnasium environment.
+
+    Episode k, counted from 0, draws the random numbers of run k of :func:`evaluate` and of the command line.
+
+    Parameters
+    ----------
+    problem : Problem
+    risk : Risk, float or str
+        A measure such as ``Cvar(0.95)``, a β, or text such as ``"cvar:0.95"``.
+    simulations : int, optional
+        For each decision; the task's by default.
+    time_limit : float, optional
+        Seconds for each decision. Decisions then depend on the machine, not only on the seed.
+    preset : {"default", "paper"}
+        The guided planner, or the published ERM-MCTS.
+    seed : int
+
+    Examples
+    --------
+    >>> import gumdp
+    >>> planner = gumdp.Planner(gumdp.tasks["rooms"], gumdp.Erm(50), simulations=200)
+    >>> decision = planner.act("s1")
+    >>> decision.action_name
+    'left'
+    >>> planner.observe(decision.action, "s0")
+    >>> planner.time
+    1
+    """
+
+    __slots__ = ("_native", "problem", "risk")
+
+    def __init__(
+        self,
+        problem: Problem,
+        risk: RiskLike,
+        *,
+        simulations: int | None = None,
+        time_limit: float | None = None,
+        preset: str = "default",
+        seed: int = 0,
+    ) -> None:
+        if not isinstance(problem, Problem):
+            raise TypeError(f"problem is {problem!r}; it must be a gumdp.Problem")
+        self.problem = problem
+        self.risk = spec_of(risk)
+        self._native = _native.Agent(
+            problem._native,
+            self.risk,
+            preset,
+            optional_count("simulations", simulations, 1, MOST_SIMULATIONS),
+            None if time_limit is None else number("time_limit", time_limit),
+            count("seed", seed, 0, HIGHEST_SEED),
+        )
+
+    def act(self, state: int | str) -> Decision:
+        """Decides what to do in a state: where the episode begins, or where :meth:`observe` said it is."""
+        return Decision(self._native.act(state))
+
+    def observe(self, action: int | str, next_state: int | str) -> None:
+        """Says which action was taken and where it led."""
+        self._native.observe(action, next_state)
+
+    def reset(self) -> None:
+        """Begins another episode. Nothing happens if the episode has no decision yet."""
+        self._native.reset()
+
+    @property
+    def time(self) -> int:
+        """Number of steps of this episode so far."""
+        return self._native.time()
+
+    @property
+    def cost(self) -> float | None:
+        """f of the occupancy so far: the cost of the episode at the horizon; None before the first decision."""
+        return self._native.cost()
+
+    @property
+    def outer(self) -> str | None:
+        """The threshold or β that CVaR or EVaR was fixed at before the first decision; None for Erm."""
+        return self._native.outer()
+
+    def __repr__(self) -> str:
+        return f"Planner({self.problem.name!r}, {self.risk!r}, time={self.time})"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Planner cannot be pickled; make one in each process")

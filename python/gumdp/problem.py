@@ -1,0 +1,173 @@
+"""Problems: a model, an objective, a discount and a horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from . import _native
+from ._checks import count, number
+from ._native import Problem as NativeProblem
+from .model import Model, PathLike, write
+from .objectives import Given, Objective
+
+__all__ = ["Problem", "tasks"]
+
+MOST_STEPS = 1_000_000
+
+
+class Problem:
+    """A model, an objective, a discount γ and a horizon H.
+
+    An episode visits (s_t, a_t) for t = 0 … H − 1. Its occupancy is d = (1−γ)/(1−γ^H) Σ γ^t 1(s_t, a_t), and its cost f(d).
+
+    Parameters
+    ----------
+    model : Model
+    objective : Objective
+    discount : float
+        γ in (0, 1].
+    horizon : int, optional
+        H in [1, 1000000].
+    accuracy : float, optional
+        Instead of the horizon: the smallest H whose optimal policies are this close to optimal for the infinite one.
+
+    Examples
+    --------
+    >>> import numpy as np, gumdp
+    >>> model = gumdp.Model([np.eye(2), np.eye(2)[::-1]])
+    >>> problem = gumdp.Problem(model, gumdp.Entropy(), discount=0.9, horizon=10)
+    >>> problem
+    Problem(Model(2 states, 2 actions, 4 transitions), Entropy(), discount=0.9, horizon=10)
+    >>> gumdp.Problem(model, gumdp.Linear([0, 1]), discount=0.9, accuracy=0.01).horizon
+    64
+    """
+
+    __slots__ = ("_native", "model", "objective")
+
+    _native: NativeProblem
+    model: Model
+    objective: Objective
+
+    def __init__(
+        self,
+        model: Model,
+        objective: Objective,
+        *,
+        discount: float,
+        horizon: int | None = None,
+        accuracy: float | None = None,
+    ) -> None:
+        if not isinstance(model, Model):
+            raise TypeError(f"model is {model!r}; it must be a gumdp.Model")
+        if not isinstance(objective, Objective):
+            raise TypeError(f"objective is {objective!r}; it must be a gumdp objective such as Linear or Entropy")
+        gamma = number("discount", discount)
+        built = objective.build(model)
+        if horizon is not None and accuracy is None:
+            steps = count("horizon", horizon, 1, MOST_STEPS)
+        elif accuracy is not None and horizon is None:
+            steps = _native.Problem.horizon_for(built, gamma, number("accuracy", accuracy))
+        else:
+            raise ValueError("give either horizon or accuracy")
+        self._native = _native.Problem(model._native, built, gamma, steps)
+        self.model, self.objective = model, objective
+
+    @classmethod
+    def _of(cls, native: NativeProblem) -> Problem:
+        problem = cls.__new__(cls)
+        problem._native = native
+        problem.model = Model._of(native)
+        problem.objective = Given(native.objective())
+        return problem
+
+    @classmethod
+    def from_file(cls, path: PathLike) -> Problem:
+        """The problem in a file of any format that the command line reads."""
+        return cls._of(_native.Problem.load(path))
+
+    def to_file(self, path: PathLike) -> list[str]:
+        """Writes the problem as .csv, .drn or .toml; returns what the format cannot hold, such as an objective."""
+        return write(self._native, path)
+
+    @property
+    def discount(self) -> float:
+        """γ."""
+        return self._native.timing()[0]
+
+    @property
+    def horizon(self) -> int:
+        """H."""
+        return self._native.timing()[1]
+
+    @property
+    def name(self) -> str:
+        """The name of the task; "problem" if it has none."""
+        return self._native.texts()[0]
+
+    @property
+    def description(self) -> str:
+        """A few sentences for people; may be empty."""
+        return self._native.texts()[2]
+
+    @property
+    def risks(self) -> list[str]:
+        """Risk measures the task is usually played with.
+
+        >>> tasks["rooms"].risks[-1]
+        'erm:50'
+        """
+        return self._native.defaults()[0]
+
+    @property
+    def runs(self) -> int:
+        """Number of episodes the task is usually played for."""
+        return self._native.defaults()[1]
+
+    @property
+    def simulations(self) -> int:
+        """Simulations for each decision that planners do unless told otherwise."""
+        return self._native.defaults()[2]
+
+    @property
+    def scripts(self) -> dict[str, list[int]]:
+        """Sequences of actions that the task's file has for comparison.
+
+        >>> list(tasks["rooms"].scripts)
+        ['pi1', 'pi2']
+        """
+        return dict(self._native.scripts())
+
+    def value(self, occupancy: Any) -> float:
+        """f at an occupancy over pairs, or over states and actions."""
+        return self.objective.value(self.model, occupancy)
+
+    def __repr__(self) -> str:
+        return f"Problem({self.model!r}, {self.objective!r}, discount={self.discount:g}, horizon={self.horizon})"
+
+
+class _Tasks(Mapping[str, Problem]):
+    """The built-in tasks by name.
+
+    >>> import gumdp
+    >>> gumdp.tasks["grid-mo"].horizon
+    40
+    """
+
+    def __getitem__(self, name: str) -> Problem:
+        found = _native.Problem.built_in(name) if isinstance(name, str) else None
+        if found is None:
+            raise KeyError(f"there is no task {name!r}; there are {', '.join(_native.TASKS)}")
+        return Problem._of(found)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_native.TASKS)
+
+    def __len__(self) -> int:
+        return len(_native.TASKS)
+
+    def __repr__(self) -> str:
+        return f"tasks({', '.join(_native.TASKS)})"
+
+
+tasks = _Tasks()

@@ -1,0 +1,170 @@
+"""Attitudes to risk: what is minimised of the random cost f(d)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+
+from . import _native
+from ._checks import array, number
+
+__all__ = ["Cvar", "Erm", "Evar", "Mean", "MeanCvar", "Risk", "Worst"]
+
+
+@dataclass(frozen=True)
+class Risk:
+    """A risk measure. Use :class:`Erm`, :class:`Cvar`, :class:`Evar` or :class:`MeanCvar`."""
+
+    def __post_init__(self) -> None:
+        # Reading it checks it.
+        _ = self.spec
+
+    @property
+    def spec(self) -> str:
+        """The measure as the command line writes it.
+
+        >>> Cvar(0.95).spec
+        'cvar:0.95'
+        """
+        raise NotImplementedError
+
+    def of(self, costs: Any, weights: Any = None) -> float:
+        """The measure of costs, equally likely or with weights.
+
+        Parameters
+        ----------
+        costs : array_like
+            The costs.
+        weights : array_like, optional
+            Their weights, which need not sum to 1.
+
+        >>> Cvar(0.75).of([1.0, 2.0, 3.0, 9.0])
+        9.0
+        """
+        values = array("costs", costs).ravel()
+        given = np.ones_like(values) if weights is None else array("weights", weights).ravel()
+        if given.shape != values.shape:
+            raise ValueError(f"{given.size} weights are given for {values.size} costs")
+        return _native.risk_of(self.spec, values, given)
+
+
+@dataclass(frozen=True)
+class Erm(Risk):
+    """Entropic risk measure (1/β) ln E exp(β f): 0 is the mean, infinity the worst case, negative seeks risk.
+
+    >>> Erm(5)
+    Erm(beta=5)
+    >>> Erm(0).of([1.0, 2.0])
+    1.5
+    """
+
+    beta: float
+
+    def __post_init__(self) -> None:
+        number("beta", self.beta)
+        super().__post_init__()
+
+    @property
+    def spec(self) -> str:
+        """The measure as the command line writes it."""
+        return _native.risk(f"erm:{float(self.beta)!r}")
+
+
+@dataclass(frozen=True)
+class Cvar(Risk):
+    """Conditional value at risk: the mean of the worst share 1 − level of the outcomes.
+
+    >>> Cvar(95)
+    Traceback (most recent call last):
+    ...
+    ValueError: cvar:95.0: level is 95, but must lie in [0, 1]
+    """
+
+    level: float
+
+    def __post_init__(self) -> None:
+        number("level", self.level)
+        super().__post_init__()
+
+    @property
+    def spec(self) -> str:
+        """The measure as the command line writes it."""
+        return _native.risk(f"cvar:{float(self.level)!r}")
+
+
+@dataclass(frozen=True)
+class Evar(Risk):
+    """Entropic value at risk at a level.
+
+    >>> Evar(0.5).of([0.0, 1.0]) >= Cvar(0.5).of([0.0, 1.0])
+    True
+    """
+
+    level: float
+
+    def __post_init__(self) -> None:
+        number("level", self.level)
+        super().__post_init__()
+
+    @property
+    def spec(self) -> str:
+        """The measure as the command line writes it."""
+        return _native.risk(f"evar:{float(self.level)!r}")
+
+
+@dataclass(frozen=True)
+class MeanCvar(Risk):
+    """(1 − weight)·mean + weight·CVaR.
+
+    >>> MeanCvar(0.5, weight=0.5).of([0.0, 1.0])
+    0.75
+    """
+
+    level: float
+    weight: float
+
+    def __post_init__(self) -> None:
+        number("level", self.level)
+        number("weight", self.weight)
+        super().__post_init__()
+
+    @property
+    def spec(self) -> str:
+        """The measure as the command line writes it."""
+        return _native.risk(f"mean-cvar:{float(self.level)!r}:{float(self.weight)!r}")
+
+
+def Mean() -> Erm:
+    """The expected cost: ``Erm(0)``.
+
+    >>> Mean()
+    Erm(beta=0.0)
+    """
+    return Erm(0.0)
+
+
+def Worst() -> Erm:
+    """The largest possible cost: ``Erm(inf)``.
+
+    >>> Worst().of([1.0, 7.0])
+    7.0
+    """
+    return Erm(float("inf"))
+
+
+RiskLike = Union[Risk, float, str]
+
+
+def spec_of(risk: RiskLike) -> str:
+    """A measure as text: of a :class:`Risk`, of β, or of text such as ``"cvar:0.95"``.
+
+    >>> spec_of(5), spec_of("cvar:0.95")
+    ('erm:5', 'cvar:0.95')
+    """
+    if isinstance(risk, Risk):
+        return risk.spec
+    if isinstance(risk, str):
+        return _native.risk(risk)
+    return Erm(number("risk", risk)).spec

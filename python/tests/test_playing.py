@@ -1,0 +1,336 @@
+"""Planning, playing and solving: the numbers of the command line, freedom of Python, refusals."""
+
+from __future__ import annotations
+
+import csv
+import gc
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gumdp
+from gumdp import Cvar, Erm, Planner, Problem
+
+COMMAND = os.environ.get("GUMDP_COMMAND")
+"""The command-line program, built by scripts/test-python."""
+
+needs_command = pytest.mark.skipif(COMMAND is None, reason="GUMDP_COMMAND names no program")
+
+
+def command(*arguments: str) -> Any:
+    assert COMMAND is not None
+    done = subprocess.run([COMMAND, *arguments, "--json"], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def play(planner: Planner, problem: Problem, steps: int) -> list[int]:
+    """The actions of an episode in which the likeliest happens."""
+    dense = problem.model.to_numpy()
+    state, actions = int(np.argmax(problem.model.initial)), []
+    for _ in range(steps):
+        action = planner.act(state).action
+        following = int(np.argmax(dense[action, state]))
+        planner.observe(action, following)
+        actions.append(action)
+        state = following
+    return actions
+
+
+@needs_command
+@pytest.mark.parametrize(
+    ("task", "policy", "flags"),
+    [
+        ("rooms", "auto", ["--policy", "auto"]),
+        ("msee", "planner", ["--policy", "planner", "--simulations", "100"]),
+        ("mo-max", "paper", ["--preset", "paper", "--simulations", "100"]),
+        ("grid-mo", "uniform", ["--policy", "uniform"]),
+    ],
+)
+@pytest.mark.parametrize("risk", ["erm:2", "cvar:0.9"])
+def test_the_same_bits_as_the_command_line(tmp_path: Path, task: str, policy: str, flags: list[str], risk: str) -> None:
+    out = tmp_path / "out"
+    command("run", task, "--risk", risk, "--runs", "20", "--seed", "7", "--out", str(out), *flags)
+    journals = [path for path in out.rglob("*.csv") if path.name.startswith(f"{task}_")]
+    assert len(journals) == 1
+    with journals[0].open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    theirs = {int(row["run"]): float(row["cost"]) for row in rows}
+    simulations = 100 if policy in ("planner", "paper") else None
+    ours = gumdp.evaluate(gumdp.tasks[task], policy, risk, runs=20, seed=7, simulations=simulations)
+    assert ours.costs.tolist() == [theirs[run] for run in range(20)]
+
+
+@needs_command
+def test_the_same_decision_and_optimum_as_the_command_line() -> None:
+    plan = command("plan", "rooms", "--beta", "5", "--policy", "planner", "--seed", "3", "--simulations", "50")
+    decision = Planner(gumdp.tasks["rooms"], 5, seed=3, simulations=50).act(plan["state"])
+    assert (decision.action_name, decision.estimate) == (plan["action"], plan["root_estimate"])
+    assert decision.reasons["erm"].tolist() == [reason["erm"] for reason in plan["reasons"]]
+    assert decision.reasons["visits"].tolist() == [reason["visits"] for reason in plan["reasons"]]
+
+
+@pytest.mark.parametrize(("preset", "policy"), [("default", "planner"), ("paper", "paper")])
+@pytest.mark.parametrize("risk", [Erm(5), Cvar(0.9)])
+def test_planners_play_what_evaluate_plays(rooms: Problem, preset: str, policy: str, risk: gumdp.Risk) -> None:
+    samples = gumdp.evaluate(rooms, policy, risk, runs=5, seed=1, simulations=60)
+    planner = Planner(rooms, risk, simulations=60, preset=preset, seed=1)
+    planner.reset()
+    for trajectory, final, cost in zip(samples.trajectories, samples.final_states, samples.costs):
+        following = [*trajectory["state"][1:], final]
+        for (state, action), after in zip(trajectory, following):
+            assert planner.act(state).action == action
+            planner.observe(action, after)
+        assert planner.cost == cost
+        planner.reset()
+
+
+def test_threads_do_not_matter(rooms: Problem) -> None:
+    one, three = (gumdp.evaluate(rooms, "planner", 5, runs=12, simulations=50, threads=n).costs for n in (1, 3))
+    assert np.array_equal(one, three)
+
+
+def test_solutions_and_laws(rooms: Problem) -> None:
+    solution = gumdp.solve(rooms, Erm(50))
+    assert solution.low == solution.high == solution.value and solution.outer is None
+    law = gumdp.exact_distribution(rooms, solution)
+    assert law.risk(Erm(50)) == pytest.approx(solution.value, abs=1e-12)
+    assert law.mean == pytest.approx(solution.mean, abs=1e-12)
+    assert law.probabilities.sum() == pytest.approx(1.0) and law.cdf(law.values[-1]) == pytest.approx(1.0)
+    samples = gumdp.evaluate(rooms, solution, Erm(50), runs=200)
+    assert set(samples.costs) <= set(law.values)
+    assert gumdp.exact_distribution(rooms, "pi1").risk(50) >= solution.value
+    cvar = gumdp.solve(rooms, Cvar(0.9))
+    assert cvar.outer is not None and 0 <= cvar.high - cvar.low <= 1e-6
+
+
+def test_policies_of_all_kinds(rooms: Problem, tmp_path: Path) -> None:
+    states, actions = len(rooms.model.states), len(rooms.model.actions)
+    table = np.zeros((states, actions))
+    table[rooms.model.pair_states[::-1], rooms.model.pair_actions[::-1]] = 1.0
+    table /= table.sum(axis=1, keepdims=True)
+    uniform = gumdp.exact_distribution(rooms, "uniform")
+    for same in (table, np.repeat(table[np.newaxis], rooms.horizon, axis=0)):
+        law = gumdp.exact_distribution(rooms, same)
+        assert np.allclose(law.values, uniform.values) and np.allclose(law.probabilities, uniform.probabilities)
+    script = rooms.scripts["pi1"]
+    names = [rooms.model.actions[action] for action in script]
+    assert gumdp.exact_distribution(rooms, names).mean == gumdp.exact_distribution(rooms, "pi1").mean
+    path = tmp_path / "table.csv"
+    path.write_text("state,action\ns0,right\ns1,left\n", encoding="utf-8")
+    for name in (path, str(path)):
+        assert gumdp.exact_distribution(rooms, name).values[-1] < 0.7
+
+
+def test_samples(rooms: Problem) -> None:
+    samples = gumdp.evaluate(rooms, "uniform", Cvar(0.9), runs=300)
+    steps = samples.trajectories
+    assert steps.shape == (300, rooms.horizon) and len(samples) == 300
+    d = np.zeros((len(rooms.model.states), len(rooms.model.actions)))
+    mass = rooms.discount ** np.arange(rooms.horizon)
+    np.add.at(d, (steps[0]["state"], steps[0]["action"]), mass / mass.sum())
+    assert rooms.value(d) == pytest.approx(samples.costs[0])
+    summary = samples.summary()
+    assert summary["risk"] == pytest.approx(Cvar(0.9).of(samples.costs)) and summary["count"] == 300
+    assert summary["risk_low"] <= summary["risk"] <= summary["risk_high"]
+    assert samples.summary(Erm(0))["risk"] == pytest.approx(samples.costs.mean())
+    assert samples.to_pandas()["cost"].tolist() == samples.costs.tolist()
+    assert samples.to_polars()["cost"].to_list() == samples.costs.tolist()
+
+
+def test_plot(rooms: Problem) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    axes = gumdp.evaluate(rooms, "uniform", runs=50).plot()
+    assert "rooms" in axes.get_title() and axes.get_xlabel()
+
+
+def test_compare_meets_the_same_luck(rooms: Problem) -> None:
+    results = gumdp.compare(rooms, {"one": "pi1", "same": rooms.scripts["pi1"]}, runs=50)
+    assert np.array_equal(results["one"].costs, results["same"].costs)
+
+
+def test_python_runs_meanwhile() -> None:
+    ticks = 0
+    done = threading.Event()
+
+    def tick() -> None:
+        nonlocal ticks
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    Planner(gumdp.tasks["grid-msee"], 1.0, time_limit=0.5, preset="paper").act(0)
+    done.set()
+    thread.join()
+    assert ticks > 50
+
+
+@pytest.mark.parametrize("what", ["planner", "evaluate", "solve"])
+def test_interruptions_are_raised_soon(what: str) -> None:
+    problem = gumdp.tasks["grid-msee"]
+    planner = Planner(problem, 1.0, simulations=10**7, preset="paper")
+
+    def work() -> None:
+        if what == "planner":
+            planner.act(0)
+        elif what == "evaluate":
+            gumdp.evaluate(problem, "paper", 1.0, runs=10**6)
+        else:
+            gumdp.solve(gumdp.tasks["il"], Cvar(0.95), max_states=10**8)
+
+    sent = 0.0
+
+    def interrupt() -> None:
+        nonlocal sent
+        sent = time.monotonic()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.3, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    # 0.2 s on an idle machine; the limit here allows for a busy one.
+    assert time.monotonic() - sent < 1.0
+    timer.join()
+    if what == "planner":
+        assert planner.time == 0 and planner.cost is not None
+        planner.reset()
+    assert gumdp.evaluate(gumdp.tasks["rooms"], "uniform", runs=3).costs.size == 3
+
+
+def test_an_interrupted_decision_can_be_made_again() -> None:
+    problem = gumdp.tasks["grid-msee"]
+    planner = Planner(problem, 1.0, simulations=3 * 10**5, preset="paper")
+    threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        planner.act(0)
+    again = planner.act(0)
+    other = Planner(problem, 1.0, simulations=3 * 10**5, preset="paper").act(0)
+    assert again.simulations == 3 * 10**5
+    assert (again.reasons["visits"] == other.reasons["visits"]).all() and again.estimate == other.estimate
+
+
+def test_planners_do_not_leak() -> None:
+    def memory() -> int:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("the memory of the process is not known")
+    problem = gumdp.tasks["rooms"]
+
+    def make(count: int) -> None:
+        for _ in range(count):
+            Planner(problem, 5, simulations=1).act("s1")
+        gc.collect()
+
+    make(1000)
+    before = memory()
+    make(10_000)
+    assert memory() - before < 20_000_000
+
+
+def test_decisions_print_and_explain(rooms: Problem) -> None:
+    decision = Planner(rooms, 50, simulations=100, preset="paper").act("s1")
+    assert decision.reasons.dtype.names == ("action", "visits", "erm", "mean", "best", "worst")
+    assert decision.reasons["visits"].sum() == decision.simulations == 100
+    assert (decision.reasons["best"] <= decision.reasons["worst"]).all()
+    assert repr(decision).startswith("Decision('")
+    assert decision.stopped == "simulations"
+
+
+def test_wrong_steps(rooms: Problem) -> None:
+    planner = Planner(rooms, 5, simulations=10)
+    with pytest.raises(ValueError, match="nothing was decided yet"):
+        planner.observe(0, 0)
+    for wrong, error, message in [
+        ("s9", ValueError, 'unknown state "s9"'),
+        (-1, ValueError, "there is no state -1"),
+        (99, ValueError, "numbered 0 to 3"),
+        (1.5, TypeError, "."),
+        (None, TypeError, "."),
+    ]:
+        with pytest.raises(error, match=message):
+            planner.act(wrong)  # type: ignore[arg-type]
+    action = planner.act("s1").action
+    planner.observe(action, "s0")
+    with pytest.raises(ValueError, match='the episode is in state "s0", not in "s2"'):
+        planner.act("s2")
+    with pytest.raises(ValueError, match="unknown action"):
+        planner.observe("fly", 0)
+    planner.reset()
+    play(planner, rooms, rooms.horizon)
+    with pytest.raises(ValueError, match="the episode is over after 20 steps"):
+        planner.observe(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"simulations": -5}, ValueError, "simulations is -5"),
+        ({"simulations": 0}, ValueError, "simulations is 0"),
+        ({"simulations": "many"}, TypeError, "simulations is 'many'"),
+        ({"simulations": 2.5}, TypeError, "simulations is 2.5"),
+        ({"time_limit": -1.0}, ValueError, "time_limit is -1"),
+        ({"time_limit": float("nan")}, ValueError, "time_limit is NaN"),
+        ({"seed": -1}, ValueError, "seed is -1"),
+        ({"preset": "fast"}, ValueError, "preset is \"fast\""),
+    ],
+)
+def test_wrong_planners(rooms: Problem, settings: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        Planner(rooms, 5, **settings)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "error", "message"),
+    [
+        (("pi9",), {}, ValueError, "policy is 'pi9'; it must be one of auto"),
+        (("nowhere.csv",), {}, ValueError, "no such file"),
+        ((np.ones((2, 2)),), {}, ValueError, "policy has shape"),
+        ((np.ones((4, 2)),), {}, ValueError, "sum to 2|does not allow"),
+        ((np.full((4, 2), np.nan),), {}, ValueError, "."),
+        ((["fly"],), {}, ValueError, 'unknown action "fly"'),
+        ((7.5,), {}, ValueError, "policy has shape"),
+        (("uniform",), {"runs": -1}, ValueError, "runs is -1"),
+        (("uniform",), {"runs": "10"}, TypeError, "runs is '10'"),
+        (("uniform",), {"threads": 0}, ValueError, "threads is 0"),
+        (("uniform", "risky"), {}, ValueError, "is no risk measure"),
+        (("uniform", None), {}, TypeError, "must be a number"),
+    ],
+)
+def test_wrong_plays(
+    rooms: Problem, arguments: tuple[Any, ...], settings: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        gumdp.evaluate(rooms, *arguments, **settings)
+
+
+def test_too_large() -> None:
+    problem = gumdp.tasks["grid-msee"]
+    with pytest.raises(gumdp.TooLarge, match="the occupancy MDP is too large"):
+        gumdp.solve(problem, max_states=1000)
+    with pytest.raises(gumdp.TooLarge):
+        gumdp.exact_distribution(problem, "uniform", max_states=1000)
+    with pytest.raises(ValueError, match="evaluate\\(\\) plays it"):
+        gumdp.exact_distribution(problem, "planner")
+    with pytest.raises(ValueError, match="max_states is -1"):
+        gumdp.solve(problem, max_states=-1)
+
+
+def test_a_solution_of_another_problem(rooms: Problem) -> None:
+    other = gumdp.solve(gumdp.tasks["mdp"], 1.0)
+    with pytest.raises(ValueError):
+        gumdp.exact_distribution(gumdp.tasks["grid-mo"], other)
+    with pytest.raises(ValueError, match="another problem"):
+        gumdp.evaluate(gumdp.tasks["grid-mo"], other, runs=2)
