@@ -464,7 +464,7 @@ fn mistakes_in_the_file_around() {
     assert_eq!(refused("my.toml", "kind = \"import\"").0, "1:1: the field \"file\" is missing");
     let costless = "kind = \"explicit\"\nstates = [\"x\"]\nactions = [\"go\"]\nstart = \"x\"\ndiscount = 1\nhorizon = 1\n\
                     transitions = [{ from = \"x\", action = \"go\", to = \"x\" }]\n[objective]\nkind = \"linear\"\ncost = \"flips\"";
-    assert_eq!(refused("my.toml", costless).0, "10:8: unknown cost \"flips\"");
+    assert_eq!(refused("my.toml", costless).0, "10:8: unknown feature \"flips\"");
 }
 
 #[test]

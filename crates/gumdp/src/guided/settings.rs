@@ -55,6 +55,6 @@ impl GuidedSettings {
 
     /// Simulations by which the reach is measured: those of the budget, or a usual number if it is only a time.
     pub(super) fn usual(&self) -> u64 {
-        self.budget.simulations.unwrap_or(1000)
+        self.budget.simulations.unwrap_or(2000)
     }
 }
