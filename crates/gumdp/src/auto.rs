@@ -57,6 +57,7 @@ impl Auto {
     ///
     /// # Errors
     /// If the planner is needed and a setting is out of range.
+    #[expect(clippy::needless_pass_by_value, reason = "as everywhere, a planner is handed its settings")]
     pub fn new(
         problem: &Problem,
         risk: impl Into<Risk>,
