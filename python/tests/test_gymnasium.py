@@ -98,8 +98,8 @@ def test_a_planner_drives_a_taxi() -> None:
     assert terminated and total > 0
 
 
-def test_attitudes_to_risk_keep_their_distance_from_the_cliff() -> None:
-    """Expected rewards average the fall itself, so that aversion adds little to what the mean asks for; seeking takes a lot."""
+def test_seeking_risk_walks_along_the_cliff() -> None:
+    """Only seeking is told apart: expected rewards average the fall itself, so aversion adds next to nothing to the mean."""
     env = gymnasium.make("CliffWalking-v1", is_slippery=True)
     model = Model.from_gymnasium(env)
     problem = Problem(model, Linear(model.costs["cost"]), discount=1.0, horizon=100)
