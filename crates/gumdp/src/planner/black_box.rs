@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::model::{Action, State};
-use crate::risk::{FixedRisk, Seen, Weigher};
+use crate::risk::{Erm, FixedRisk, Seen, Weigher};
 use crate::rng::{self, Rng};
 use crate::simulator::{SimulatedProblem, Simulator, Situation};
 
 use super::decision::{ActionReason, Decision, StopReason, chosen, risk};
-use super::settings::{Expansion, MAX_SIMULATIONS, PlannerError, PlannerSettings};
+use super::settings::{Expansion, Exploration, MAX_SIMULATIONS, PlannerError, PlannerSettings};
 use super::tree::{EdgeId, NodeId, ROOT, Tree};
 
 /// Random episodes that show how large costs are.
@@ -20,13 +21,18 @@ const PILOTS: u64 = 16;
 /// Where β times the size of costs is smaller, the difference to the mean would be lost in rounding unless it is kept apart.
 const MILD: f64 = 1e-6;
 
+/// Where β times the spread of costs is larger, the entropic risk is the worst case to 11 digits.
+const EXTREME: f64 = 1e12;
+
 /// Plans by ERM-MCTS in a [`Simulator`], one decision at a time.
 ///
-/// The features of a step must be a function of its state, its action and the next state. `settings.workers` is ignored: a
-/// simulator need not be shared by threads.
+/// The features of a step must be a function of its state, its action and the next state. Costs may have any size: a few random
+/// episodes are played before the first decision, and exploration constants count in units of the spread of their costs.
+/// `settings.workers` is ignored: a simulator need not be shared by threads.
 ///
 /// ```
 /// use std::convert::Infallible;
+/// use std::sync::Arc;
 ///
 /// use gumdp::rng::{self, Rng};
 /// use gumdp::{Action, BlackBoxPlanner, Erm, PlannerSettings, SimulatedProblem, Simulator};
@@ -55,19 +61,20 @@ const MILD: f64 = 1e-6;
 ///     }
 /// }
 ///
-/// let problem = SimulatedProblem::new(Walk, 1.0, 12)?;
+/// let problem = Arc::new(SimulatedProblem::new(Walk, 1.0, 12)?);
 /// let mut planner = BlackBoxPlanner::new(&problem, Erm::new(5.0)?, PlannerSettings::paper_illustrative())?;
 /// let end = problem.play(|at, rng| Ok(planner.decide(at, rng)?.action), 0, 0)?;
 /// assert!(Walk.cost(&end.features)? < 0.2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct BlackBoxPlanner<'a, S: Simulator> {
-    problem: &'a SimulatedProblem<S>,
+pub struct BlackBoxPlanner<S: Simulator> {
+    problem: Arc<SimulatedProblem<S>>,
     risk: FixedRisk,
     settings: PlannerSettings,
-    /// Known after some random episodes.
+    /// Known after some random episodes, as the size of the exploration constants.
     weigher: Option<Weigher>,
+    exploration: Exploration,
     tree: Tree,
     /// The sums of features at each node, one after the other.
     sums: Vec<f64>,
@@ -91,21 +98,22 @@ struct Known<T> {
     numbers: HashMap<T, State>,
 }
 
-impl<'a, S: Simulator> BlackBoxPlanner<'a, S> {
+impl<S: Simulator> BlackBoxPlanner<S> {
     /// A planner for a problem and an attitude to risk.
     ///
     /// # Errors
     /// If a setting is out of range.
     pub fn new(
-        problem: &'a SimulatedProblem<S>,
+        problem: &Arc<SimulatedProblem<S>>,
         risk: impl Into<FixedRisk>,
         settings: PlannerSettings,
     ) -> Result<Self, PlannerError> {
         settings.check(problem.horizon())?;
         let features = vec![0.0; problem.simulator().feature_count()];
         Ok(Self {
-            problem,
+            problem: Arc::clone(problem),
             risk: risk.into(),
+            exploration: settings.exploration.clone(),
             settings,
             weigher: None,
             tree: Tree::default(),
@@ -178,15 +186,25 @@ impl<'a, S: Simulator> BlackBoxPlanner<'a, S> {
 
     /// Plays random episodes to see how large costs are.
     fn pilot(&mut self, at: &Situation<S::State>, rng: &mut Rng) -> Result<Weigher, S::Error> {
-        let (mut centre, mut largest) = (0.0, 0.0_f64);
-        for episode in 0..PILOTS {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for _ in 0..PILOTS {
             self.running.clone_from(&at.features);
             self.wander(at.state.clone(), at.time, rng)?;
             let cost = self.cost()?;
-            centre = if episode == 0 && cost.is_finite() { cost } else { centre };
-            largest = largest.max(cost.abs());
+            if cost.is_finite() {
+                (low, high) = (low.min(cost), high.max(cost));
+            }
         }
-        let erm = self.risk.erm();
+        let centre = if low <= high { f64::midpoint(low, high) } else { 0.0 };
+        let (spread, largest) = (high - low, low.abs().max(high.abs()));
+        if spread > 0.0 && spread.is_finite() {
+            self.exploration = self.settings.exploration.scaled(spread);
+        }
+        let erm = match self.risk.erm() {
+            extreme if extreme.beta() * spread > EXTREME => Erm::WORST,
+            extreme if extreme.beta() * spread < -EXTREME => Erm::BEST,
+            usual => usual,
+        };
         let size = if erm.beta().abs() * largest <= MILD { largest } else { f64::INFINITY };
         Ok(Weigher::new(erm, centre, -size, size))
     }
@@ -223,10 +241,10 @@ impl<'a, S: Simulator> BlackBoxPlanner<'a, S> {
         let mut end = at.time;
         while end < self.problem.horizon() {
             let here = self.tree.visit(node);
-            let edge = self.tree.select(&here, &self.settings, end, rng);
+            let edge = self.tree.select(&here, self.exploration.at(end), self.settings.untried, rng);
             let from = &self.known.states[here.state.index()];
             let next = advance(
-                self.problem,
+                &self.problem,
                 from,
                 Action(edge - here.first_edge),
                 end,
@@ -258,7 +276,7 @@ impl<'a, S: Simulator> BlackBoxPlanner<'a, S> {
         while time < self.problem.horizon() {
             let actions = action_count(self.problem.simulator(), &state)?;
             let action = Action(rng::below(rng, actions));
-            let next = advance(self.problem, &state, action, time, rng, &mut self.step, &mut self.running)?;
+            let next = advance(&self.problem, &state, action, time, rng, &mut self.step, &mut self.running)?;
             time += 1;
             let Some(next) = next else { break };
             state = next;

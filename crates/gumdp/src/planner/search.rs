@@ -59,7 +59,7 @@ impl Simulator {
         let mut left_at = None;
         for step in 0..steps {
             let at = tree.visit(node);
-            let edge = tree.select(&at, settings, self.start + step, rng);
+            let edge = tree.select(&at, settings.exploration.at(self.start + step), settings.untried, rng);
             let pair = at.first_pair + (edge - at.first_edge);
             self.path[step] = pair;
             self.trail.push((node, edge));

@@ -10,7 +10,7 @@ use crate::model::State;
 use crate::risk::{Seen, Weigher};
 use crate::rng::{self, Rng};
 
-use super::settings::{PlannerSettings, UntriedOrder};
+use super::settings::UntriedOrder;
 
 /// Index of a node.
 pub(super) type NodeId = u32;
@@ -144,16 +144,16 @@ impl Tree {
         node.first_edge + best as u32
     }
 
-    /// An untried action if there is one, else argmin_a ρ̂(s, a) − θ_t √(√N(s) / N(s, a)).
+    /// An untried action if there is one, else argmin_a ρ̂(s, a) − θ √(√N(s) / N(s, a)).
     #[inline]
-    pub(super) fn select(&self, at: &Node, settings: &PlannerSettings, time: usize, rng: &mut Rng) -> EdgeId {
+    pub(super) fn select(&self, at: &Node, theta: f64, untried: UntriedOrder, rng: &mut Rng) -> EdgeId {
         let edges = at.actions;
         if at.tried == edges {
             let visits = at.visits as usize;
             let root = self.fourth_roots.get(visits).copied().unwrap_or_else(|| f64::from(at.visits).sqrt().sqrt());
-            return self.lowest(at, settings.exploration.at(time) * root);
+            return self.lowest(at, theta * root);
         }
-        match settings.untried {
+        match untried {
             // Taken in order, so those tried so far come first.
             UntriedOrder::ByIndex => at.first_edge + at.tried,
             UntriedOrder::Random => {
