@@ -2,9 +2,9 @@
 
 use super::aim::Aim;
 use super::backward_induction::{induction, stages};
-use super::occupancy_dp::{Limits, sweep};
+use super::occupancy_dp::Limits;
 use super::optimal::check_stages;
-use super::reduced::Reduced;
+use super::unfolded::Unfolded;
 use super::{OracleError, check_bounded};
 use crate::problem::Problem;
 use crate::risk::Erm;
@@ -48,7 +48,8 @@ pub(super) struct Passes<'a> {
     limits: Limits,
     /// Costs and constant of a linear objective.
     linear: Option<(Vec<f64>, f64)>,
-    reduced: Option<Reduced>,
+    /// From the first pass on.
+    unfolded: Option<Unfolded<'a>>,
     /// Occupancy states expanded (for backward induction, states of the model times the horizon), in all passes.
     pub(super) states: u64,
     /// Aims solved.
@@ -58,8 +59,8 @@ pub(super) struct Passes<'a> {
 impl<'a> Passes<'a> {
     pub(super) fn new(problem: &'a Problem, limits: &Limits) -> Result<Self, OracleError> {
         check_bounded(problem)?;
-        let limits = Limits { policy_bytes: 0, ..*limits };
-        Ok(Self { problem, limits, linear: problem.objective().as_linear(), reduced: None, states: 0, solves: 0 })
+        let linear = problem.objective().as_linear();
+        Ok(Self { problem, limits: *limits, linear, unfolded: None, states: 0, solves: 0 })
     }
 
     /// How far apart two costs can be, whatever the policy, if the objective is linear.
@@ -82,31 +83,27 @@ impl<'a> Passes<'a> {
             let solve = |aim: &Aim| induction(self.problem, aim.erm, costs, *constant);
             return Ok(aims.iter().map(solve).map(|(value, mean, _)| Optimum { value, mean }).collect());
         }
-        let reduced = self.reduced.get_or_insert_with(|| Reduced::new(self.problem));
+        let unfolded = match &self.unfolded {
+            Some(unfolded) => unfolded,
+            None => self.unfolded.insert(Unfolded::new(self.problem, self.limits)?),
+        };
         let mut all = Vec::with_capacity(aims.len());
         for some in aims.chunks(PASS) {
-            self.states += match some.len() {
-                1 => pass::<1>(self.problem, reduced, some, &self.limits, &mut all)?,
-                2 => pass::<2>(self.problem, reduced, some, &self.limits, &mut all)?,
-                3 | 4 => pass::<4>(self.problem, reduced, some, &self.limits, &mut all)?,
-                _ => pass::<PASS>(self.problem, reduced, some, &self.limits, &mut all)?,
-            };
+            self.states += unfolded.states;
+            match some.len() {
+                1 => pass::<1>(unfolded, some, &mut all)?,
+                2 => pass::<2>(unfolded, some, &mut all)?,
+                3 | 4 => pass::<4>(unfolded, some, &mut all)?,
+                _ => pass::<PASS>(unfolded, some, &mut all)?,
+            }
         }
         Ok(all)
     }
 }
 
-/// Adds the optima of at most `AIMS` aims and returns the number of states. A pass with fewer is filled up; what fills it is
-/// not looked at.
-fn pass<const AIMS: usize>(
-    problem: &Problem,
-    reduced: &Reduced,
-    aims: &[Aim],
-    limits: &Limits,
-    all: &mut Vec<Optimum>,
-) -> Result<u64, OracleError> {
+/// Adds the optima of at most `AIMS` aims. A pass with fewer is filled up; what fills it is not looked at.
+fn pass<const AIMS: usize>(unfolded: &Unfolded, aims: &[Aim], all: &mut Vec<Optimum>) -> Result<(), OracleError> {
     let filled = std::array::from_fn::<Aim, AIMS, _>(|k| aims[k.min(aims.len() - 1)]);
-    let (outcome, optima) = sweep(problem, reduced, filled, limits)?;
-    all.extend_from_slice(&optima[..aims.len()]);
-    Ok(outcome.states)
+    all.extend_from_slice(&unfolded.solve(filled)?[..aims.len()]);
+    Ok(())
 }

@@ -46,6 +46,28 @@ impl Outer {
         }
     }
 
+    /// What is minimised instead where it takes no exponential in every situation: the same minimum but for rounding, if the
+    /// risk is not far from `about`.
+    pub(super) fn quick_aim(&self, y: f64, about: f64) -> Aim {
+        match self {
+            Self::Beta { measure, linear_range: None } if y > 0.0 && y.is_finite() => {
+                Terminal::Tilted(Tilted::bound((y, y), y, about, is_mild(*measure))).into()
+            }
+            _ => self.aim(y),
+        }
+    }
+
+    /// The risk that a policy attains, from its value of the quick aim.
+    pub(super) fn quick_risk(&self, y: f64, value: f64, about: f64) -> f64 {
+        match self {
+            Self::Beta { measure, linear_range: None } if y > 0.0 && y.is_finite() => {
+                let logarithm = if is_mild(*measure) { value.ln_1p() } else { value.ln() };
+                about + (logarithm + measure.price()) / y
+            }
+            _ => self.risk(y, value),
+        }
+    }
+
     /// The best value of the variable for one law.
     pub(super) fn best(&self, law: &Tail) -> f64 {
         match self {
