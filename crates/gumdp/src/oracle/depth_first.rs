@@ -1,6 +1,6 @@
 //! Depth-first evaluation of a subtree of the occupancy MDP: no memory but the path, nothing merged.
 
-use super::aim::Aim;
+use super::aim::{Aim, Terminals};
 use super::known_cost;
 use super::reduced::{Reduced, Successor};
 use crate::problem::Problem;
@@ -205,5 +205,56 @@ impl<'a, const AIMS: usize> Replay<'a, AIMS> {
             Solved::better(&mut best, solved);
         }
         best
+    }
+}
+
+/// Walks through subtrees whose final costs are known and finite, for risk-neutral aims. Nothing but values comes out, with a
+/// rounding of their own.
+pub(super) struct NeutralReplay<'a, T, const AIMS: usize> {
+    reduced: &'a Reduced,
+    terminals: &'a T,
+    /// What is left of the costs.
+    costs: std::slice::Iter<'a, f64>,
+}
+
+impl<'a, T: Terminals<AIMS>, const AIMS: usize> NeutralReplay<'a, T, AIMS> {
+    pub(super) fn new(reduced: &'a Reduced, terminals: &'a T, costs: &'a [f64]) -> Self {
+        Self { reduced, terminals, costs: costs.iter() }
+    }
+
+    /// Solves the next tree: that of a state when so many steps remain.
+    pub(super) fn solve(&mut self, remaining: usize, state: u32) -> [f64; AIMS] {
+        let reduced = self.reduced;
+        let mut best = [f64::INFINITY; AIMS];
+        if remaining == 1 {
+            for (_, &cost) in reduced.last_pairs(state).iter().zip(self.costs.by_ref()) {
+                lower(&mut best, &self.terminals.of(cost));
+            }
+            return best;
+        }
+        for &choice in reduced.choices(state) {
+            let mut expected = [0.0; AIMS];
+            for successor in reduced.successors(choice) {
+                add(&mut expected, successor.probability, &self.solve(remaining - 1, successor.state));
+            }
+            lower(&mut best, &expected);
+        }
+        best
+    }
+}
+
+/// The lower of two for each aim.
+#[inline]
+pub(super) fn lower<const AIMS: usize>(best: &mut [f64; AIMS], other: &[f64; AIMS]) {
+    for (best, other) in best.iter_mut().zip(other) {
+        *best = if *other < *best { *other } else { *best };
+    }
+}
+
+/// Adds a share of each.
+#[inline]
+pub(super) fn add<const AIMS: usize>(sum: &mut [f64; AIMS], share: f64, other: &[f64; AIMS]) {
+    for (sum, other) in sum.iter_mut().zip(other) {
+        *sum += share * other;
     }
 }

@@ -9,7 +9,7 @@
 use super::decide::{ExactDecision, decide_for};
 use super::distribution::distribution;
 use super::occupancy_dp::{Limits, solve_aim};
-use super::optima::{Optimum, Passes};
+use super::optima::Passes;
 use super::optimal::{OptimalPolicy, Solution, optimum};
 use super::outer::{Interval, Outer};
 use super::{OracleError, check_bounded};
@@ -87,6 +87,21 @@ impl RiskSolution {
     #[must_use]
     pub fn inner(&self) -> &Solution {
         &self.solution
+    }
+
+    /// What a final cost counts for when the outer variable is fixed at its best value: the risk of the policy is the mean of
+    /// this for `CVaR` and mixtures, and the entropic risk for `EVaR`. The cost itself if there is no such variable.
+    ///
+    /// ```
+    /// use gumdp::oracle::{Limits, minimise};
+    /// let problem = gumdp::tasks::get("rooms").unwrap().problem;
+    /// let solution = minimise(&problem, gumdp::Erm::new(2.0)?.into(), &Limits::QUICK)?;
+    /// assert_eq!(solution.of_cost(0.25), 0.25);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn of_cost(&self, cost: f64) -> f64 {
+        self.family.map_or(cost, |(outer, y)| outer.risk(y, outer.aim(y).terminal.of(cost)))
     }
 
     /// One decision with its reasons, as [`super::decide()`] gives it, with the outer variable fixed at its best value. What an
@@ -233,9 +248,9 @@ impl Search<'_> {
                 (step, [lowest, minimax].into_iter().chain(inside).collect::<Vec<f64>>())
             }
             Outer::Beta { .. } => {
+                (self.best.risk, self.best.outer) = (minimax, f64::INFINITY);
                 // From far below the scale of the costs, where the mean counts, to far above it.
-                let finite = (0..FIRST_LOOK as i32 - 1).map(|k| scale * 4.0_f64.powi(k - 4));
-                (4.0_f64.ln(), std::iter::once(f64::INFINITY).chain(finite).collect())
+                (4.0_f64.ln(), (0..FIRST_LOOK as i32).map(|k| scale * 4.0_f64.powi(k - 4)).collect())
             }
         };
         self.look_at(candidates, minimax)?;
@@ -292,7 +307,7 @@ impl Search<'_> {
             }
             let threshold = self.best.risk - EXCLUDED * self.width;
             let aims: Vec<_> = open.iter().flat_map(|&interval| self.outer.exclusion(interval, threshold)).collect();
-            let solved = self.passes.solve(&aims)?;
+            let solved = self.passes.values(&aims)?;
             let outer = self.outer;
             let excluded = |(interval, ends): (&Interval, _)| outer.is_excluded(*interval, ends, threshold);
             let left = open.iter().zip(solved.chunks(2)).filter(|&pair| !excluded(pair)).map(|(&interval, _)| interval);
@@ -310,14 +325,14 @@ impl Search<'_> {
     /// far from `about`.
     fn look_at(&mut self, candidates: Vec<f64>, about: f64) -> Result<(), OracleError> {
         let aims: Vec<_> = candidates.iter().map(|&y| self.outer.quick_aim(y, about)).collect();
-        let solved = self.passes.solve(&aims)?;
-        let risk = |(y, optimum): (f64, &Optimum)| (self.outer.quick_risk(y, optimum.value, about), y);
-        let risks = candidates.into_iter().zip(&solved).map(risk).filter(|(risk, _)| risk.is_finite());
+        let solved = self.passes.values(&aims)?;
+        let risk = |(y, value): (f64, f64)| (self.outer.quick_risk(y, value, about), y);
+        let risks = candidates.into_iter().zip(solved).map(risk).filter(|(risk, _)| risk.is_finite());
         let Some((risk, y)) = risks.min_by(|(a, _), (b, _)| a.total_cmp(b)) else { return Ok(()) };
         // A smaller gain is not worth a look; the interval that holds it is excluded or split again.
         let least = WORTHWHILE * self.width;
         if risk < self.best.risk - least {
-            let certain = self.passes.solve(&[self.outer.aim(y)])?[0].value;
+            let certain = self.passes.values(&[self.outer.aim(y)])?[0];
             let risk = self.outer.risk(y, certain);
             if risk < self.best.risk - least {
                 (self.best.risk, self.best.outer) = (risk, y);

@@ -74,36 +74,75 @@ impl<'a> Passes<'a> {
 
     /// The optimum of each aim; entropic risks of a linear cost by backward induction.
     pub(super) fn solve(&mut self, aims: &[Aim]) -> Result<Vec<Optimum>, OracleError> {
-        self.solves += aims.len() as u64;
-        if let Some((costs, constant)) = &self.linear
-            && aims.iter().all(Aim::is_entropic)
-        {
-            check_stages(self.problem, 0, &self.limits)?;
-            self.states += aims.len() as u64 * stages(self.problem, 0);
-            let solve = |aim: &Aim| induction(self.problem, aim.erm, costs, *constant);
-            return Ok(aims.iter().map(solve).map(|(value, mean, _)| Optimum { value, mean }).collect());
+        if let Some(optima) = self.by_induction(aims)? {
+            return Ok(optima);
         }
+        let mut all = Vec::with_capacity(aims.len());
+        self.in_passes(aims, |unfolded, some| {
+            all.extend(match some.len() {
+                1 => filled::<1, _>(unfolded, Unfolded::solve, some)?,
+                2 => filled::<2, _>(unfolded, Unfolded::solve, some)?,
+                3 | 4 => filled::<4, _>(unfolded, Unfolded::solve, some)?,
+                _ => filled::<PASS, _>(unfolded, Unfolded::solve, some)?,
+            });
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// The optimal value of each aim, but for rounding.
+    pub(super) fn values(&mut self, aims: &[Aim]) -> Result<Vec<f64>, OracleError> {
+        if let Some(optima) = self.by_induction(aims)? {
+            return Ok(optima.iter().map(|optimum| optimum.value).collect());
+        }
+        let mut all = Vec::with_capacity(aims.len());
+        self.in_passes(aims, |unfolded, some| {
+            all.extend(match some.len() {
+                1 => filled::<1, _>(unfolded, Unfolded::values, some)?,
+                2 => filled::<2, _>(unfolded, Unfolded::values, some)?,
+                3 | 4 => filled::<4, _>(unfolded, Unfolded::values, some)?,
+                _ => filled::<PASS, _>(unfolded, Unfolded::values, some)?,
+            });
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    fn by_induction(&mut self, aims: &[Aim]) -> Result<Option<Vec<Optimum>>, OracleError> {
+        let Some((costs, constant)) = self.linear.as_ref().filter(|_| aims.iter().all(Aim::is_entropic)) else {
+            return Ok(None);
+        };
+        check_stages(self.problem, 0, &self.limits)?;
+        self.solves += aims.len() as u64;
+        self.states += aims.len() as u64 * stages(self.problem, 0);
+        let solve = |aim: &Aim| induction(self.problem, aim.erm, costs, *constant);
+        Ok(Some(aims.iter().map(solve).map(|(value, mean, _)| Optimum { value, mean }).collect()))
+    }
+
+    fn in_passes(
+        &mut self,
+        aims: &[Aim],
+        mut pass: impl FnMut(&Unfolded<'a>, &[Aim]) -> Result<(), OracleError>,
+    ) -> Result<(), OracleError> {
         let unfolded = match &self.unfolded {
             Some(unfolded) => unfolded,
             None => self.unfolded.insert(Unfolded::new(self.problem, self.limits)?),
         };
-        let mut all = Vec::with_capacity(aims.len());
         for some in aims.chunks(PASS) {
+            self.solves += some.len() as u64;
             self.states += unfolded.states;
-            match some.len() {
-                1 => pass::<1>(unfolded, some, &mut all)?,
-                2 => pass::<2>(unfolded, some, &mut all)?,
-                3 | 4 => pass::<4>(unfolded, some, &mut all)?,
-                _ => pass::<PASS>(unfolded, some, &mut all)?,
-            }
+            pass(unfolded, some)?;
         }
-        Ok(all)
+        Ok(())
     }
 }
 
-/// Adds the optima of at most `AIMS` aims. A pass with fewer is filled up; what fills it is not looked at.
-fn pass<const AIMS: usize>(unfolded: &Unfolded, aims: &[Aim], all: &mut Vec<Optimum>) -> Result<(), OracleError> {
-    let filled = std::array::from_fn::<Aim, AIMS, _>(|k| aims[k.min(aims.len() - 1)]);
-    all.extend_from_slice(&unfolded.solve(filled)?[..aims.len()]);
-    Ok(())
+/// Solves at most `AIMS` aims in one pass. One with fewer is filled up; what fills it is not looked at.
+fn filled<'a, const AIMS: usize, T: Copy>(
+    unfolded: &Unfolded<'a>,
+    solve: impl Fn(&Unfolded<'a>, [Aim; AIMS]) -> Result<[T; AIMS], OracleError>,
+    aims: &[Aim],
+) -> Result<Vec<T>, OracleError> {
+    let all = std::array::from_fn::<Aim, AIMS, _>(|k| aims[k.min(aims.len() - 1)]);
+    Ok(solve(unfolded, all)?[..aims.len()].to_vec())
 }

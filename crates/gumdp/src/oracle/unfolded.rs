@@ -7,8 +7,8 @@
 use rayon::prelude::*;
 
 use super::OracleError;
-use super::aim::Aim;
-use super::depth_first::{Replay, Solved, Walker};
+use super::aim::{Aim, KinkedTerminals, Terminals, TiltedTerminals};
+use super::depth_first::{NeutralReplay, Replay, Solved, Walker, add, lower};
 use super::level::Level;
 use super::occupancy_dp::{Limits, optima_of};
 use super::optima::Optimum;
@@ -34,6 +34,8 @@ pub(super) struct Unfolded<'a> {
     pub(super) states: u64,
     /// Final costs for each piece of the frontier.
     costs: Option<Vec<Vec<f64>>>,
+    /// Whether all of them are finite.
+    finite: bool,
 }
 
 impl<'a> Unfolded<'a> {
@@ -52,7 +54,8 @@ impl<'a> Unfolded<'a> {
         if fits {
             frontier.forget();
         }
-        Ok(Self { problem, reduced, limits, expanded: levels.expanded, frontier, time, states, costs })
+        let finite = costs.iter().flatten().flatten().all(|cost| cost.is_finite());
+        Ok(Self { problem, reduced, limits, expanded: levels.expanded, frontier, time, states, costs, finite })
     }
 
     /// The optima for some aims, with the bits each would have alone.
@@ -67,6 +70,58 @@ impl<'a> Unfolded<'a> {
             solved = sweep.back_up(level, links, &solved);
         }
         optima_of(problem, &solved, &aims)
+    }
+
+    /// The optimal values of some aims, but for rounding: quicker if all are risk-neutral and of one kind.
+    pub(super) fn values<const AIMS: usize>(&self, aims: [Aim; AIMS]) -> Result<[f64; AIMS], OracleError> {
+        if let Some(costs) = &self.costs {
+            if let Some(terminals) = KinkedTerminals::of_aims(&aims) {
+                return self.neutral_values(costs, &terminals);
+            }
+            if let Some(terminals) = TiltedTerminals::of_aims(&aims) {
+                return self.neutral_values(costs, &terminals);
+            }
+        }
+        Ok(self.solve(aims)?.map(|optimum| optimum.value))
+    }
+
+    fn neutral_values<T: Terminals<AIMS>, const AIMS: usize>(
+        &self,
+        costs: &[Vec<f64>],
+        terminals: &T,
+    ) -> Result<[f64; AIMS], OracleError> {
+        if !self.finite {
+            return Err(OracleError::NotFinite);
+        }
+        let reduced = &self.reduced;
+        let remaining = self.problem.horizon() - self.time;
+        let pieces = self.frontier.states().par_chunks(piece(remaining)).zip(costs);
+        let solve = |(states, costs): (&[u32], &Vec<f64>)| {
+            let mut replay = NeutralReplay::new(reduced, terminals, costs);
+            states.iter().map(|&state| replay.solve(remaining, state)).collect::<Vec<_>>()
+        };
+        let mut solved = pieces.map(solve).collect::<Vec<_>>().concat();
+        for Expanded { level, links, .. } in self.expanded.iter().rev() {
+            let mut first = 0;
+            let back_up = |&state: &u32| {
+                let mut best = [f64::INFINITY; AIMS];
+                for &choice in reduced.choices(state) {
+                    let mut expected = [0.0; AIMS];
+                    for successor in reduced.successors(choice) {
+                        add(&mut expected, successor.probability, &solved[links[first] as usize]);
+                        first += 1;
+                    }
+                    lower(&mut best, &expected);
+                }
+                best
+            };
+            solved = level.states().iter().map(back_up).collect();
+        }
+        let mut values = [0.0; AIMS];
+        for (root, &(_, probability)) in solved.iter().zip(self.problem.mdp().initial()) {
+            add(&mut values, probability, root);
+        }
+        Ok(values)
     }
 
     /// Solves every state of the frontier.
