@@ -107,7 +107,8 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
     let fixed = fix_outer(problem, risk, args.seed, player).map_err(BadInput::new)?;
     drop(spinner);
     let progress = Progress::situations(args.nodes, quiet);
-    let price = if let (Risk::Evar(evar), FixedRisk::Erm(erm)) = (risk, fixed) { evar.price() / erm.beta() } else { 0.0 };
+    let price =
+        if let (Risk::Evar(evar), FixedRisk::Erm(erm)) = (risk, fixed) { evar.price() / erm.beta() } else { 0.0 };
     let planner = player(fixed).map_err(BadInput::new)?;
     let (seed, runs) = (args.seed, args.runs);
     let mut planned = Planned { problem, fixed, price, planner, seed, runs, progress: &progress };

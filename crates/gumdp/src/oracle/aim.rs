@@ -275,13 +275,15 @@ mod tests {
         let ends: Vec<((f64, f64), f64)> = ends.collect();
         let kinked: [Aim; 8] =
             std::array::from_fn(|k| Terminal::Kinked(Kinked::bound(measure, ends[k].0, ends[k].1)).into());
-        let tilted: [Aim; 8] =
-            std::array::from_fn(|k| Terminal::Tilted(Tilted::bound(ends[k].0, ends[k].1, 0.1, [0.2, 0.9][k / 2 % 2])).into());
+        let tilted: [Aim; 8] = std::array::from_fn(|k| {
+            Terminal::Tilted(Tilted::bound(ends[k].0, ends[k].1, 0.1, [0.2, 0.9][k / 2 % 2])).into()
+        });
         let (many_kinked, many_tilted) =
             (KinkedTerminals::of_aims(&kinked).unwrap(), TiltedTerminals::of_aims(&tilted).unwrap());
         for k in -40..=40 {
             let x = f64::from(k) / 20.0;
-            for (aim, value) in kinked.iter().chain(&tilted).zip(many_kinked.of(x).into_iter().chain(many_tilted.of(x))) {
+            for (aim, value) in kinked.iter().chain(&tilted).zip(many_kinked.of(x).into_iter().chain(many_tilted.of(x)))
+            {
                 let alone = aim.terminal.of(x);
                 assert!((alone - value).abs() <= 1e-13 * (1.0 + alone.abs()), "{aim:?} {x}: {alone} {value}");
             }
