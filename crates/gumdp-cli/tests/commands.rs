@@ -391,6 +391,8 @@ fn explain_prints_a_tree() {
     check("explain", "explain msee --beta 50 --depth 2");
     check("explain_mdp", "explain mdp --beta 0.1 --depth 2");
     check("explain_map", "explain grid-mo --beta 8 --nodes 8");
+    check("explain_cvar", "explain grid-mo --risk cvar:0.9 --nodes 8");
+    check("explain_evar", "explain mdp --risk evar:0.5 --depth 2");
     let sandbox = Sandbox::new();
     let ended = sandbox.gumdp("explain rooms --beta 50 --out why");
     snapshot("explain_out", "explain rooms --beta 50 --out why", &ended);

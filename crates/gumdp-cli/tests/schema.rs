@@ -248,6 +248,19 @@ fn explain() {
     {
         let output = valid("explain", &sandbox.data(&format!("explain {arguments} --json")));
         assert_eq!(output["exact"].as_bool(), Some(!arguments.starts_with("il")));
+        assert!(output["outer"].is_null() && !output["beta"].is_null());
+    }
+    for (arguments, variable) in [
+        ("grid-mo --risk cvar:0.9 --nodes 9", "lambda"),
+        ("grid-mo --risk evar:0.5 --nodes 9", "beta"),
+        ("mdp --risk evar:0.5 --depth 1", "beta"),
+    ] {
+        let output = valid("explain", &sandbox.data(&format!("explain {arguments} --json")));
+        assert_eq!((output["outer"]["variable"].as_str(), output["beta"].is_null()), (Some(variable), true));
+        let command = arguments.split(" --n").next().and_then(|text| text.split(" --d").next()).expect("a task");
+        let solved = valid("solve", &sandbox.data(&format!("solve {command} --json")));
+        let (tree, risk) = (output["tree"]["erm"].as_f64().unwrap(), solved["erm"].as_f64().unwrap());
+        assert!((tree - risk).abs() < 1e-9, "{arguments}: {tree} {risk}");
     }
 }
 

@@ -25,9 +25,11 @@ const WIDTH: f64 = 1e-6;
 /// How exactly crossings are located, relative to β.
 const LOCATED: f64 = 1e-9;
 /// Laws are equal if their costs and probabilities are as close as this.
-const EQUAL: f64 = 1e-12;
+const EQUAL: f64 = 1e-9;
 /// Behaviours after which no more are looked for between levels.
 const MOST_BEHAVIOURS: usize = 256;
+/// Gaps that are looked into at once, the widest first.
+const AT_ONCE: usize = 8;
 
 /// Optimal behaviour over the attitude to risk. See the [example](frontier()).
 #[derive(Clone, Debug)]
@@ -223,8 +225,15 @@ impl Found<'_> {
         Ok(self.behaviours.len() - 1)
     }
 
-    /// Finds the β of each change, and the changes between, each after a β that it does not come before; returns whether all
-    /// were located.
+    /// How much two behaviours differ: in the mean, in the middle and at both ends of the law.
+    fn distance(&self, gap: &Gap) -> f64 {
+        let (before, after) = (&self.behaviours[gap.before].law, &self.behaviours[gap.after].law);
+        let part = |of: fn(&Law) -> f64| (of(before) - of(after)).abs();
+        part(Law::mean) + part(Law::min) + part(Law::max) + part(|law| law.quantile(0.95))
+    }
+
+    /// Finds the β of each change, and the changes between, each after a β that it does not come before, the largest first;
+    /// returns whether all were located.
     fn locate(&mut self, mut gaps: Vec<Gap>, changes: &mut Vec<(f64, Change)>) -> Result<bool, OracleError> {
         while !gaps.is_empty() {
             if self.behaviours.len() > MOST_BEHAVIOURS {
@@ -233,6 +242,8 @@ impl Found<'_> {
                 changes.extend(gaps.into_iter().map(unlocated));
                 return Ok(false);
             }
+            gaps.sort_by(|a, b| self.distance(b).total_cmp(&self.distance(a)).then(a.low.total_cmp(&b.low)));
+            let later = gaps.split_off(gaps.len().min(AT_ONCE));
             let erms: Vec<Erm> = gaps.iter().map(|gap| self.crossing(gap)).collect();
             let solved = optima(self.problem, &erms, self.limits)?;
             let mut next = Vec::new();
@@ -248,6 +259,7 @@ impl Found<'_> {
                     next.push(Gap { low: beta, high, before: third, after, point });
                 }
             }
+            next.extend(later);
             gaps = next;
         }
         Ok(true)
