@@ -241,6 +241,27 @@ fn frontier() {
 }
 
 #[test]
+fn sampled_frontier() {
+    let sandbox = Sandbox::new();
+    let arguments = "frontier rooms --max-states 100 --runs 20 --simulations 20 --levels 0,10,inf";
+    let output = valid("frontier", &sandbox.data(&format!("{arguments} --json")));
+    assert_eq!(output["sampled"]["runs"].as_u64(), Some(20));
+    let intervals = output["sampled"]["intervals"].as_array().unwrap();
+    for (level, interval) in output["levels"].as_array().unwrap().iter().zip(intervals) {
+        let mean = level["mean"].as_f64().unwrap();
+        assert!(interval["mean"][0].as_f64().unwrap() <= mean && mean <= interval["mean"][1].as_f64().unwrap());
+    }
+    assert!(output["changes"].as_array().unwrap().iter().all(|change| change["at"].is_null()));
+    // Threads do not matter.
+    let one = sandbox.data(&format!("{arguments} --threads 1 --json"));
+    assert_eq!(one, sandbox.data(&format!("{arguments} --threads 3 --json")));
+    // Fewer levels than usual, and a cvar sweep.
+    let output =
+        valid("frontier", &sandbox.data("frontier rooms --risk cvar --max-states 100 --runs 2 --simulations 5 --json"));
+    assert_eq!(output["levels"].as_array().unwrap().len(), 6);
+}
+
+#[test]
 fn explain() {
     let sandbox = Sandbox::new();
     for arguments in

@@ -127,6 +127,38 @@ mod tests {
         }
     }
 
+    /// The coin costs 0.4 in the mean and 0.8 in the worse half, the sure thing 0.7: only a measure of the tail asks for that.
+    #[test]
+    fn a_threshold_changes_the_first_action_and_threads_change_nothing() {
+        let mdp = crate::Mdp::named(["start", "nothing", "sure", "much"], ["pay", "toss"])
+            .start("start")
+            .transition("start", "pay", [("sure", 1.0)])
+            .transition("start", "toss", [("nothing", 0.6), ("much", 0.4)])
+            .transition("nothing", "pay", [("nothing", 1.0)])
+            .transition("sure", "pay", [("sure", 1.0)])
+            .transition("much", "pay", [("much", 1.0)])
+            .build()
+            .unwrap();
+        let objective = crate::Objective::linear(mdp.by_state(&[0.0, 0.0, 1.4, 2.0]).unwrap()).unwrap();
+        let problem = Problem::new(mdp, objective, 1.0, 2).unwrap();
+        let settings = GuidedSettings { budget: Budget::simulations(200), ..GuidedSettings::default() };
+        let player = |fixed| GuidedPlanner::new(&problem, fixed, settings.clone());
+        let start = problem.start(problem.mdp().initial()[0].0);
+        for (measure, action) in [("mean", "toss"), ("cvar:0.2", "toss"), ("cvar:0.5", "pay"), ("evar:0.9", "pay")] {
+            let risk: Risk = measure.parse().unwrap();
+            let fixed_by = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| fix_outer(&problem, risk, 3, player).unwrap())
+            };
+            let fixed = fixed_by(1);
+            assert_eq!(fixed, fixed_by(4), "{measure}");
+            let mut planner = player(fixed).unwrap();
+            planner.begin_episode();
+            let chosen = planner.act(&start, &mut rng::stream(5, 0, Purpose::Policy));
+            assert_eq!(problem.mdp().action_name(chosen), action, "{measure}: {fixed}");
+        }
+    }
+
     #[test]
     fn attitudes_are_few_and_need_a_spread() {
         assert_eq!(attitudes(&[1.0, 1.0]), [FixedRisk::Erm(Erm::WORST)]);

@@ -71,7 +71,9 @@ fn from(measure: Swept, turn: &Turn, before: &Facts, after: &Facts) -> String {
         return format!("From a {level} between {low} and {high} on");
     };
     let size = at.abs() * spread;
-    if size < 1.0 / EXTREME {
+    if measure != Swept::Erm {
+        format!("From {level} ≈ {} on", significant(at))
+    } else if size < 1.0 / EXTREME {
         format!("As soon as {level} is above 0,")
     } else if size > EXTREME {
         format!("In the limit {level} = {},", if at > 0.0 { "inf" } else { "-inf" })
