@@ -243,7 +243,7 @@ fn frontier() {
 #[test]
 fn sampled_frontier() {
     let sandbox = Sandbox::new();
-    let arguments = "frontier rooms --max-states 100 --runs 20 --simulations 20 --levels 0,10,inf";
+    let arguments = "frontier rooms --max-states 100 --runs 20 --simulations 20 --levels 0,10,inf -q";
     let output = valid("frontier", &sandbox.data(&format!("{arguments} --json")));
     assert_eq!(output["sampled"]["runs"].as_u64(), Some(20));
     let intervals = output["sampled"]["intervals"].as_array().unwrap();
@@ -257,7 +257,7 @@ fn sampled_frontier() {
     assert_eq!(one, sandbox.data(&format!("{arguments} --threads 3 --json")));
     // Fewer levels than usual, and a cvar sweep.
     let output =
-        valid("frontier", &sandbox.data("frontier rooms --risk cvar --max-states 100 --runs 2 --simulations 5 --json"));
+        valid("frontier", &sandbox.data("frontier rooms --risk cvar --max-states 100 --runs 2 --simulations 5 -q --json"));
     assert_eq!(output["levels"].as_array().unwrap().len(), 6);
 }
 
