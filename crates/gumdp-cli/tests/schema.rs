@@ -256,8 +256,10 @@ fn sampled_frontier() {
     let one = sandbox.data(&format!("{arguments} --threads 1 --json"));
     assert_eq!(one, sandbox.data(&format!("{arguments} --threads 3 --json")));
     // Fewer levels than usual, and a cvar sweep.
-    let output =
-        valid("frontier", &sandbox.data("frontier rooms --risk cvar --max-states 100 --runs 2 --simulations 5 -q --json"));
+    let output = valid(
+        "frontier",
+        &sandbox.data("frontier rooms --risk cvar --max-states 100 --runs 2 --simulations 5 -q --json"),
+    );
     assert_eq!(output["levels"].as_array().unwrap().len(), 6);
 }
 
