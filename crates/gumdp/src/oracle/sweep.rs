@@ -65,23 +65,31 @@ impl Decisions {
 }
 
 /// A level that has been expanded.
-struct Expanded {
+pub(super) struct Expanded {
     /// With features only if `kept`.
-    level: Level,
+    pub(super) level: Level,
     /// Numbers in the next level of all successors of all choices of all states, in that order.
-    links: Vec<u32>,
+    pub(super) links: Vec<u32>,
     kept: bool,
+}
+
+/// The way down to the last merged level.
+pub(super) struct Unfolding {
+    pub(super) levels: Levels,
+    pub(super) frontier: Level,
+    /// The time of the frontier.
+    pub(super) time: usize,
 }
 
 /// The levels so far, and what they cost.
 #[derive(Default)]
-struct Levels {
-    expanded: Vec<Expanded>,
+pub(super) struct Levels {
+    pub(super) expanded: Vec<Expanded>,
     /// States of each level, the frontier included.
     sizes: Vec<usize>,
-    states: u64,
+    pub(super) states: u64,
     /// Memory of the expanded levels.
-    bytes: u64,
+    pub(super) bytes: u64,
     /// Memory of what is kept for the policy.
     kept_bytes: u64,
 }
@@ -89,6 +97,26 @@ struct Levels {
 impl<const AIMS: usize> Sweep<'_, AIMS> {
     /// Solves the occupancy states (`start`, root, `features`) of all roots.
     pub(super) fn run(&self, start: usize, roots: &[u32], features: &[f64]) -> Result<Outcome<AIMS>, OracleError> {
+        let Unfolding { mut levels, frontier, time } = self.unfold(start, roots, features)?;
+        let method = match (time == start, time + 1 == self.problem.horizon()) {
+            (_, true) => Method::Merged,
+            (true, false) => Method::DepthFirst,
+            (false, false) => Method::Mixed { depth_first_from: time },
+        };
+        let states = levels.states + self.states_below(&frontier, time);
+        let mut solved = self.descend(&frontier, time);
+        let kept = self.keeps(&levels, &frontier, time);
+        let mut decisions = vec![Decisions::of(frontier, &solved, kept)];
+        while let Some(Expanded { level, links, kept }) = levels.expanded.pop() {
+            solved = self.back_up(&level, &links, &solved);
+            decisions.push(Decisions::of(level, &solved, kept));
+        }
+        decisions.reverse();
+        Ok(Outcome { roots: solved, states, method, decisions })
+    }
+
+    /// Forward over merged levels, up to the last step or to where the rest is searched depth first.
+    pub(super) fn unfold(&self, start: usize, roots: &[u32], features: &[f64]) -> Result<Unfolding, OracleError> {
         let horizon = self.problem.horizon();
         let mut frontier = Level::new(features.len());
         for &root in roots {
@@ -101,7 +129,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
             levels.sizes.push(frontier.len());
             levels.states += frontier.len() as u64;
             if time + 1 == horizon || self.goes_deep(&levels, &frontier, time) {
-                break;
+                return Ok(Unfolding { levels, frontier, time });
             }
             self.check_projection(&levels, &frontier, horizon - start)?;
             let (expanded, next) = self.expand(&mut levels, frontier, time)?;
@@ -109,22 +137,11 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
             frontier = next;
             time += 1;
         }
-        let method = match (time == start, time + 1 == horizon) {
-            (_, true) => Method::Merged,
-            (true, false) => Method::DepthFirst,
-            (false, false) => Method::Mixed { depth_first_from: time },
-        };
-        let below = self.tree_size(&frontier, time) - frontier.len() as f64;
-        let states = levels.states + below as u64;
-        let mut solved = self.descend(&frontier, time);
-        let kept = self.keeps(&levels, &frontier, time);
-        let mut decisions = vec![Decisions::of(frontier, &solved, kept)];
-        while let Some(Expanded { level, links, kept }) = levels.expanded.pop() {
-            solved = self.back_up(&level, &links, &solved);
-            decisions.push(Decisions::of(level, &solved, kept));
-        }
-        decisions.reverse();
-        Ok(Outcome { roots: solved, states, method, decisions })
+    }
+
+    /// Occupancy states in the trees below the frontier.
+    pub(super) fn states_below(&self, frontier: &Level, time: usize) -> u64 {
+        (self.tree_size(frontier, time) - frontier.len() as f64) as u64
     }
 
     /// Whether the trees below the frontier should be searched depth first instead of being merged further.
@@ -223,7 +240,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
     }
 
     /// Solves every state of the frontier, each by its own walk.
-    fn descend(&self, frontier: &Level, time: usize) -> Vec<[Solved; AIMS]> {
+    pub(super) fn descend(&self, frontier: &Level, time: usize) -> Vec<[Solved; AIMS]> {
         let least = if time + 1 == self.problem.horizon() { PIECE } else { 1 };
         (0..frontier.len())
             .into_par_iter()
@@ -236,7 +253,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
     }
 
     /// Solves every state of a level from the next level's.
-    fn back_up(&self, level: &Level, links: &[u32], next: &[[Solved; AIMS]]) -> Vec<[Solved; AIMS]> {
+    pub(super) fn back_up(&self, level: &Level, links: &[u32], next: &[[Solved; AIMS]]) -> Vec<[Solved; AIMS]> {
         let mut end = 0;
         let work: Vec<(u32, usize)> = level
             .states()
