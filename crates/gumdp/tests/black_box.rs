@@ -2,8 +2,8 @@
 
 mod common;
 
-use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use common::{Shape, generator, random_discount, random_mdp, random_objective};
 use gumdp::oracle::{Limits, decide};
@@ -14,11 +14,11 @@ use gumdp::{
 };
 
 /// A problem with tables, of which nothing but samples is shown.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Hidden {
     problem: Problem,
     /// Steps after which sampling fails.
-    failing_after: Cell<u64>,
+    failing_after: AtomicU64,
 }
 
 #[derive(Debug, PartialEq)]
@@ -47,7 +47,7 @@ impl Simulator for Hidden {
         rng: &mut Rng,
         features: &mut [f64],
     ) -> Result<Option<State>, Broken> {
-        self.failing_after.set(self.failing_after.get().checked_sub(1).ok_or(Broken)?);
+        self.failing_after.try_update(Relaxed, Relaxed, |left| left.checked_sub(1)).map_err(|_| Broken)?;
         let mdp = self.problem.mdp();
         let pair = Pair::from(mdp.pairs(*state).start + action.index() as u32);
         features[pair.index()] += 1.0;
@@ -60,7 +60,7 @@ impl Simulator for Hidden {
 }
 
 fn hidden(problem: &Problem) -> Arc<SimulatedProblem<Hidden>> {
-    let simulator = Hidden { problem: problem.clone(), failing_after: Cell::new(u64::MAX) };
+    let simulator = Hidden { problem: problem.clone(), failing_after: AtomicU64::new(u64::MAX) };
     Arc::new(SimulatedProblem::new(simulator, problem.discount(), problem.horizon()).unwrap())
 }
 
@@ -165,10 +165,10 @@ fn failures_arrive_and_leave_the_planner_usable() {
     let mut planner = BlackBoxPlanner::new(&problem, Erm::MEAN, PlannerSettings::paper_illustrative()).unwrap();
     let mut rng = rng::stream(0, 0, Purpose::Policy);
     for steps in [0, 5, 400, 5000] {
-        problem.simulator().failing_after.set(steps);
+        problem.simulator().failing_after.store(steps, Relaxed);
         assert_eq!(planner.decide(&start, &mut rng), Err(Broken));
     }
-    problem.simulator().failing_after.set(u64::MAX);
+    problem.simulator().failing_after.store(u64::MAX, Relaxed);
     let decision = planner.decide(&start, &mut rng).unwrap();
     assert_eq!(decision.reasons.iter().map(|reason| reason.visits).sum::<u64>(), 500);
 }

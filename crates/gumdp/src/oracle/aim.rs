@@ -224,7 +224,7 @@ impl<const AIMS: usize> Terminals<AIMS> for KinkedTerminals<AIMS> {
     fn of(&self, x: f64) -> [f64; AIMS] {
         let mean = self.mean * x;
         std::array::from_fn(|k| {
-            let share = ((x - self.low[k]) * self.slope[k]).max(0.0).min(1.0);
+            let share = ((x - self.low[k]) * self.slope[k]).clamp(0.0, 1.0);
             mean + (self.constant[k] + self.tail * (share * (x - self.lambda[k])))
         })
     }

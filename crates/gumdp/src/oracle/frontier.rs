@@ -282,15 +282,13 @@ impl Found<'_> {
             let mut next = Vec::new();
             for gap in gaps {
                 let Gap { kind, low, high, before, after, point } = gap;
-                let (at, third) = match if kind == Kind::Erm { solved.next() } else { None } {
-                    Some((&erm, optimum)) => {
-                        let settled = [before, after].into_iter().any(|end| self.is_optimal(end, erm, optimum.value));
-                        (erm.beta(), if settled { before } else { self.solve(erm)? })
-                    }
-                    None => {
-                        searches += 1;
-                        self.search(&gap)?
-                    }
+                let crossed = if kind == Kind::Erm { solved.next() } else { None };
+                let (at, third) = if let Some((&erm, optimum)) = crossed {
+                    let settled = [before, after].into_iter().any(|end| self.is_optimal(end, erm, optimum.value));
+                    (erm.beta(), if settled { before } else { self.solve(erm)? })
+                } else {
+                    searches += 1;
+                    self.search(&gap)?
                 };
                 if [before, after].contains(&third) {
                     changes.push((at, Change { before, after, beta: Some(at), point }));

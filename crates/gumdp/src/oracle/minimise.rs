@@ -172,7 +172,7 @@ pub fn minimise(problem: &Problem, risk: Risk, limits: &Limits) -> Result<RiskSo
     let [lowest, mean, minimax] = [0, 1, 2].map(|k| extremes[k].value);
     let width = tolerance(problem, &outer);
     let best = Best { risk: f64::INFINITY, outer: 0.0, policy: None };
-    let mut search = Search { problem, risk, outer, limits, best, passes, width };
+    let mut search = Search { problem, risk, outer, limits, passes, best, width };
     search.start(lowest, mean, minimax)?;
     let mut low = search.best.risk;
     // No risk measure here is below the mean.
