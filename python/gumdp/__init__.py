@@ -1,10 +1,10 @@
 """Planning under risk when the goal is not a sum of rewards.
 
 Bring a Markov decision process (:class:`Model`), an objective f(d) of how often state-action pairs are visited
-(:class:`Linear`, :class:`Entropy`, :class:`Imitation`, :class:`MultiObjective`, :class:`Expression`) and an attitude to risk
-(:class:`Erm`, :class:`Cvar`, :class:`Evar`, :class:`MeanCvar`). gumdp plans (:class:`Planner`), solves exactly
-(:func:`solve`, :func:`exact_distribution`) and plays (:func:`evaluate`, :func:`compare`) the behaviour that minimises the risk
-of f. Lower is better everywhere.
+(:class:`Linear`, :class:`Entropy`, :class:`Imitation`, :class:`MultiObjective`, :class:`Expression`, or any Python function) and
+an attitude to risk (:class:`Erm`, :class:`Cvar`, :class:`Evar`, :class:`MeanCvar`). gumdp plans (:class:`Planner`), solves
+exactly (:func:`solve`, :func:`exact_distribution`, :func:`frontier`) and plays (:func:`evaluate`, :func:`compare`) the behaviour
+that minimises the risk of f. Lower is better everywhere.
 
 >>> import numpy as np, gumdp
 >>> stay, move = np.eye(3), np.array([[0, 1, 0], [0, 0, 1], [0.9, 0, 0.1]])
@@ -20,14 +20,19 @@ States and actions are numbers or names. Built-in tasks are in ``gumdp.tasks``, 
 """
 
 from ._native import TooLarge, __version__
-from .evaluation import Distribution, Samples, Solution, compare, evaluate, exact_distribution, solve
+from .builder import ModelBuilder
+from .evaluation import Distribution, Samples, compare, evaluate, exact_distribution
+from .frontiers import Change, Frontier, frontier
 from .model import Model
-from .objectives import Entropy, Expression, Imitation, Linear, MultiObjective, Objective
-from .planning import Decision, Planner
+from .objectives import Entropy, Expression, Function, Imitation, Linear, MultiObjective, Objective
+from .planning import Agent, Decision, Planner
 from .problem import Problem, tasks
 from .risks import Cvar, Erm, Evar, Mean, MeanCvar, Risk, Worst
+from .solving import Solution, solve
 
 __all__ = [
+    "Agent",
+    "Change",
     "Cvar",
     "Decision",
     "Distribution",
@@ -35,11 +40,14 @@ __all__ = [
     "Erm",
     "Evar",
     "Expression",
+    "Frontier",
+    "Function",
     "Imitation",
     "Linear",
     "Mean",
     "MeanCvar",
     "Model",
+    "ModelBuilder",
     "MultiObjective",
     "Objective",
     "Planner",
@@ -53,6 +61,7 @@ __all__ = [
     "compare",
     "evaluate",
     "exact_distribution",
+    "frontier",
     "solve",
     "tasks",
 ]

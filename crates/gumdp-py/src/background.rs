@@ -1,44 +1,49 @@
 //! Work beside Python: other Python threads run meanwhile, and Ctrl-C is heard.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use gumdp::Stop;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+
+use crate::function::{Functions, watched};
 
 /// How often Python is asked whether somebody pressed Ctrl-C.
 const POLL: Duration = Duration::from_millis(25);
 
-/// Whether the result of a piece of work is still wanted.
-#[derive(Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
-
-impl Stop {
-    /// Nobody waits for the result any more.
-    pub fn requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
+/// Does some work in a thread of its own and waits for it. An interruption is raised at once: the work owns all it touches, is
+/// told to stop, and what it still returns is dropped. So is the exception of a function that it asks.
+pub fn interruptible<T: Send + 'static>(
+    py: Python<'_>,
+    functions: &Functions,
+    work: impl FnOnce(&Stop) -> T + Send + 'static,
+) -> PyResult<T> {
+    watched(functions, || wait(py, functions, work))
 }
 
-/// Does some work in a thread of its own and waits for it. An interruption is raised at once: the work owns all it touches, is
-/// told to stop, and what it still returns is dropped.
-pub fn interruptible<T: Send + 'static>(py: Python<'_>, work: impl FnOnce(&Stop) -> T + Send + 'static) -> PyResult<T> {
+fn wait<T: Send + 'static>(
+    py: Python<'_>,
+    functions: &Functions,
+    work: impl FnOnce(&Stop) -> T + Send + 'static,
+) -> PyResult<T> {
     let stop = Stop::default();
     let told = stop.clone();
     let (sender, mut receiver) = sync_channel(1);
     // Nobody receives after an interruption, which is no mistake.
-    thread::Builder::new().name("gumdp".to_owned()).spawn(move || drop(sender.send(work(&told))))?;
+    let work = move || drop(sender.send(told.scope(|| work(&told))));
+    thread::Builder::new().name("gumdp".to_owned()).spawn(work)?;
     loop {
         let received;
         (received, receiver) = py.detach(move || (receiver.recv_timeout(POLL), receiver));
         match received {
             Ok(result) => return Ok(result),
             Err(RecvTimeoutError::Timeout) => {
-                if let Err(interrupted) = py.check_signals() {
-                    stop.0.store(true, Ordering::Relaxed);
+                let raised = functions.iter().any(|function| function.has_raised());
+                let failure = || if raised { Err(PyRuntimeError::new_err("a function raised")) } else { Ok(()) };
+                if let Err(interrupted) = py.check_signals().and_then(|()| failure()) {
+                    stop.request();
                     return Err(interrupted);
                 }
             }
@@ -53,10 +58,11 @@ pub fn interruptible<T: Send + 'static>(py: Python<'_>, work: impl FnOnce(&Stop)
 /// has no threads of an old one.
 pub fn in_pool<T: Send + 'static>(
     py: Python<'_>,
+    functions: &Functions,
     threads: Option<usize>,
     work: impl FnOnce(&Stop) -> T + Send + 'static,
 ) -> PyResult<T> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
     let pool = pool.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    interruptible(py, move |stop| pool.install(|| work(stop)))
+    interruptible(py, functions, move |stop| pool.install(|| stop.scope(|| work(stop))))
 }

@@ -8,6 +8,7 @@
 mod agent;
 mod background;
 mod errors;
+mod function;
 mod model;
 mod objective;
 mod play;
@@ -31,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use super::objective::Objective;
     #[pymodule_export]
-    use super::play::{Solution, distribution, evaluate, risk, risk_of, solve, summary};
+    use super::play::{Solution, distribution, evaluate, frontier, risk, risk_of, solve, summary};
     #[pymodule_export]
     use super::policy::Policy;
     #[pymodule_export]

@@ -58,6 +58,7 @@ pub mod problem;
 pub mod risk;
 pub mod rng;
 pub mod stats;
+pub mod stop;
 pub mod tasks;
 
 pub use auto::Auto;
@@ -78,3 +79,4 @@ pub use planner::{
 pub use policy::{ByOccupancy, ExplicitPolicy, Markov, Policy, PolicyError, PolicyTable, Scripted, Uniform};
 pub use problem::{OccupancyState, Problem, ProblemError};
 pub use risk::{Cvar, Erm, ErmAccumulator, Evar, FixedRisk, MeanCvar, ParseRiskError, Risk, RiskError};
+pub use stop::Stop;

@@ -15,6 +15,7 @@
 //! | Σ_i w_i sign(z_i)\|z_i\|^p_i, z_i = c_i·d | [`Objective::signed_power`] | Σ_i \|w_i\| p_i M_i^p_i, M_i = max \|c_i\|; none for p_i < 1 |
 //! | max(0, c·d − b) | [`Objective::excess`] | max \|c − b\| |
 //! | any expression of c_i·d, entropies and distances | [`Objective::formula`] | unknown, unless it is a weighted sum |
+//! | any function of d | [`Objective::custom`] | unknown |
 //! | a·f + b, f + f' | `*`, `+`, [`Objective::shifted`] | \|a\| L, L + L' |
 //!
 //! x_j is the mass of cell j of a [`Partition`], n the number of entries the partition stands for, m_j those of cell j.
@@ -29,6 +30,7 @@ pub use partition::Partition;
 pub(crate) use path::{PathEvaluator, Track, Walk};
 
 mod cells;
+mod custom;
 mod display;
 mod error;
 mod expression;
@@ -40,6 +42,7 @@ mod program;
 mod totals;
 
 use cells::Cells;
+use custom::Custom;
 use expression::Expression;
 use formula::Formula;
 use totals::{Costs, Totals};
@@ -94,6 +97,7 @@ enum Term {
     Totals(Totals),
     Cells(Cells),
     Formula(Box<Formula>),
+    Custom(Custom),
 }
 
 impl Objective {
@@ -120,7 +124,7 @@ impl Objective {
     }
 
     /// The gradient of f with respect to d, where it exists; for a maximum, minimum or absolute value at a kink, one
-    /// element of the Clarke subdifferential. `None` where a slope is infinite. See the [example](Objective).
+    /// element of the Clarke subdifferential. `None` where a slope is infinite, and for functions. See the [example](Objective).
     ///
     /// # Panics
     /// If `occupancy` does not have one entry for each pair of the model.
@@ -133,6 +137,7 @@ impl Objective {
                 Term::Totals(totals) => totals.slopes(x)?,
                 Term::Cells(cells) => cells.slopes(x)?,
                 Term::Formula(formula) => formula.gradient(x)?,
+                Term::Custom(_) => return None,
             };
             for (pair, entry) in gradient.iter_mut().enumerate() {
                 *entry += weight
@@ -141,7 +146,7 @@ impl Objective {
                             totals.costs.of(pair).iter().zip(&slopes).map(|(c, s)| c * s).sum::<f64>()
                         }
                         Term::Cells(cells) => slopes[cells.partition.cell(pair)],
-                        Term::Formula(_) => slopes[pair],
+                        Term::Formula(_) | Term::Custom(_) => slopes[pair],
                     };
             }
         }
@@ -157,7 +162,7 @@ impl Objective {
             let constant = match term {
                 Term::Totals(totals) => totals.lipschitz()?,
                 Term::Cells(cells) => cells.lipschitz()?,
-                Term::Formula(_) => return None,
+                Term::Formula(_) | Term::Custom(_) => return None,
             };
             Some(sum + weight.abs() * constant)
         })
@@ -172,6 +177,7 @@ impl Objective {
                 Term::Totals(totals) => totals.bounds(),
                 Term::Cells(cells) => cells.bounds(),
                 Term::Formula(formula) => formula.bounds(),
+                Term::Custom(custom) => custom.bounds(),
             };
             let (a, b) = (weight * low, weight * high);
             Bounds { low: sum.low + a.min(b), high: sum.high + a.max(b) }
@@ -243,6 +249,7 @@ impl Objective {
                 Term::Totals(totals) => totals.costs.add(&mut features[first..], pair, mass),
                 Term::Cells(cells) => features[first + cells.partition.cell(pair)] += mass,
                 Term::Formula(formula) => formula.add(&mut features[first..], pair, mass),
+                Term::Custom(_) => features[first + pair] += mass,
             }
             first += term.features();
         }
@@ -261,14 +268,15 @@ impl Objective {
                     features[cell] = from[cell];
                 }
                 Term::Formula(formula) => formula.restore(&mut features[all.clone()], &from[all.clone()], pair),
+                Term::Custom(_) => features[first + pair] = from[first + pair],
             }
             first = all.end;
         }
     }
 
-    /// Whether f is a formula, of which only samples are known to have values.
+    /// Whether f is a formula or a function, of which only samples are known to have values.
     pub(crate) fn has_formula(&self) -> bool {
-        self.terms.iter().any(|(_, term)| matches!(term, Term::Formula(_)))
+        self.terms.iter().any(|(_, term)| matches!(term, Term::Formula(_) | Term::Custom(_)))
     }
 
     /// How much f grows if `pair` is visited with this much occupancy.
@@ -284,6 +292,7 @@ impl Objective {
                     }
                     Term::Formula(formula) if formula.ignores(pair) => 0.0,
                     Term::Formula(formula) => formula.increase(x, pair, mass),
+                    Term::Custom(custom) => custom.increase(x, pair, mass),
                 }
         })
     }
@@ -294,7 +303,7 @@ impl Objective {
             Term::Totals(totals) if totals.is_linear() || totals.costs.of(pair).iter().all(|&cost| cost == 0.0) => word,
             Term::Formula(formula) if formula.ignores(pair) => word,
             Term::Formula(formula) => formula.glimpsed(x, pair).fold(word, |word, x| mix(word ^ x.to_bits())),
-            Term::Totals(_) => x.iter().fold(word, |word, x| mix(word ^ x.to_bits())),
+            Term::Totals(_) | Term::Custom(_) => x.iter().fold(word, |word, x| mix(word ^ x.to_bits())),
             Term::Cells(cells) => mix(word ^ x[cells.partition.cell(pair)].to_bits()),
         })
     }
@@ -307,6 +316,7 @@ impl Objective {
                     Term::Totals(totals) => totals.value(x),
                     Term::Cells(cells) => cells.value(x),
                     Term::Formula(formula) => formula.value(x),
+                    Term::Custom(custom) => custom.value(x),
                 }
         })
     }
@@ -316,8 +326,9 @@ impl Objective {
         self.terms.iter().flat_map(move |(_, term)| {
             let costs = term.costs().map_or(&[][..], |costs| costs.of(pair));
             let cells = term.cells().iter().map(move |cells| cells.partition.cell(pair) as u64);
+            let own = matches!(term, Term::Custom(_)).then_some(pair as u64);
             // The two zeros are the same cost.
-            costs.iter().map(|cost| (cost + 0.0).to_bits()).chain(cells)
+            costs.iter().map(|cost| (cost + 0.0).to_bits()).chain(cells).chain(own)
         })
     }
 
@@ -350,6 +361,7 @@ impl Term {
             Self::Totals(totals) => totals.costs.count(),
             Self::Cells(cells) => cells.partition.cell_count(),
             Self::Formula(formula) => formula.features(),
+            Self::Custom(custom) => custom.pair_count(),
         }
     }
 
@@ -358,6 +370,7 @@ impl Term {
             Self::Totals(totals) => totals.costs.pair_count(),
             Self::Cells(cells) => cells.partition.pair_count(),
             Self::Formula(formula) => formula.pair_count(),
+            Self::Custom(custom) => custom.pair_count(),
         }
     }
 
@@ -365,7 +378,7 @@ impl Term {
     fn costs(&self) -> Option<&Costs> {
         match self {
             Self::Totals(totals) => Some(&totals.costs),
-            Self::Cells(_) => None,
+            Self::Cells(_) | Self::Custom(_) => None,
             Self::Formula(formula) => formula.costs.as_ref(),
         }
     }
@@ -373,7 +386,7 @@ impl Term {
     /// The sums over cells it looks at. The masses of their cells are its last features.
     fn cells(&self) -> &[Cells] {
         match self {
-            Self::Totals(_) => &[],
+            Self::Totals(_) | Self::Custom(_) => &[],
             Self::Cells(cells) => std::slice::from_ref(cells),
             Self::Formula(formula) => &formula.cells,
         }
@@ -385,6 +398,7 @@ impl Term {
             Self::Totals(totals) => totals.costs.count(),
             Self::Cells(_) => 0,
             Self::Formula(formula) => formula.carried(),
+            Self::Custom(custom) => custom.pair_count(),
         }
     }
 }

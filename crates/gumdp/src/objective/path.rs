@@ -124,6 +124,7 @@ impl PathEvaluator {
                 * match term {
                     Term::Totals(own) => own.value_of_path(root, &mut totals[..own.costs.count()], path, masses),
                     Term::Cells(cells) => after(cells, of_cells),
+                    Term::Custom(own) => own.value_of_path(root, &mut totals[..own.pair_count()], path, masses),
                     Term::Formula(formula) => {
                         let inputs = &mut totals[..formula.carried()];
                         let count = formula.costs.as_ref().map_or(0, |costs| {

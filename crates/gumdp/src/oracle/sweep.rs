@@ -9,6 +9,7 @@ use super::occupancy_dp::{Limits, Strategy};
 use super::reduced::Reduced;
 use super::{Method, OracleError};
 use crate::problem::Problem;
+use crate::stop::Stop;
 
 /// Merging pays while fewer than this share of the generated states are new.
 const NEW_SHARE: f64 = 0.9;
@@ -89,7 +90,7 @@ struct Levels {
 impl<const AIMS: usize> Sweep<'_, AIMS> {
     /// Solves the occupancy states (`start`, root, `features`) of all roots.
     pub(super) fn run(&self, start: usize, roots: &[u32], features: &[f64]) -> Result<Outcome<AIMS>, OracleError> {
-        let horizon = self.problem.horizon();
+        let (horizon, stop) = (self.problem.horizon(), Stop::current());
         let mut frontier = Level::new(features.len());
         for &root in roots {
             frontier.insert(root, features, level::hash(features));
@@ -104,7 +105,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
                 break;
             }
             self.check_projection(&levels, &frontier, horizon - start)?;
-            let (expanded, next) = self.expand(&mut levels, frontier, time)?;
+            let (expanded, next) = self.expand(&mut levels, frontier, time, &stop)?;
             levels.expanded.push(expanded);
             frontier = next;
             time += 1;
@@ -116,11 +117,13 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
         };
         let below = self.tree_size(&frontier, time) - frontier.len() as f64;
         let states = levels.states + below as u64;
-        let mut solved = self.descend(&frontier, time);
+        let mut solved = self.descend(&frontier, time, &stop);
+        stop.check()?;
         let kept = self.keeps(&levels, &frontier, time);
         let mut decisions = vec![Decisions::of(frontier, &solved, kept)];
         while let Some(Expanded { level, links, kept }) = levels.expanded.pop() {
-            solved = self.back_up(&level, &links, &solved);
+            solved = self.back_up(&level, &links, &solved, &stop);
+            stop.check()?;
             decisions.push(Decisions::of(level, &solved, kept));
         }
         decisions.reverse();
@@ -155,7 +158,13 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
     }
 
     /// Generates the next level.
-    fn expand(&self, levels: &mut Levels, mut level: Level, time: usize) -> Result<(Expanded, Level), OracleError> {
+    fn expand(
+        &self,
+        levels: &mut Levels,
+        mut level: Level,
+        time: usize,
+        stop: &Stop,
+    ) -> Result<(Expanded, Level), OracleError> {
         let Self { problem, reduced, .. } = self;
         let mass = problem.masses()[time];
         let mut next = Level::new(problem.objective().feature_count());
@@ -165,6 +174,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
         self.limits.check(levels.states, before)?;
         let mut links = Vec::with_capacity(generated);
         for (number, &state) in level.states().iter().enumerate() {
+            stop.check()?;
             for &choice in reduced.choices(state) {
                 features.copy_from_slice(level.features(number));
                 problem.objective().add(&mut features, choice.pair as usize, mass);
@@ -223,20 +233,26 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
     }
 
     /// Solves every state of the frontier, each by its own walk.
-    fn descend(&self, frontier: &Level, time: usize) -> Vec<[Solved; AIMS]> {
+    fn descend(&self, frontier: &Level, time: usize, stop: &Stop) -> Vec<[Solved; AIMS]> {
         let least = if time + 1 == self.problem.horizon() { PIECE } else { 1 };
         (0..frontier.len())
             .into_par_iter()
             .with_min_len(least)
             .map_init(
-                || Walker::new(self.problem, self.reduced, self.aims, time),
+                || Walker::new(self.problem, self.reduced, self.aims, time, stop),
                 |walker, number| walker.solve(time, frontier.states()[number], frontier.features(number)),
             )
             .collect()
     }
 
     /// Solves every state of a level from the next level's.
-    fn back_up(&self, level: &Level, links: &[u32], next: &[[Solved; AIMS]]) -> Vec<[Solved; AIMS]> {
+    fn back_up(
+        &self,
+        level: &Level,
+        links: &[u32],
+        next: &[[Solved; AIMS]],
+        stop: &Stop,
+    ) -> Vec<[Solved; AIMS]> {
         let mut end = 0;
         let work: Vec<(u32, usize)> = level
             .states()
@@ -249,6 +265,9 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
             .collect();
         let back_up = |&(state, mut first): &(u32, usize)| {
             let mut best = [Solved::UNSOLVED; AIMS];
+            if stop.is_requested() {
+                return best;
+            }
             for &choice in self.reduced.choices(state) {
                 let successors = self.reduced.successors(choice);
                 let numbers = &links[first..first + successors.len()];
