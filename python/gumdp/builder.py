@@ -37,7 +37,7 @@ class ModelBuilder:
     ... )
     >>> model, model.states, model.actions
     (Model(2 states, 2 actions, 3 transitions), ['home', 'away'], ['leave', 'return'])
-    >>> gumdp.Model.builder().transition("home", "leave", {"away": 0.5}).build()
+    >>> gumdp.Model.builder().transition("home", "leave", {"home": 0.5}).build()
     Traceback (most recent call last):
     ...
     ValueError: state "home", action "leave": the probabilities sum to 0.5; they must sum to 1 within 1e-9
