@@ -87,7 +87,8 @@ class Samples:
         summary = self.summary()
         axes.hist(self.costs, bins="auto", color="0.75", edgecolor="white")
         axes.axvline(summary["mean"], color="black", linestyle=":", label=f"mean {summary['mean']:.4g}")
-        axes.axvline(summary["risk"], color="black", label=f"{self.risk} {summary['risk']:.4g}")
+        if self.risk != "mean":
+            axes.axvline(summary["risk"], color="black", label=f"{self.risk} {summary['risk']:.4g}")
         axes.set_xlabel("cost f(d)")
         axes.set_ylabel("episodes")
         axes.set_title(f"{self.problem.name}: {len(self)} episodes, {self.policy}")

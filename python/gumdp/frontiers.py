@@ -12,7 +12,7 @@ from . import _native
 from ._checks import MOST_STATES, MOST_THREADS, Floats, Ints, array, optional_count
 from .evaluation import Distribution, exact_distribution
 from .problem import Problem
-from .risks import Cvar, Evar, Risk, Erm, Worst
+from .risks import Cvar, Erm, Evar, Risk, Worst
 from .solving import solve
 
 __all__ = ["Change", "Frontier", "frontier"]
@@ -79,7 +79,8 @@ class Frontier:
         entropic = self.measure == "erm"
         finite = np.isfinite(self.levels)
         levels = self.levels[finite]
-        for name, values, shade in (("worst", self.worst, "0.75"), ("CVaR 0.95", self.cvar, "0.45"), ("mean", self.mean, "0")):
+        curves = (("worst", self.worst, "0.75"), ("CVaR 0.95", self.cvar, "0.45"), ("mean", self.mean, "0"))
+        for name, values, shade in curves:
             axes.plot(levels, values[finite], drawstyle="steps-post", color=shade, label=name)
         axes.plot(levels, self.risk[finite], color="tab:blue", linestyle="--", label=f"{self.measure}, minimised")
         for change in self.changes:
@@ -88,6 +89,7 @@ class Frontier:
         positive = np.abs(levels[levels != 0])
         if entropic and positive.size:
             axes.set_xscale("symlog", linthresh=positive.min())
+        axes.set_xlim(levels.min(), levels.max())
         axes.set_xlabel("β" if entropic else "level")
         axes.set_ylabel("cost f(d)")
         axes.set_title(f"{self.problem.name}: optimal behaviour by attitude to risk")
