@@ -60,9 +60,9 @@ impl Function {
         let array = array.into_any();
         array.getattr("flags")?.setattr("writeable", false)?;
         let returned = self.callable.bind(py).call1((array,))?;
-        let value: f64 = returned
-            .extract()
-            .map_err(|_| PyTypeError::new_err(format!("the objective returned {}; it must be a number", shown(&returned))))?;
+        let value: f64 = returned.extract().map_err(|_| {
+            PyTypeError::new_err(format!("the objective returned {}; it must be a number", shown(&returned)))
+        })?;
         let Bounds { low, high } = self.bounds;
         if !value.is_finite() {
             return Err(PyValueError::new_err(format!("the objective returned {value}; it must be finite")));
@@ -92,7 +92,9 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
 pub fn watched<T>(functions: &[Arc<Function>], work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     let raised = || functions.iter().find_map(|function| function.raised().take());
     // What an interrupted piece of work left behind.
-    functions.iter().for_each(|function| *function.raised() = None);
+    for function in functions {
+        *function.raised() = None;
+    }
     let result = work();
     match raised() {
         Some(error) => Err(error),

@@ -7,8 +7,9 @@ use std::time::Duration;
 use gumdp::oracle::{self, Law, Limits, OptimalPolicy, OracleError, distribution};
 use gumdp::rng::Rng;
 use gumdp::{
-    Action, Budget, Decision, ExplicitPolicy, Exploration, FixedRisk, GuidedPlanner, GuidedSettings, Markov, OccupancyState,
-    Planner, PlannerError, PlannerSettings, PlannerVariant, PolicyTable, Risk, Scripted, Task, Uniform, fix_outer,
+    Action, Budget, Decision, ExplicitPolicy, Exploration, FixedRisk, GuidedPlanner, GuidedSettings, Markov,
+    OccupancyState, Planner, PlannerError, PlannerSettings, PlannerVariant, PolicyTable, Risk, Scripted, Task, Uniform,
+    fix_outer,
 };
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -238,10 +239,12 @@ impl Policy {
             watched(&problem.functions, || Ok(planned(named)))?
         } else {
             let task = Arc::clone(&problem.task);
-            in_pool(py, &problem.functions, threads, move |_| match auto.then(|| oracle::minimise(&task.problem, measure, &Limits::QUICK)) {
-                Some(Ok(solution)) => Ok(Self::of(Player::Exact(solution.policy()), "solved exactly")),
-                Some(Err(because)) => planned(format!("{}, planning", because.in_short())),
-                None => planned(named),
+            in_pool(py, &problem.functions, threads, move |_| {
+                match auto.then(|| oracle::minimise(&task.problem, measure, &Limits::QUICK)) {
+                    Some(Ok(solution)) => Ok(Self::of(Player::Exact(solution.policy()), "solved exactly")),
+                    Some(Err(because)) => planned(format!("{}, planning", because.in_short())),
+                    None => planned(named),
+                }
             })?
         };
         made.map_err(wrong)

@@ -11,12 +11,14 @@ use super::{Bounds, Objective, ObjectiveError, Term};
 /// How far the sum of the masses of a whole episode may be from 1.
 const ROUNDING: f64 = 1e-9;
 
+type Values = dyn Fn(&[f64]) -> f64 + Send + Sync;
+
 /// A function of the masses of all pairs.
 #[derive(Clone)]
 pub(super) struct Custom {
     pairs: usize,
     bounds: Bounds,
-    function: Arc<dyn Fn(&[f64]) -> f64 + Send + Sync>,
+    function: Arc<Values>,
 }
 
 impl fmt::Debug for Custom {

@@ -39,13 +39,11 @@ mod kinds;
 mod partition;
 mod path;
 mod program;
+mod term;
 mod totals;
 
-use cells::Cells;
-use custom::Custom;
 use expression::Expression;
-use formula::Formula;
-use totals::{Costs, Totals};
+use term::Term;
 
 use crate::rng::mix;
 
@@ -89,15 +87,6 @@ pub struct Objective {
     terms: Vec<(f64, Term)>,
     /// Features of all terms together.
     features: usize,
-}
-
-/// One term of an objective. Its features are a contiguous part of the objective's feature vector.
-#[derive(Clone, Debug)]
-enum Term {
-    Totals(Totals),
-    Cells(Cells),
-    Formula(Box<Formula>),
-    Custom(Custom),
 }
 
 impl Objective {
@@ -351,55 +340,6 @@ impl Objective {
             rest = others;
             (*weight, term, own)
         })
-    }
-}
-
-impl Term {
-    #[inline]
-    fn features(&self) -> usize {
-        match self {
-            Self::Totals(totals) => totals.costs.count(),
-            Self::Cells(cells) => cells.partition.cell_count(),
-            Self::Formula(formula) => formula.features(),
-            Self::Custom(custom) => custom.pair_count(),
-        }
-    }
-
-    fn pair_count(&self) -> usize {
-        match self {
-            Self::Totals(totals) => totals.costs.pair_count(),
-            Self::Cells(cells) => cells.partition.pair_count(),
-            Self::Formula(formula) => formula.pair_count(),
-            Self::Custom(custom) => custom.pair_count(),
-        }
-    }
-
-    /// The costs whose totals it looks at.
-    fn costs(&self) -> Option<&Costs> {
-        match self {
-            Self::Totals(totals) => Some(&totals.costs),
-            Self::Cells(_) | Self::Custom(_) => None,
-            Self::Formula(formula) => formula.costs.as_ref(),
-        }
-    }
-
-    /// The sums over cells it looks at. The masses of their cells are its last features.
-    fn cells(&self) -> &[Cells] {
-        match self {
-            Self::Totals(_) | Self::Custom(_) => &[],
-            Self::Cells(cells) => std::slice::from_ref(cells),
-            Self::Formula(formula) => &formula.cells,
-        }
-    }
-
-    /// Number of features before the masses of cells.
-    fn carried(&self) -> usize {
-        match self {
-            Self::Totals(totals) => totals.costs.count(),
-            Self::Cells(_) => 0,
-            Self::Formula(formula) => formula.carried(),
-            Self::Custom(custom) => custom.pair_count(),
-        }
     }
 }
 

@@ -246,13 +246,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
     }
 
     /// Solves every state of a level from the next level's.
-    fn back_up(
-        &self,
-        level: &Level,
-        links: &[u32],
-        next: &[[Solved; AIMS]],
-        stop: &Stop,
-    ) -> Vec<[Solved; AIMS]> {
+    fn back_up(&self, level: &Level, links: &[u32], next: &[[Solved; AIMS]], stop: &Stop) -> Vec<[Solved; AIMS]> {
         let mut end = 0;
         let work: Vec<(u32, usize)> = level
             .states()
