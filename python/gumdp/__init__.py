@@ -1,10 +1,18 @@
 """Planning under risk when the goal is not a sum of rewards.
 
-Bring a Markov decision process (:class:`Model`), an objective f(d) of how often state-action pairs are visited
-(:class:`Linear`, :class:`Entropy`, :class:`Imitation`, :class:`MultiObjective`, :class:`Expression`, or any Python function) and
-an attitude to risk (:class:`Erm`, :class:`Cvar`, :class:`Evar`, :class:`MeanCvar`). gumdp plans (:class:`Planner`), solves
-exactly (:func:`solve`, :func:`exact_distribution`, :func:`frontier`) and plays (:func:`evaluate`, :func:`compare`) the behaviour
-that minimises the risk of f. Lower is better everywhere.
+Bring a Markov decision process, an objective f(d) of how often state-action pairs are visited, and an attitude to risk. gumdp
+plans, solves exactly and plays the behaviour that minimises the risk of f. Lower is better everywhere.
+
+==========  ==============================================================================================
+models      Model, Model.builder(), Model.from_gymnasium(env), Model.from_file(path)
+objectives  Linear, Entropy, Imitation, MultiObjective, Expression, any function f(d); 0.5 * a + b
+risks       Erm, Cvar, Evar, MeanCvar, Mean(), Worst(); a number is a β
+problems    Problem(model, objective, discount=..., horizon=...), Problem.from_gymnasium(env, ...), tasks["rooms"]
+planning    Planner(problem, risk): act, observe, reset
+playing     evaluate and compare give Samples
+exact       solve gives a Solution, exact_distribution a Distribution, frontier a Frontier
+Gymnasium   gumdp.gymnasium.OccupancyEnv(problem): problems as environments
+==========  ==============================================================================================
 
 >>> import numpy as np, gumdp
 >>> stay, move = np.eye(3), np.array([[0, 1, 0], [0, 0, 1], [0.9, 0, 0.1]])
@@ -15,8 +23,7 @@ True
 >>> gumdp.Planner(problem, gumdp.Erm(5)).act("s0").action_name in ("stay", "move")
 True
 
-States and actions are numbers or names. Built-in tasks are in ``gumdp.tasks``, Gymnasium environments of them in
-``gumdp.gymnasium``.
+States and actions are numbers or names, everywhere.
 """
 
 from ._native import TooLarge, __version__
