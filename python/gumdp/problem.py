@@ -62,7 +62,8 @@ class Problem:
     ) -> None:
         if not isinstance(model, Model):
             raise TypeError(f"model is {model!r}; it must be a gumdp.Model")
-        if callable(objective) and not isinstance(objective, Objective):
+        # A class such as Entropy can be called, but Entropy() is meant.
+        if callable(objective) and not isinstance(objective, (Objective, type)):
             objective = Function(objective)
         if not isinstance(objective, Objective):
             raise TypeError(
