@@ -22,7 +22,8 @@ fn the_python_package_passes_its_tests() {
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut script = Command::new(root.join("scripts/test-python"));
-    // Built before any test of the workspace runs; if only this one was asked for, the script builds it.
+    // Built before any test of the workspace runs. If only this package is tested, it may be older, or missing: then the script
+    // builds it.
     let program = env::current_exe().ok().and_then(|test| Some(test.parent()?.parent()?.join("gumdp")));
     if let Some(program) = program.filter(|program| program.exists()) {
         script.env("GUMDP_COMMAND", program);
