@@ -37,7 +37,7 @@
 //! Where to go from here: [`Mdp`] (models), [`Objective`], [`Problem`], [`Erm`] (risk), [`GuidedPlanner`] (online planning), [`Planner`]
 //! (the published algorithm),
 //! [`oracle`] (exact solutions), [`Auto`] (the one where it fits, the other where not), [`Policy`], [`experiment()`] (many runs), [`stats`], [`Task`] (problem files) and
-//! [`tasks`] (the built-in ones). `docs/mathematics.md` in the repository says which formula is which item.
+//! [`tasks`] (the built-in ones), [`Stop`] (an early end from outside). `docs/mathematics.md` in the repository says which formula is which item.
 
 /// Grows whenever the same seed gives other results than before: what was computed by another version cannot be continued.
 pub const RESULTS_VERSION: u32 = 3;
