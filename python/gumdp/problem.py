@@ -120,8 +120,9 @@ class Problem:
             "rewards": rewards,
             "text": gymnasium_json(env, initial),
         }
-        # Numbers and ASCII strings are written alike in JSON and TOML.
-        lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
+        # TOML writes numbers as Python does and strings as JSON does.
+        texts = {name: json.dumps(value) if isinstance(value, str) else repr(value) for name, value in settings.items()}
+        lines = [f"{name} = {text}" for name, text in texts.items()]
         return cls._of(_native.Problem.parse("gymnasium.toml", "\n".join(lines)))
 
     def to_file(self, path: PathLike) -> list[str]:

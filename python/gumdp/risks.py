@@ -20,6 +20,8 @@ class Risk:
     _name: ClassVar[str]
 
     def __post_init__(self) -> None:
+        if type(self) is Risk:
+            raise TypeError("Risk stands for any measure; use Erm, Cvar, Evar or MeanCvar")
         # Reading it checks it.
         _ = self.spec
 

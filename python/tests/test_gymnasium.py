@@ -166,6 +166,9 @@ def test_expected_rewards_hide_risk_and_split_ones_do_not() -> None:
     assert uniform[0] > 1.2 * uniform[1]
     with pytest.raises(ValueError, match="rewards"):
         Problem.from_gymnasium(env, discount=1.0, horizon=30, rewards="some")
+    for discount in (2.0, float("nan"), -float("inf")):
+        with pytest.raises(ValueError, match="the discount is"):
+            Problem.from_gymnasium(env, discount=discount, horizon=30)
 
 
 @pytest.mark.parametrize("name", list(gumdp.tasks))
