@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -126,6 +128,24 @@ def test_planners_do_not_leak() -> None:
     before = memory()
     make(10_000)
     assert memory() - before < 20_000_000
+
+
+def test_an_interrupted_program_ends_well(tmp_path: Path) -> None:
+    """Threads that ask a function are not cut off in the middle of Python's end."""
+    program = """
+import os, signal, threading, time
+import gumdp
+
+def slow(d):
+    time.sleep(0.001)
+    return float(d.max())
+
+own = gumdp.Problem(gumdp.tasks["grid-msee"].model, slow, discount=1.0, horizon=50)
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+gumdp.evaluate(own, "planner", 1.0, runs=1000, threads=4)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert done.returncode == -signal.SIGINT and done.stderr.strip().endswith("KeyboardInterrupt")
 
 
 def test_the_border_is_cheap() -> None:

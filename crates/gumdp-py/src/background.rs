@@ -1,8 +1,11 @@
 //! Work beside Python: other Python threads run meanwhile, and Ctrl-C is heard.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gumdp::Stop;
 use pyo3::exceptions::PyRuntimeError;
@@ -12,6 +15,46 @@ use crate::function::{Functions, watched};
 
 /// How often Python is asked whether somebody pressed Ctrl-C.
 const POLL: Duration = Duration::from_millis(25);
+
+/// How long Python waits at its end for work that still asks its functions.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Work under way that may ask functions of Python.
+static ASKING: Mutex<BTreeMap<u64, Stop>> = Mutex::new(BTreeMap::new());
+
+fn asking() -> MutexGuard<'static, BTreeMap<u64, Stop>> {
+    ASKING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A piece of such work, as long as it is under way.
+struct Asking(u64);
+
+impl Asking {
+    fn new(stop: &Stop) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        asking().insert(number, stop.clone());
+        Self(number)
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        asking().remove(&self.0);
+    }
+}
+
+/// Called by Python at its end: nobody may ask its functions after that.
+#[pyfunction]
+pub fn finish(py: Python<'_>) {
+    asking().values().for_each(Stop::request);
+    let deadline = Instant::now() + PATIENCE;
+    py.detach(|| {
+        while !asking().is_empty() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(2));
+        }
+    });
+}
 
 /// Does some work in a thread of its own and waits for it. An interruption is raised at once: the work owns all it touches, is
 /// told to stop, and what it still returns is dropped. So is the exception of a function that it asks.
@@ -32,7 +75,12 @@ fn wait<T: Send + 'static>(
     let told = stop.clone();
     let (sender, mut receiver) = sync_channel(1);
     // Nobody receives after an interruption, which is no mistake.
-    let work = move || drop(sender.send(told.scope(|| work(&told))));
+    let under_way = (!functions.is_empty()).then(|| Asking::new(&stop));
+    let work = move || {
+        let result = told.scope(|| work(&told));
+        drop(under_way);
+        drop(sender.send(result));
+    };
     thread::Builder::new().name("gumdp".to_owned()).spawn(work)?;
     loop {
         let received;

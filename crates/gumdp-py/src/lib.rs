@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 /// The native half of the package `gumdp`; use that.
 #[pymodule]
 mod _native {
-    use super::{Bound, PyModule, PyModuleMethods, PyResult};
+    use super::{Bound, PyAnyMethods, PyModule, PyModuleMethods, PyResult};
 
     #[pymodule_export]
     use super::agent::{Agent, Decision};
@@ -42,6 +42,8 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let finish = pyo3::wrap_pyfunction!(super::background::finish, module)?;
+        module.py().import("atexit")?.call_method1("register", (finish,))?;
         module.add("TASKS", gumdp::tasks::NAMES.to_vec())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

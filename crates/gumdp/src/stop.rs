@@ -1,8 +1,9 @@
 //! Stopping long work from outside.
 //!
 //! Work that is started inside [`Stop::scope`] looks at its flag from time to time and gives up soon after it was raised: solvers
-//! with [`OracleError::Stopped`](crate::oracle::OracleError::Stopped), searches as if their time were over. Work outside of any
-//! scope goes on to its end. What is stopped leaves nothing behind.
+//! with [`OracleError::Stopped`](crate::oracle::OracleError::Stopped), episodes with
+//! [`EpisodeError::Stopped`](crate::EpisodeError::Stopped), searches as if their time were over. Work outside of any scope goes on
+//! to its end.
 
 use std::cell::RefCell;
 use std::sync::Arc;
