@@ -69,6 +69,20 @@ impl Store {
             bail!("there is no folder {}", dir.display());
         }
         if !dir.join("manifest.json").is_file() {
+            // Folders of the commands that play nothing which could be drawn or replayed again.
+            for (file, command) in [
+                ("evaluation.json", "gumdp evaluate"),
+                ("frontier.json", "gumdp frontier"),
+                ("tree.json", "gumdp explain"),
+            ] {
+                if dir.join(file).is_file() {
+                    bail!(
+                        "{} holds results of `{command}`, whose figures are all there and which keeps no runs; folders of \
+                         `gumdp run`, `compare` and `reproduce` can be reported on and replayed",
+                        dir.display()
+                    );
+                }
+            }
             bail!("{} holds no results: there is no manifest.json", dir.display());
         }
         Ok(Self { dir: dir.to_owned() })

@@ -43,7 +43,7 @@ fn an_unknown_task_gets_the_nearest_name() {
 
 #[test]
 fn a_risk_measure_out_of_range_is_named() {
-    for command in ["run", "compare", "solve", "plan"] {
+    for command in ["run", "compare", "solve", "plan", "explain"] {
         let arguments = format!("{command} rooms --risk cvar:95");
         let ended = Sandbox::new().gumdp(&arguments);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{arguments}");
@@ -73,13 +73,6 @@ fn levels_of_a_frontier_have_a_range() {
         "error: --levels holds only 5; at least two different levels are needed\nhint: for one level: gumdp solve",
     );
     refused_value("frontier rooms --levels 1,x", "'x' for '--levels <L,…>': it must be a number in [-inf, inf]");
-    let large = Sandbox::new().gumdp("frontier rooms --max-states 100");
-    assert_eq!((large.code, large.stdout.as_str()), (Some(2), ""));
-    assert!(
-        large.stderr.contains("too large to be solved exactly") && large.stderr.contains("hint: a frontier is exact"),
-        "{}",
-        large.stderr
-    );
 }
 
 #[test]
@@ -416,4 +409,18 @@ fn a_refused_file_leaves_earlier_results_alone() {
          hint: a problem file needs no import: use it itself",
     );
     assert!(contents() == before, "results were touched");
+}
+
+#[test]
+fn folders_without_runs_are_named() {
+    let sandbox = Sandbox::new();
+    sandbox.data("evaluate rooms --policy pi1 --beta 0 --out evaluated -q");
+    sandbox.data("explain rooms --beta 0 --depth 1 --out explained -q");
+    for (folder, command) in [("evaluated", "evaluate"), ("explained", "explain")] {
+        for arguments in [format!("report {folder}"), format!("replay {folder} --run 0")] {
+            let ended = sandbox.gumdp(&arguments);
+            let begins = format!("error: {folder} holds results of `gumdp {command}`, ");
+            assert!(ended.code == Some(2) && ended.stderr.starts_with(&begins), "{arguments}: {}", ended.stderr);
+        }
+    }
 }

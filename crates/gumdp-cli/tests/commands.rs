@@ -87,6 +87,7 @@ fn frontier_says_where_behaviour_changes() {
         ("frontier", "frontier lottery.toml"),
         ("frontier_cvar", "frontier lottery.toml --risk cvar --levels 0,0.05,0.5,1 --out cvar"),
         ("frontier_seeking", "frontier mdp --levels=-inf,-5,0,5,inf --out mdp"),
+        ("frontier_sampled", "frontier rooms --max-states 100 --runs 30 --simulations 30 --levels 0,50 --out sampled"),
     ] {
         snapshot(name, arguments, &sandbox.gumdp(arguments));
     }
@@ -391,6 +392,8 @@ fn explain_prints_a_tree() {
     check("explain", "explain msee --beta 50 --depth 2");
     check("explain_mdp", "explain mdp --beta 0.1 --depth 2");
     check("explain_map", "explain grid-mo --beta 8 --nodes 8");
+    check("explain_cvar", "explain grid-mo --risk cvar:0.9 --nodes 8");
+    check("explain_evar", "explain mdp --risk evar:0.5 --depth 2");
     let sandbox = Sandbox::new();
     let ended = sandbox.gumdp("explain rooms --beta 50 --out why");
     snapshot("explain_out", "explain rooms --beta 50 --out why", &ended);

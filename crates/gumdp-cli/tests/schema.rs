@@ -241,6 +241,29 @@ fn frontier() {
 }
 
 #[test]
+fn sampled_frontier() {
+    let sandbox = Sandbox::new();
+    let arguments = "frontier rooms --max-states 100 --runs 20 --simulations 20 --levels 0,10,inf -q";
+    let output = valid("frontier", &sandbox.data(&format!("{arguments} --json")));
+    assert_eq!(output["sampled"]["runs"].as_u64(), Some(20));
+    let intervals = output["sampled"]["intervals"].as_array().unwrap();
+    for (level, interval) in output["levels"].as_array().unwrap().iter().zip(intervals) {
+        let mean = level["mean"].as_f64().unwrap();
+        assert!(interval["mean"][0].as_f64().unwrap() <= mean && mean <= interval["mean"][1].as_f64().unwrap());
+    }
+    assert!(output["changes"].as_array().unwrap().iter().all(|change| change["at"].is_null()));
+    // Threads do not matter.
+    let one = sandbox.data(&format!("{arguments} --threads 1 --json"));
+    assert_eq!(one, sandbox.data(&format!("{arguments} --threads 3 --json")));
+    // Fewer levels than usual, and a cvar sweep.
+    let output = valid(
+        "frontier",
+        &sandbox.data("frontier rooms --risk cvar --max-states 100 --runs 2 --simulations 5 -q --json"),
+    );
+    assert_eq!(output["levels"].as_array().unwrap().len(), 6);
+}
+
+#[test]
 fn explain() {
     let sandbox = Sandbox::new();
     for arguments in
@@ -248,6 +271,19 @@ fn explain() {
     {
         let output = valid("explain", &sandbox.data(&format!("explain {arguments} --json")));
         assert_eq!(output["exact"].as_bool(), Some(!arguments.starts_with("il")));
+        assert!(output["outer"].is_null() && !output["beta"].is_null());
+    }
+    for (arguments, variable) in [
+        ("grid-mo --risk cvar:0.9 --nodes 9", "lambda"),
+        ("grid-mo --risk evar:0.5 --nodes 9", "beta"),
+        ("mdp --risk evar:0.5 --depth 1", "beta"),
+    ] {
+        let output = valid("explain", &sandbox.data(&format!("explain {arguments} --json")));
+        assert_eq!((output["outer"]["variable"].as_str(), output["beta"].is_null()), (Some(variable), true));
+        let command = arguments.split(" --n").next().and_then(|text| text.split(" --d").next()).expect("a task");
+        let solved = valid("solve", &sandbox.data(&format!("solve {command} --json")));
+        let (tree, risk) = (output["tree"]["erm"].as_f64().unwrap(), solved["erm"].as_f64().unwrap());
+        assert!((tree - risk).abs() < 1e-9, "{arguments}: {tree} {risk}");
     }
 }
 

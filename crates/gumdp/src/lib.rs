@@ -35,12 +35,12 @@
 //! ```
 //!
 //! Where to go from here: [`Mdp`] (models), [`Objective`], [`Problem`], [`Erm`] (risk), [`GuidedPlanner`] (online planning), [`Planner`]
-//! (the published algorithm),
+//! (the published algorithm), [`BlackBoxPlanner`] (the same for a [`Simulator`] without tables),
 //! [`oracle`] (exact solutions), [`Auto`] (the one where it fits, the other where not), [`Policy`], [`experiment()`] (many runs), [`stats`], [`Task`] (problem files) and
 //! [`tasks`] (the built-in ones), [`Stop`] (an early end from outside). `docs/mathematics.md` in the repository says which formula is which item.
 
 /// Grows whenever the same seed gives other results than before: what was computed by another version cannot be continued.
-pub const RESULTS_VERSION: u32 = 3;
+pub const RESULTS_VERSION: u32 = 4;
 
 pub mod auto;
 pub mod episode;
@@ -57,6 +57,7 @@ pub mod policy;
 pub mod problem;
 pub mod risk;
 pub mod rng;
+pub mod simulator;
 pub mod stats;
 pub mod stop;
 pub mod tasks;
@@ -73,10 +74,11 @@ pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, State};
 pub use objective::{Bounds, Objective, ObjectiveError, Partition};
 pub use pilot::fix_outer;
 pub use planner::{
-    ActionReason, Budget, Decision, Expansion, Exploration, FinalChoice, Planner, PlannerError, PlannerSettings,
-    StopReason, UntriedOrder,
+    ActionReason, BlackBoxPlanner, Budget, Decision, Expansion, Exploration, FinalChoice, Planner, PlannerError,
+    PlannerSettings, StopReason, UntriedOrder,
 };
 pub use policy::{ByOccupancy, ExplicitPolicy, Markov, Policy, PolicyError, PolicyTable, Scripted, Uniform};
 pub use problem::{OccupancyState, Problem, ProblemError};
 pub use risk::{Cvar, Erm, ErmAccumulator, Evar, FixedRisk, MeanCvar, ParseRiskError, Risk, RiskError};
+pub use simulator::{SimulatedProblem, Simulator, Situation};
 pub use stop::Stop;

@@ -101,13 +101,10 @@ impl Problem {
         discount: f64,
         horizon: usize,
     ) -> Result<Self, ProblemError> {
-        check_discount(discount)?;
-        if !(1..=MAX_HORIZON).contains(&horizon) {
-            return Err(ProblemError::Horizon(horizon));
-        }
+        let masses = masses(discount, horizon)?;
         let mdp = mdp.into();
         let objective = Arc::new(objective.prepared(mdp.pair_count())?);
-        Ok(Self { mdp, objective, discount, masses: normalised_discounts(discount, horizon) })
+        Ok(Self { mdp, objective, discount, masses })
     }
 
     /// The smallest horizon H with 8·L·γ^H ≤ `accuracy`: an optimal policy of the truncated problem is then that close to
@@ -287,6 +284,15 @@ impl Problem {
 
 fn check_discount(discount: f64) -> Result<(), ProblemError> {
     if discount > 0.0 && discount <= 1.0 { Ok(()) } else { Err(ProblemError::Discount(discount)) }
+}
+
+/// What each step counts, if discount and horizon are in range.
+pub(crate) fn masses(discount: f64, horizon: usize) -> Result<Arc<[f64]>, ProblemError> {
+    check_discount(discount)?;
+    if !(1..=MAX_HORIZON).contains(&horizon) {
+        return Err(ProblemError::Horizon(horizon));
+    }
+    Ok(normalised_discounts(discount, horizon))
 }
 
 /// γ^t divided by their sum: (1−γ)/(1−γ^H)·γ^t without cancellation near γ = 1.

@@ -99,6 +99,18 @@ fn maps_and_terms() {
     let places: Vec<String> =
         found("g.toml", grid, &[]).iter().map(|finding| finding.split(" error").next().unwrap().to_owned()).collect();
     assert_eq!(places, [":4:8:", ":10:7:", ":11:17:", ":14:40:", ":14:54:"]);
+    // Every row of the wrong length and every unknown character, each of these once.
+    let grid = "kind = \"grid\"\ndiscount = 0.9\nhorizon = 3\nmap = \"\"\"\nS.?\n..\n.!?\n....\n\"\"\"\n[legend]\n\"S\" = \"start\"\n\
+                \".\" = \"floor\"\n[objective]\nkind = \"entropy\"\n";
+    assert_eq!(
+        found("g.toml", grid, &[]),
+        [
+            ":5:3: error: '?' at (0,2) of map is not in legend",
+            ":6:1: error: row 1 of map has 2 cells; the first row has 3",
+            ":7:2: error: '!' at (2,1) of map is not in legend",
+            ":8:1: error: row 3 of map has 4 cells; the first row has 3",
+        ]
+    );
 }
 
 #[test]

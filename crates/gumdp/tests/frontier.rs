@@ -125,3 +125,23 @@ fn every_change_begins_where_the_last_one_ended() {
     assert_eq!(now, found.points[2].behaviour);
     assert_eq!(found.complete, found.changes.iter().all(|change| change.beta.is_some()));
 }
+
+/// A coin of mean 0.4 against a sure 0.79: `CVaR` of the coin is 0.4/(1 − α), which is 0.79 at α = 1 − 0.4/0.79.
+#[test]
+fn changes_over_the_level_are_located() {
+    let problem = lotteries(&[&[(0.0, 0.6), (1.0, 0.4)], &[(0.79, 1.0)]]);
+    let measures = |name: &str, levels: &[f64]| -> Vec<Risk> {
+        levels.iter().map(|level| format!("{name}:{level}").parse().unwrap()).collect()
+    };
+    for levels in [&[0.0, 0.9][..], &[0.1, 0.3, 0.5, 0.7, 1.0]] {
+        let found = frontier(&problem, &measures("cvar", levels), &Limits::QUICK).unwrap();
+        let [change] = found.changes[..] else { panic!("{:?}", found.changes) };
+        assert!((change.beta.unwrap() - (1.0 - 0.4 / 0.79)).abs() < 1e-6 && found.complete, "{change:?}");
+    }
+    // EVaR of the coin has no closed form; it crosses where its risk is 0.79.
+    let found = frontier(&problem, &measures("evar", &[0.0, 0.5]), &Limits::QUICK).unwrap();
+    let [change] = found.changes[..] else { panic!("{:?}", found.changes) };
+    let level = change.beta.unwrap();
+    let coin = gumdp::risk::Evar::new(level).unwrap().of_distribution(&[(0.0, 0.6), (1.0, 0.4)]).unwrap();
+    assert!((coin - 0.79).abs() < 1e-6, "{level} {coin}");
+}

@@ -213,7 +213,7 @@ fn reasons_say_what_was_searched() {
 
 #[test]
 fn a_time_limit_ends_the_search() {
-    let problem = task("il");
+    let problem = task("msee");
     let budget = Budget::time(std::time::Duration::from_millis(5));
     let settings = GuidedSettings { budget, ..GuidedSettings::default() };
     let mut planner = GuidedPlanner::new(&problem, Erm::MEAN, settings).unwrap();

@@ -3,21 +3,26 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use gumdp::Risk;
 use gumdp::planner::MAX_SIMULATIONS;
 
-use super::{beta, threads, whole};
+use super::{beta, risk, threads, whole};
 
 /// Arguments of `gumdp explain`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp explain rooms --beta 50\n  gumdp explain msee --beta 0.1 --depth 4 --out why\n  gumdp explain grid-msee --beta 1 --runs 20"
+    after_help = "Examples:\n  gumdp explain rooms --beta 50\n  gumdp explain msee --beta 0.1 --depth 4 --out why\n  gumdp explain rooms --risk cvar:0.95\n  gumdp explain grid-msee --beta 1 --runs 20"
 )]
 pub struct ExplainArgs {
     /// Name of a built-in task, or a problem file.
     pub task: String,
-    /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk.
+    /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk; the same as --risk erm:B.
     #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
-    pub beta: f64,
+    pub beta: Option<f64>,
+    /// Risk measure: erm:B, cvar:A, evar:A, mean-cvar:A:W, mean, worst, best or seeking:B. The variable that CVaR and EVaR are
+    /// minima over is fixed at its best value.
+    #[arg(long, value_name = "MEASURE", value_parser = risk, conflicts_with = "beta")]
+    pub risk: Option<Risk>,
     /// Show this many turns of chance, one after the other.
     #[arg(long, value_name = "D", default_value_t = 3, value_parser = whole(0, 100))]
     pub depth: u64,

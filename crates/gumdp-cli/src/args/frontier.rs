@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use gumdp::planner::MAX_SIMULATIONS;
 
 use super::{beta, threads, whole};
 
 /// Arguments of `gumdp frontier`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp frontier rooms\n  gumdp frontier msee --levels 0,1,10,100,inf --out careful\n  gumdp frontier grid-mo --risk cvar --levels 0,0.5,0.9,0.95 --json"
+    after_help = "Examples:\n  gumdp frontier rooms\n  gumdp frontier msee --levels 0,1,10,100,inf --out careful\n  gumdp frontier grid-mo --risk cvar --levels 0,0.5,0.9,0.95 --json\n  gumdp frontier grid-msee --runs 50"
 )]
 pub struct FrontierArgs {
     /// Name of a built-in task, or a problem file.
@@ -18,12 +19,22 @@ pub struct FrontierArgs {
     #[arg(long, value_enum, default_value_t = SweptName::Erm)]
     pub risk: SweptName,
     /// Levels, separated by commas: β in [-inf, inf] for erm (default: 50 from 0 to inf), else in [0, 1] (default: 21 from 0
-    /// to 0.99).
+    /// to 0.99); 6 by default where the planner plays.
     #[arg(long, value_name = "L,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
     pub levels: Vec<f64>,
-    /// Refuse problems with more occupancy states than this (default: 20000000, within 256 MiB).
+    /// Solve the problem exactly if it has at most this many occupancy states (default: 20000000, within 256 MiB); else the
+    /// planner plays at each level.
     #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
     pub max_states: Option<u64>,
+    /// Episodes at each level, where the problem is planned and not solved.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = whole(2, 1_000_000))]
+    pub runs: u64,
+    /// Simulations per decision of the planner (default: the task's).
+    #[arg(long, value_name = "n", value_parser = whole(1, MAX_SIMULATIONS))]
+    pub simulations: Option<u64>,
+    /// Seed of all random numbers; every level meets the same luck.
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole(0, u64::MAX))]
+    pub seed: u64,
     /// Use this many threads (default: all cores). Results do not depend on it.
     #[arg(long, value_name = "T", value_parser = threads)]
     pub threads: Option<usize>,

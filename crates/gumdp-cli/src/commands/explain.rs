@@ -3,29 +3,34 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use gumdp::oracle;
-use gumdp::{Auto, Erm, GuidedPlanner};
+use gumdp::oracle::{self, OuterVariable};
+use gumdp::{Auto, Erm, FixedRisk, GuidedPlanner, Risk, Task, fix_outer};
 use serde::Serialize;
 
-use super::{heading, limits, load, output_folder, print_json, with_threads};
+use super::solve::Outer;
+use super::{heading, limits, load, one_risk, output_folder, print_json, with_threads};
 use crate::args::{ExplainArgs, PolicyName};
 use crate::cells::Cell;
 use crate::draw;
 use crate::explain::{self, Exact, Planned, Situation, Wanted};
 use crate::failure::BadInput;
-use crate::number::{beta, short};
+use crate::number::{risk_label, short};
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::store::write_atomically;
 
-/// The behaviour of a task for one β.
+/// The behaviour of a task for one attitude to risk.
 #[derive(Debug, Serialize)]
 pub struct Explanation {
     /// Name of the task.
     pub task: String,
     /// Attitude to risk.
-    #[serde(with = "crate::number")]
-    pub beta: f64,
+    pub risk: String,
+    /// Its β, if the measure is entropic.
+    #[serde(serialize_with = "crate::number::optional::serialize")]
+    pub beta: Option<f64>,
+    /// The outer variable, if the measure is a minimum over one.
+    pub outer: Option<Outer>,
     /// Whether behaviour and values are exact.
     pub exact: bool,
     /// How they were found.
@@ -34,47 +39,32 @@ pub struct Explanation {
     pub tree: Situation,
 }
 
+impl Explanation {
+    /// What the risk in a situation is called.
+    pub fn measure(&self) -> &'static str {
+        if self.outer.is_some() { "risk" } else { "ERM" }
+    }
+}
+
 /// Explains, prints, writes and draws.
 pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
     let task = load(&args.task)?;
-    let erm = Erm::new(args.beta)?;
+    let risk = one_risk(args.beta, args.risk, &task)?;
     if let Some(dir) = &args.out {
         output_folder(dir)?;
     }
-    let wanted = Wanted { depth: args.depth, nodes: args.nodes };
-    let limits = limits(PolicyName::Auto, args.max_states);
-    let explanation = with_threads(args.threads, || {
-        let cell = Cell::new(&task, erm, Who::Default, args.seed).with(None, args.simulations);
-        let spinner = Progress::spinner("solving", quiet);
-        let solved = oracle::optimum(&task.problem, erm, &limits);
-        let planner = || GuidedPlanner::new(&task.problem, erm, cell.guided_settings(&task));
-        let auto = Auto::of(solved, planner).map_err(BadInput::new)?;
-        let said = auto.to_string();
-        let (exact, tree, origin) = match auto {
-            Auto::Solved(solution) => {
-                let mut exact = Exact::new(&task.problem, erm, limits, &solution, &task.name);
-                (true, explain::grow(&task.problem, erm, &mut exact, wanted)?, said)
-            }
-            Auto::Planning { planner, .. } => {
-                drop(spinner);
-                let progress = Progress::situations(args.nodes, quiet);
-                let (seed, runs) = (args.seed, args.runs);
-                let planner = *planner;
-                let mut planned = Planned { problem: &task.problem, erm, planner, seed, runs, progress: &progress };
-                let tree = explain::grow(&task.problem, erm, &mut planned, wanted)?;
-                let simulations = cell.simulations;
-                let origin = format!("{said} ({simulations} simulations); values from {runs} episodes each");
-                (false, tree, origin)
-            }
-        };
-        Ok(Explanation { task: task.name.clone(), beta: args.beta, exact, origin, tree })
-    })?;
+    let (explanation, fixed) = with_threads(args.threads, || grown(args, &task, risk, quiet))?;
     let mut text = Vec::new();
     writeln!(text, "{}", heading(&task))?;
-    let (erm, mean) = (short(explanation.tree.erm), short(explanation.tree.mean));
+    let (value, mean) = (short(explanation.tree.erm), short(explanation.tree.mean));
     writeln!(text, "policy auto: {}", explanation.origin)?;
-    writeln!(text, "beta = {}: ERM {erm}, mean {mean}; lower is better\n", beta(args.beta))?;
-    explain::print(&explanation.tree, &mut text)?;
+    let measure = explanation.measure();
+    writeln!(text, "{}: {measure} {value}, mean {mean}; lower is better", risk_label(risk))?;
+    if let Some(fixed) = fixed {
+        writeln!(text, "with {fixed}, fixed at the first decision; risks further on are as it sees them")?;
+    }
+    writeln!(text)?;
+    explain::print(&explanation.tree, measure, &mut text)?;
     if let Some(dir) = &args.out {
         let mut json = serde_json::to_vec_pretty(&explanation)?;
         json.push(b'\n');
@@ -89,4 +79,58 @@ pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
         return print_json(&explanation);
     }
     Ok(io::stdout().lock().write_all(&text)?)
+}
+
+/// The behaviour, and the outer variable in words.
+fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Explanation, Option<String>)> {
+    let wanted = Wanted { depth: args.depth, nodes: args.nodes };
+    let limits = limits(PolicyName::Auto, args.max_states);
+    let problem = &task.problem;
+    let spinner = Progress::spinner("solving", quiet);
+    let refused = match oracle::minimise(problem, risk, &limits) {
+        Ok(solution) => {
+            let erm = match solution.outer {
+                None => risk.as_erm().unwrap_or(Erm::MEAN),
+                Some(OuterVariable::Lambda(_)) => Erm::MEAN,
+                Some(OuterVariable::Beta(beta)) => Erm::new(beta)?,
+            };
+            let mut exact = Exact::new(problem, limits, &solution, &task.name);
+            let tree = explain::grow(problem, erm, &mut exact, wanted)?;
+            let origin = Auto::Solved(solution.inner().clone()).to_string();
+            let fixed = solution.outer.map(|outer| outer.to_string());
+            return Ok((explanation(task, risk, solution.outer, (true, origin), tree), fixed));
+        }
+        Err(error) => error,
+    };
+    let cell = Cell::new(task, risk, Who::Default, args.seed).with(None, args.simulations);
+    let player = |fixed: FixedRisk| GuidedPlanner::new(problem, fixed, cell.guided_settings(task));
+    let fixed = fix_outer(problem, risk, args.seed, player).map_err(BadInput::new)?;
+    drop(spinner);
+    let progress = Progress::situations(args.nodes, quiet);
+    let price =
+        if let (Risk::Evar(evar), FixedRisk::Erm(erm)) = (risk, fixed) { evar.price() / erm.beta() } else { 0.0 };
+    let planner = player(fixed).map_err(BadInput::new)?;
+    let (seed, runs) = (args.seed, args.runs);
+    let mut planned = Planned { problem, fixed, price, planner, seed, runs, progress: &progress };
+    let tree = explain::grow(problem, fixed.erm(), &mut planned, wanted)?;
+    let simulations = cell.simulations;
+    let said = refused.in_short();
+    let origin = format!("{said}, planning ({simulations} simulations); values from {runs} episodes each");
+    let outer = risk.as_erm().is_none().then(|| match fixed {
+        FixedRisk::Erm(erm) => OuterVariable::Beta(erm.beta()),
+        FixedRisk::Threshold { lambda, .. } => OuterVariable::Lambda(lambda),
+    });
+    let fixed = outer.map(|_| fixed.to_string());
+    Ok((explanation(task, risk, outer, (false, origin), tree), fixed))
+}
+
+fn explanation(
+    task: &Task,
+    risk: Risk,
+    outer: Option<OuterVariable>,
+    (exact, origin): (bool, String),
+    tree: Situation,
+) -> Explanation {
+    let (beta, outer) = (risk.beta(), outer.map(Outer::from));
+    Explanation { task: task.name.clone(), risk: risk.to_string(), beta, outer, exact, origin, tree }
 }

@@ -12,7 +12,7 @@ use crate::args::{FrontierArgs, PolicyName, SweptName};
 use crate::draw;
 use crate::exact::unsolved;
 use crate::failure::BadInput;
-use crate::frontier::TradeOff;
+use crate::frontier::{self, Sampling, TradeOff};
 use crate::progress::Progress;
 use crate::results::distinct;
 use crate::store::Store;
@@ -22,6 +22,8 @@ use crate::table::Table;
 const USUAL_BETAS: u32 = 48;
 /// Their range, as multiples of one over the spread of the cost.
 const USUAL_RANGE: [f64; 2] = [0.1, 1000.0];
+/// Levels if none are given and the planner plays.
+const SAMPLED: usize = 6;
 /// Rows of the printed table, at most.
 const ROWS: usize = 15;
 /// Changes that are told about, at most.
@@ -33,16 +35,25 @@ pub fn frontier(args: &FrontierArgs, quiet: bool) -> Result<()> {
     let given = given_risks(args)?;
     let store = open_store(args, &task)?;
     let limits = limits(PolicyName::Auto, args.max_states);
-    let spinner = Progress::spinner("solving for all levels", quiet);
-    let frontier = with_threads(args.threads, || {
-        let solve = || {
-            let risks = if given.is_empty() { usual_risks(args.risk, &task, &limits) } else { given };
-            oracle::frontier(&task.problem, &risks, &limits)
+    let (frontier, sampled) = with_threads(args.threads, || {
+        let spinner = Progress::spinner("solving for all levels", quiet);
+        let risks = if given.is_empty() { usual_risks(args.risk, &task, &limits) } else { given.clone() };
+        let error = match oracle::frontier(&task.problem, &risks, &limits) {
+            Ok(frontier) => return Ok((frontier, None)),
+            Err(error @ (OracleError::TooLarge { .. } | OracleError::Memory { .. })) => error,
+            Err(other) => return Err(unsolved(&task.name, &other).into()),
         };
-        Ok(solve().map_err(|error| refusal(&task.name, &error))?)
+        drop(spinner);
+        let risks = if given.is_empty() { few(&risks) } else { given };
+        if !quiet {
+            eprintln!("{}: sampling {} levels, {} runs each", error.in_short(), risks.len(), args.runs);
+        }
+        let progress = Progress::new(args.runs * risks.len() as u64, quiet);
+        let sampling = Sampling { runs: args.runs, simulations: args.simulations, seed: args.seed };
+        let (frontier, sampled) = frontier::sample(&task, &risks, sampling, error.in_short(), &progress)?;
+        Ok((frontier, Some(sampled)))
     })?;
-    drop(spinner);
-    let trade_off = TradeOff::new(&task, args.risk, &frontier);
+    let trade_off = TradeOff::new(&task, args.risk, &frontier, sampled);
     let printed = if args.json { print_json(&trade_off) } else { print(&task, &trade_off, &mut io::stdout().lock()) };
     if let Some(store) = &store {
         keep(store, &task, &trade_off, &frontier)?;
@@ -108,13 +119,9 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-fn refusal(task: &str, error: &OracleError) -> BadInput {
-    match error {
-        OracleError::TooLarge { .. } | OracleError::Memory { .. } => unsolved(task, error).hint(
-            "a frontier is exact; `gumdp run` with several --beta or --risk compares levels of a planner by playing",
-        ),
-        other => unsolved(task, other),
-    }
+/// Some of the levels, from the first to the last: playing takes long.
+fn few(risks: &[Risk]) -> Vec<Risk> {
+    (0..SAMPLED).map(|k| risks[k * (risks.len() - 1) / (SAMPLED - 1)]).collect()
 }
 
 fn open_store(args: &FrontierArgs, task: &Task) -> Result<Option<Store>> {

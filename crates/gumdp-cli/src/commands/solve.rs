@@ -38,11 +38,14 @@ struct Optimum<'a> {
     seconds: f64,
 }
 
-#[derive(Serialize)]
-struct Outer {
-    variable: &'static str,
+/// The outer variable in JSON.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Outer {
+    /// Its name.
+    pub variable: &'static str,
+    /// Its value.
     #[serde(with = "crate::number")]
-    value: f64,
+    pub value: f64,
 }
 
 impl From<OuterVariable> for Outer {

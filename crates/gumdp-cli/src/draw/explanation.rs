@@ -16,22 +16,29 @@ use crate::store::write_atomically;
 
 /// Draws the tree and writes it as SVG and as a page; `text` is the tree for a terminal.
 pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: &str) -> Result<()> {
-    let (kind, beta) = (if explanation.exact { "Optimal" } else { "Planned" }, beta_label(explanation.beta));
+    let kind = if explanation.exact { "Optimal" } else { "Planned" };
+    let attitude = explanation.beta.map_or_else(|| explanation.risk.clone(), beta_label);
+    let measure = explanation.measure();
     let tree = DecisionTree {
-        title: format!("{kind} behaviour of {}, {beta}", of.name),
-        heat_label: "ERM from here on".to_owned(),
-        root: card(&explanation.tree, true),
+        title: format!("{kind} behaviour of {}, {attitude}", of.name),
+        heat_label: format!("{measure} from here on"),
+        root: card(&explanation.tree, measure, true),
     };
     let svg = tree.svg();
     write_atomically(&dir.join("tree.svg"), svg.as_bytes())?;
     let mut page = Page::new(&of.title);
     page.lead(&of.description);
     let tile = |label: &str, value: String| (label.to_owned(), value, String::new());
-    page.key_figures(&[
-        tile("attitude to risk", beta),
-        tile("entropic risk", short(explanation.tree.erm)),
+    let name = if explanation.outer.is_some() { "risk" } else { "entropic risk" };
+    let mut tiles = vec![
+        tile("attitude to risk", attitude),
+        tile(name, short(explanation.tree.erm)),
         tile("expected cost", short(explanation.tree.mean)),
-    ]);
+    ];
+    if let Some(outer) = &explanation.outer {
+        tiles.push(tile(&format!("{} (fixed)", outer.variable), crate::number::beta(outer.value)));
+    }
+    page.key_figures(&tiles);
     page.section("behaviour", &format!("{kind} behaviour"));
     page.paragraph(
         "A card is a situation: what is done there until chance has its turn, how likely it is to get there, and risk and \
@@ -51,12 +58,12 @@ pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: 
     write_atomically(&dir.join("tree.html"), page.html().as_bytes())
 }
 
-fn card(situation: &Situation, root: bool) -> TreeCard {
-    let mut children: Vec<TreeCard> = situation.outcomes.iter().map(|outcome| card(outcome, false)).collect();
+fn card(situation: &Situation, measure: &str, root: bool) -> TreeCard {
+    let mut children: Vec<TreeCard> = situation.outcomes.iter().map(|outcome| card(outcome, measure, false)).collect();
     if let Some(folded) = &situation.folded {
         children.push(TreeCard {
             heading: format!("{} more outcomes", folded.outcomes),
-            note: format!("ERM {} · mean {}", known(folded.erm), known(folded.mean)),
+            note: format!("{measure} {} · mean {}", known(folded.erm), known(folded.mean)),
             reached: percent(situation.reach * folded.probability),
             branch: percent(folded.probability),
             share: situation.reach * folded.probability,
@@ -80,8 +87,8 @@ fn card(situation: &Situation, root: bool) -> TreeCard {
         heading: format!("{states} · t = {}", situation.time),
         detail,
         alternative: alternative
-            .map_or_else(String::new, |other| format!("or {}: ERM +{}", other.action, short(other.extra_erm))),
-        note: format!("ERM {} · mean {}", short(situation.erm), short(situation.mean)),
+            .map_or_else(String::new, |other| format!("or {}: {measure} +{}", other.action, short(other.extra_erm))),
+        note: format!("{measure} {} · mean {}", short(situation.erm), short(situation.mean)),
         reached: if root { String::new() } else { percent(situation.reach) },
         branch: if root { String::new() } else { percent(situation.probability) },
         share: situation.reach,

@@ -43,7 +43,8 @@ pub fn draw_frontier(store: &Store, of: &Task, trade_off: &TradeOff, frontier: &
     let columns = trade_off.header().into_iter().map(Column::number).collect();
     let rows =
         (0..trade_off.levels.len()).map(|row| trade_off.row(row).into_iter().map(Cell::from).collect()).collect();
-    let caption = "The optimum at each level, and the law of the cost in a few numbers.".to_owned();
+    let what = if trade_off.sampled.is_some() { "The planner's runs" } else { "The optimum" };
+    let caption = format!("{what} at each level, and the law of the cost in a few numbers.");
     page.table(&Table { caption, columns, rows });
     if !trade_off.changes.is_empty() {
         page.section("changes", "All changes of behaviour");
@@ -90,15 +91,17 @@ fn against_mean(of: &Task, trade_off: &TradeOff) -> Drawing {
     Drawing {
         name: format!("{}-trade-off", of.name),
         svg: plot.svg(),
-        caption: "The trade-off. Each marker is an optimal behaviour; to the right the mean gets worse, downwards the risk gets \
+        caption:
+            "The trade-off. Each marker is a behaviour; to the right the mean gets worse, downwards the risk gets \
                   better."
-            .to_owned(),
+                .to_owned(),
     }
 }
 
 /// The measures over the level.
 fn over_levels(of: &Task, trade_off: &TradeOff) -> Drawing {
     let is_erm = trade_off.measure == Swept::Erm;
+    let kind = if trade_off.sampled.is_some() { "Planned" } else { "Optimal" };
     let positive = trade_off.levels.iter().filter(|level| level.level > 0.0 && level.level.is_finite()).count();
     let negative = trade_off.levels.iter().any(|level| level.level < 0.0 && level.level.is_finite());
     let log_x = is_erm && positive > 1 && !negative;
@@ -122,7 +125,7 @@ fn over_levels(of: &Task, trade_off: &TradeOff) -> Drawing {
     let inside = |at: &f64| levels().any(|level| level.level <= *at) && levels().any(|level| level.level >= *at);
     let mark = |at: f64| ReferenceLine { at, label: format!("{at:.3}") };
     let plot = LinePlot {
-        title: format!("Optimal behaviour over the {}", if is_erm { "attitude to risk" } else { "level" }),
+        title: format!("{kind} behaviour over the {}", if is_erm { "attitude to risk" } else { "level" }),
         x_label: if is_erm { "β".to_owned() } else { level.to_owned() },
         y_label: "cost".to_owned(),
         log_x,
@@ -136,11 +139,14 @@ fn over_levels(of: &Task, trade_off: &TradeOff) -> Drawing {
         ..LinePlot::default()
     };
     let left_out = if log_x { " β = 0 and β = ∞ are not on the axis." } else { "" };
-    let marked = if is_erm { " Dashed: where the behaviour changes most." } else { "" };
+    let marked = if is_erm && trade_off.sampled.is_none() { " Dashed: where the behaviour changes most." } else { "" };
     Drawing {
         name: format!("{}-levels", of.name),
         svg: plot.svg(),
-        caption: format!("Measures of the cost under optimal behaviour, at each level.{marked}{left_out}"),
+        caption: format!(
+            "Measures of the cost under {} behaviour, at each level.{marked}{left_out}",
+            kind.to_lowercase()
+        ),
     }
 }
 
@@ -160,9 +166,9 @@ fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Drawing {
         title: "The cost at each attitude to risk".to_owned(),
         x_label: if trade_off.measure == Swept::Erm { String::new() } else { format!("level of {measure}") },
         y_label: "cost f(d)".to_owned(),
-        series: vec!["exact law".to_owned()],
+        series: vec![if trade_off.sampled.is_some() { "runs" } else { "exact law" }.to_owned()],
         groups: trade_off.telling_rows(BOXES).into_iter().map(group).collect(),
-        reference_label: format!("lowest {measure}"),
+        reference_label: if trade_off.sampled.is_some() { measure.to_owned() } else { format!("lowest {measure}") },
         ..BoxPlot::default()
     };
     Drawing {

@@ -25,10 +25,10 @@ pub fn label(situation: &Situation) -> String {
     if steps.is_empty() { place } else { format!("{place}: {steps}{more}") }
 }
 
-/// Prints the tree.
-pub fn print(tree: &Situation, out: &mut impl Write) -> io::Result<()> {
+/// Prints the tree; `measure` is what the column of the risk is called.
+pub fn print(tree: &Situation, measure: &str, out: &mut impl Write) -> io::Result<()> {
     let with_next_best = any_next_best(tree);
-    let columns = ["reached", "ERM", "mean"].map(str::to_owned);
+    let columns = ["reached", measure, "mean"].map(str::to_owned);
     line(out, "", columns, with_next_best.then(|| "next best".to_owned()))?;
     situation(tree, "", "", with_next_best, out)
 }

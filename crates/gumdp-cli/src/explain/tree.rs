@@ -332,15 +332,21 @@ fn add_reach(into: &mut Situation, other: &Situation) {
 mod tests {
     use super::*;
     use crate::explain::Exact;
-    use gumdp::oracle::{Limits, optimum};
+    use gumdp::oracle::{Limits, OuterVariable, minimise};
     use gumdp::tasks;
 
-    fn tree(name: &str, beta: f64, wanted: Wanted) -> (Situation, f64, f64) {
+    /// The tree, the risk measure that is taken over outcomes, and risk and mean of the solution.
+    fn tree(name: &str, risk: &str, wanted: Wanted) -> (Situation, Erm, f64, f64) {
         let problem = tasks::get(name).unwrap().problem;
-        let erm = Erm::new(beta).unwrap();
-        let solution = optimum(&problem, erm, &Limits::QUICK).unwrap();
-        let mut exact = Exact::new(&problem, erm, Limits::QUICK, &solution, name);
-        (grow(&problem, erm, &mut exact, wanted).unwrap(), solution.value, solution.mean)
+        let risk: gumdp::Risk = risk.parse().unwrap();
+        let solution = minimise(&problem, risk, &Limits::QUICK).unwrap();
+        let erm = match solution.outer {
+            None => risk.as_erm().unwrap(),
+            Some(OuterVariable::Lambda(_)) => Erm::MEAN,
+            Some(OuterVariable::Beta(beta)) => Erm::new(beta).unwrap(),
+        };
+        let mut exact = Exact::new(&problem, Limits::QUICK, &solution, name);
+        (grow(&problem, erm, &mut exact, wanted).unwrap(), erm, solution.high, solution.mean)
     }
 
     /// Probabilities add up, and risk and mean of a situation are those of its outcomes.
@@ -365,11 +371,16 @@ mod tests {
 
     #[test]
     fn situations_are_consistent_with_their_outcomes_and_the_optimum() {
-        for (name, betas) in [("rooms", [1.0, 50.0]), ("mdp", [0.1, f64::INFINITY]), ("grid-mo", [-1.0, 8.0])] {
-            for beta in betas {
-                let (tree, value, mean) = tree(name, beta, Wanted { depth: 4, nodes: 30 });
-                assert!((tree.erm - value).abs() < 1e-9 && (tree.mean - mean).abs() < 1e-9, "{name} {beta}");
-                check(&tree, Erm::new(beta).unwrap());
+        for (name, risks) in [
+            ("rooms", ["erm:1", "erm:50"]),
+            ("mdp", ["erm:0.1", "worst"]),
+            ("grid-mo", ["seeking:1", "erm:8"]),
+            ("grid-mo", ["cvar:0.9", "evar:0.5"]),
+        ] {
+            for risk in risks {
+                let (tree, erm, value, mean) = tree(name, risk, Wanted { depth: 4, nodes: 30 });
+                assert!((tree.erm - value).abs() < 1e-9 && (tree.mean - mean).abs() < 1e-9, "{name} {risk}");
+                check(&tree, erm);
             }
         }
     }
@@ -379,9 +390,9 @@ mod tests {
         fn count(of: &Situation) -> usize {
             1 + of.outcomes.iter().map(count).sum::<usize>()
         }
-        let (small, ..) = tree("grid-mo", 1.0, Wanted { depth: 100, nodes: 12 });
+        let (small, ..) = tree("grid-mo", "erm:1", Wanted { depth: 100, nodes: 12 });
         assert!((12..12 + MOST_OUTCOMES).contains(&count(&small)), "{}", count(&small));
-        let (root, ..) = tree("grid-mo", 1.0, Wanted { depth: 0, nodes: 12 });
+        let (root, ..) = tree("grid-mo", "erm:1", Wanted { depth: 0, nodes: 12 });
         assert_eq!((count(&root), root.then), (1, Ending::Unshown));
     }
 }

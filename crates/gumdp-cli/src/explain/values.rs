@@ -1,9 +1,9 @@
 //! What is done in a situation and what it costs from there on: from the exact solution, or from a planner.
 
 use anyhow::Result;
-use gumdp::oracle::{self, Limits, OptimalPolicy, Solution};
+use gumdp::oracle::{Limits, OptimalPolicy, RiskSolution};
 use gumdp::rng::{self, Purpose};
-use gumdp::{Erm, GuidedPlanner, OccupancyState, Pair, Policy, Problem, play_on};
+use gumdp::{Erm, FixedRisk, GuidedPlanner, OccupancyState, Pair, Policy, Problem, play_on};
 use rayon::prelude::*;
 
 use crate::exact::unsolved;
@@ -12,7 +12,7 @@ use crate::interrupt::{self, Interrupted};
 /// Risk and expected final cost, given that one is there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
-    /// The entropic risk.
+    /// The risk, as the outer variable sees it if the measure has one.
     pub erm: f64,
     /// The expected cost.
     pub mean: f64,
@@ -38,16 +38,16 @@ pub trait Explainer {
 #[derive(Debug)]
 pub struct Exact<'a> {
     problem: &'a Problem,
-    erm: Erm,
     limits: Limits,
+    solution: &'a RiskSolution,
     policy: OptimalPolicy,
     task: &'a str,
 }
 
 impl<'a> Exact<'a> {
     /// Explains this solution.
-    pub fn new(problem: &'a Problem, erm: Erm, limits: Limits, solution: &Solution, task: &'a str) -> Self {
-        Self { problem, erm, limits, policy: solution.policy(), task }
+    pub fn new(problem: &'a Problem, limits: Limits, solution: &'a RiskSolution, task: &'a str) -> Self {
+        Self { problem, limits, solution, policy: solution.policy(), task }
     }
 }
 
@@ -70,9 +70,9 @@ impl Explainer for Exact<'_> {
         }
         if at.time >= self.problem.horizon() {
             let cost = self.problem.cost(at);
-            return Ok(Value { erm: cost, mean: cost, next_best: None });
+            return Ok(Value { erm: self.solution.of_cost(cost), mean: cost, next_best: None });
         }
-        let decision = oracle::decide(self.problem, self.erm, at, &self.limits);
+        let decision = self.solution.decide(at, &self.limits);
         let decision = decision.map_err(|error| unsolved(self.task, &error))?;
         let mdp = self.problem.mdp();
         let best = self.policy.best(at);
@@ -94,8 +94,10 @@ impl Explainer for Exact<'_> {
 pub struct Planned<'a> {
     /// What is planned.
     pub problem: &'a Problem,
-    /// The risk measure.
-    pub erm: Erm,
+    /// The risk measure with its outer variable.
+    pub fixed: FixedRisk,
+    /// What its risk counts besides: the price of the outer variable.
+    pub price: f64,
     /// Who plans.
     pub planner: GuidedPlanner,
     /// Seed of all random numbers.
@@ -138,6 +140,8 @@ impl Explainer for Planned<'_> {
         let costs: Result<Vec<f64>> = (0..self.runs).into_par_iter().map_init(|| self.planner.clone(), play).collect();
         let costs = costs?;
         self.progress.advance(1);
-        Ok(Value { erm: self.erm.of_samples(&costs), mean: Erm::MEAN.of_samples(&costs), next_best: None })
+        let counted: Vec<f64> = costs.iter().map(|&cost| self.fixed.of_cost(cost)).collect();
+        let erm = self.fixed.erm().of_samples(&counted) + self.price;
+        Ok(Value { erm, mean: Erm::MEAN.of_samples(&costs), next_best: None })
     }
 }

@@ -1,7 +1,10 @@
 //! The trade-off between mean and risk as numbers and as sentences; `commands/frontier.rs` prints it, `draw/frontier.rs`
 //! draws it.
 
+mod sampled;
 mod words;
+
+pub use sampled::{Sampled, Sampling, sample};
 
 use gumdp::oracle::{Behaviour, Change, Frontier, FrontierPoint};
 use gumdp::{Mdp, Pair, Risk, Task};
@@ -35,6 +38,8 @@ pub struct TradeOff {
     pub changes: Vec<Turn>,
     /// Whether every change that was seen is located.
     pub complete: bool,
+    /// How it was sampled; `null` if it is exact.
+    pub sampled: Option<Sampled>,
 }
 
 /// A measure by its name.
@@ -170,7 +175,7 @@ fn level_of(risk: Risk) -> f64 {
 
 impl TradeOff {
     /// The numbers and the words of a frontier.
-    pub fn new(task: &Task, measure: SweptName, frontier: &Frontier) -> Self {
+    pub fn new(task: &Task, measure: SweptName, frontier: &Frontier, sampled: Option<Sampled>) -> Self {
         let mdp = task.problem.mdp();
         let measure = Swept::of(measure);
         let behaviours: Vec<Facts> = frontier.behaviours.iter().map(|behaviour| facts(mdp, behaviour)).collect();
@@ -188,22 +193,34 @@ impl TradeOff {
                 to_level: levels[change.point].level,
                 before: change.before,
                 after: change.after,
-                visits: visits(mdp, &frontier.behaviours[change.before], &frontier.behaviours[change.after]),
+                // Visits that were sampled differ by chance.
+                visits: if sampled.is_some() {
+                    Vec::new()
+                } else {
+                    visits(mdp, &frontier.behaviours[change.before], &frontier.behaviours[change.after])
+                },
                 mean: after.mean - before.mean,
                 cvar95: after.cvar95 - before.cvar95,
                 worst: after.worst - before.worst,
                 sentence: String::new(),
             };
-            turn.sentence = words::sentence(measure, &turn, before, after);
+            turn.sentence = words::sentence(measure, &turn, before, after, sampled.is_some());
             turn
         };
         let changes = frontier.changes.iter().map(turn).collect();
-        Self { task: task.name.clone(), measure, levels, changes, behaviours, complete: frontier.complete }
+        Self { task: task.name.clone(), measure, levels, changes, behaviours, complete: frontier.complete, sampled }
     }
 
     /// How many levels there are, and what was found.
     pub fn origin(&self) -> String {
         let [level, measure] = self.measure.titles();
+        if let Some(Sampled { runs, simulations, because, .. }) = &self.sampled {
+            return format!(
+                "{measure} of the planner at {} levels ({level}), sampled: {runs} runs each with {simulations} simulations per \
+                 decision, all levels with the same luck; {because}",
+                self.levels.len()
+            );
+        }
         let count = self.behaviours.len();
         let behaviours = if count == 1 { "one behaviour".to_owned() } else { format!("{count} behaviours") };
         format!("lowest {measure} at {} levels ({level}), solved exactly: {behaviours}", self.levels.len())
@@ -212,7 +229,8 @@ impl TradeOff {
     /// The heading of the table.
     pub fn header(&self) -> [&'static str; 7] {
         let [level, measure] = self.measure.titles();
-        [level, measure, "mean", "sd", "CVaR 0.95", "worst", "behaviour"]
+        let last = if self.sampled.is_some() { "95 % of the mean" } else { "behaviour" };
+        [level, measure, "mean", "sd", "CVaR 0.95", "worst", last]
     }
 
     /// A row of the table.
@@ -220,7 +238,13 @@ impl TradeOff {
         let Row { level, risk, mean, sd, cvar95, worst, behaviour, .. } = self.levels[number];
         let mut cells = vec![beta(level)];
         cells.extend([risk, mean, sd, cvar95, worst].map(short));
-        cells.push((behaviour + 1).to_string());
+        cells.push(match &self.sampled {
+            Some(sampled) => {
+                let (low, high) = sampled.intervals[number].mean;
+                format!("{} – {}", short(low), short(high))
+            }
+            None => (behaviour + 1).to_string(),
+        });
         cells
     }
 

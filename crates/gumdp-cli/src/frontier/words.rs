@@ -9,10 +9,14 @@ const NAMED: usize = 3;
 const EXTREME: f64 = 1e9;
 
 /// From when on it is optimal to do what, and what that costs and saves.
-pub fn sentence(measure: Swept, turn: &Turn, before: &Facts, after: &Facts) -> String {
-    let acts = [starts(before, after), goes(&turn.visits)];
+pub fn sentence(measure: Swept, turn: &Turn, before: &Facts, after: &Facts, sampled: bool) -> String {
+    let acts = [starts(before, after, sampled), goes(&turn.visits)];
     let acts: Vec<String> = acts.into_iter().flatten().collect();
-    let acts = if acts.is_empty() { "the same visits come in another order".to_owned() } else { acts.join("; ") };
+    let acts = match (acts.is_empty(), sampled) {
+        (true, true) => "the planner's costs are others".to_owned(),
+        (true, false) => "the same visits come in another order".to_owned(),
+        _ => acts.join("; "),
+    };
     format!("{} {acts}. {}.", from(measure, turn, before, after), bill(turn.mean, turn.cvar95, turn.worst))
 }
 
@@ -20,6 +24,11 @@ pub fn sentence(measure: Swept, turn: &Turn, before: &Facts, after: &Facts) -> S
 pub fn sentences(trade_off: &TradeOff, most: usize) -> Vec<String> {
     let [level, measure] = trade_off.measure.titles();
     let (Some(first), Some(last)) = (trade_off.levels.first(), trade_off.levels.last()) else { return Vec::new() };
+    if trade_off.changes.is_empty() && trade_off.sampled.is_some() {
+        return vec![format!(
+            "No two neighbouring levels differ by more than chance in mean, {measure} or worst 5 %; more --runs may show more."
+        )];
+    }
     if trade_off.changes.is_empty() {
         return vec![format!(
             "The same behaviour is optimal at every level: there is nothing to choose between low mean and low {measure}."
@@ -34,8 +43,16 @@ pub fn sentences(trade_off: &TradeOff, most: usize) -> Vec<String> {
         sentences.push(format!("{them} left out here; frontier.json and --json have all."));
     }
     if !trade_off.complete {
+        let left = trade_off.changes.iter().filter(|turn| turn.at.is_none()).count();
+        sentences.push(format!(
+            "There are more changes than were looked for between the levels; the largest were looked for first, {left} are not \
+             located, and more may lie between them; give fewer --levels, closer together."
+        ));
+    }
+    if trade_off.sampled.is_some() {
         sentences.push(
-            "There are more changes than were looked for between the levels; give fewer --levels, closer together."
+            "All this is sampled: a change is told where the 99 % interval of a paired difference between two levels excludes 0, \
+             and lies somewhere between them."
                 .to_owned(),
         );
     }
@@ -54,7 +71,9 @@ fn from(measure: Swept, turn: &Turn, before: &Facts, after: &Facts) -> String {
         return format!("From a {level} between {low} and {high} on");
     };
     let size = at.abs() * spread;
-    if size < 1.0 / EXTREME {
+    if measure != Swept::Erm {
+        format!("From {level} ≈ {} on", significant(at))
+    } else if size < 1.0 / EXTREME {
         format!("As soon as {level} is above 0,")
     } else if size > EXTREME {
         format!("In the limit {level} = {},", if at > 0.0 { "inf" } else { "-inf" })
@@ -64,7 +83,7 @@ fn from(measure: Swept, turn: &Turn, before: &Facts, after: &Facts) -> String {
 }
 
 /// What is done first, if that changes.
-fn starts(before: &Facts, after: &Facts) -> Option<String> {
+fn starts(before: &Facts, after: &Facts, sampled: bool) -> Option<String> {
     let changed: Vec<_> = before.first.iter().zip(&after.first).filter(|(old, new)| old.action != new.action).collect();
     let (old, new) = changed.first()?;
     let place = if before.first.len() > 1 { format!(" in {}", old.state) } else { String::new() };
@@ -73,7 +92,8 @@ fn starts(before: &Facts, after: &Facts) -> Option<String> {
         1 => " (and another first action changes)".to_owned(),
         count => format!(" (and {count} other first actions change)"),
     };
-    Some(format!("it is optimal to begin{place} with \"{}\" instead of \"{}\"{more}", new.action, old.action))
+    let who = if sampled { "the planner mostly begins" } else { "it is optimal to begin" };
+    Some(format!("{who}{place} with \"{}\" instead of \"{}\"{more}", new.action, old.action))
 }
 
 /// Where one goes, if that changes.

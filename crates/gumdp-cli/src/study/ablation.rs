@@ -8,7 +8,7 @@ use gumdp::tasks;
 
 use super::book::Row;
 use super::variant::Variant;
-use super::worlds::sparse_tasks;
+use super::worlds::{Sample, sparse_tasks};
 use super::{Block, Findings, Job, Verdict, dot, groups};
 use crate::figure::{Dot, DotPlot, DotRow};
 use crate::number::{beta, known};
@@ -25,7 +25,7 @@ const LEAST_GAP: f64 = 1e-3;
 pub fn jobs() -> Result<Vec<Job>> {
     let built_in = tasks::NAMES.into_iter().filter(|&name| name != "rooms").filter_map(tasks::get);
     let mut jobs = Vec::new();
-    for task in built_in.map(Arc::new).chain(sparse_tasks()?) {
+    for task in built_in.map(Arc::new).chain(sparse_tasks(Sample::Known)?) {
         let name = task.name.as_str();
         let runs = if LONG.0.contains(&name) { LONG.1 } else { RUNS };
         // One run of it would take minutes.

@@ -22,7 +22,7 @@ pub fn jobs() -> Result<Vec<Job>> {
     for (name, text) in maps().into_iter().map(on_map) {
         worlds.push(task(name, &text)?);
     }
-    worlds.extend(sparse_tasks()?);
+    worlds.extend(sparse_tasks(Sample::Fresh)?);
     let of_world = |world: &Arc<Task>| {
         let at = |&beta| Variant::PLANNERS.map(|variant| Job::new(world, beta, variant, world.defaults.runs));
         world.defaults.betas.iter().flat_map(at).collect::<Vec<_>>()
@@ -30,9 +30,26 @@ pub fn jobs() -> Result<Vec<Job>> {
     Ok(worlds.iter().flat_map(of_world).collect())
 }
 
+/// Which sparse random problems are generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sample {
+    /// Those that settings were chosen on.
+    Known,
+    /// Others of the same kinds.
+    Fresh,
+}
+
 /// The sparse random problems.
-pub fn sparse_tasks() -> Result<Vec<Arc<Task>>> {
-    sparse().into_iter().map(without_map).map(|(name, text)| task(name, &text)).collect()
+pub fn sparse_tasks(sample: Sample) -> Result<Vec<Arc<Task>>> {
+    let (prefix, seed, runs) = match sample {
+        Sample::Known => ("random", 0, 200),
+        Sample::Fresh => ("sparse", 100, 500),
+    };
+    let of_kind = |(kind, problem): (&str, Sparse)| {
+        let text = problem.text(seed + problem.objective as u64) + &without_map(runs);
+        task(&format!("{prefix}-{kind}"), &text)
+    };
+    sparse().into_iter().map(of_kind).collect()
 }
 
 fn task(name: &str, text: &str) -> Result<Arc<Task>> {
@@ -61,12 +78,12 @@ fn sparse() -> Vec<(&'static str, Sparse)> {
         objective,
     };
     vec![
-        ("random-linear", problem(30, 4, 3, 30, 0.99, Aim::Linear)),
-        ("random-maximum", problem(15, 3, 3, 20, 0.97, Aim::Maximum)),
-        ("random-minimum", problem(15, 3, 2, 20, 0.97, Aim::Minimum)),
-        ("random-entropy", problem(20, 2, 3, 30, 0.99, Aim::Entropy)),
-        ("random-squared", problem(12, 3, 2, 15, 0.95, Aim::SquaredDistance)),
-        ("random-absolute", problem(12, 2, 3, 20, 0.98, Aim::AbsoluteDistance)),
+        ("linear", problem(30, 4, 3, 30, 0.99, Aim::Linear)),
+        ("maximum", problem(15, 3, 3, 20, 0.97, Aim::Maximum)),
+        ("minimum", problem(15, 3, 2, 20, 0.97, Aim::Minimum)),
+        ("entropy", problem(20, 2, 3, 30, 0.99, Aim::Entropy)),
+        ("squared", problem(12, 3, 2, 15, 0.95, Aim::SquaredDistance)),
+        ("absolute", problem(12, 2, 3, 20, 0.98, Aim::AbsoluteDistance)),
     ]
 }
 
@@ -80,13 +97,12 @@ fn on_map((name, text): (&'static str, String)) -> (&'static str, String) {
     (name, text + &settings)
 }
 
-/// With the settings of the paper's illustrative tasks.
-fn without_map((name, problem): (&'static str, Sparse)) -> (&'static str, String) {
-    let settings = format!(
-        "[experiment]\nbeta = {BETAS}\nruns = 200\nsimulations = 500\n\
+/// The settings of the paper's illustrative tasks.
+fn without_map(runs: u32) -> String {
+    format!(
+        "[experiment]\nbeta = {BETAS}\nruns = {runs}\nsimulations = 500\n\
          [planner]\nexploration = 1\nvariant = \"illustrative\"\n"
-    );
-    (name, problem.text(problem.objective as u64) + &settings)
+    )
 }
 
 /// The table and the picture.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::document::{Key, Table, Value, shortened};
 use super::dynamics::{ACTIONS, MAX_STATES, Map, Situation};
 use super::error::FileError;
+use super::mistakes::MAX_MISTAKES;
 use super::scene::{GridScene, Scene, Sticky, Terrain};
 use super::world::{ALL, World};
 use crate::model::{Pair, State};
@@ -228,18 +229,23 @@ fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileErr
     }
     let mut terrain_of_cell = Vec::with_capacity(lines.len() * columns);
     let (mut starts, mut homes) = (Vec::new(), Vec::new());
+    let (mut mistakes, mut unknown) = (Vec::new(), BTreeSet::new());
     for (row, line) in lines.iter().enumerate() {
         let width = line.chars().count();
-        if width != columns {
+        if width != columns && mistakes.len() <= MAX_MISTAKES {
             let message = format!("row {row} of map has {width} cells; the first row has {columns}");
-            return Err(at_cell(value, &lines, row, 0, message));
+            mistakes.push(at_cell(value, &lines, row, 0, message));
         }
         for (column, symbol) in line.chars().enumerate() {
             let Some(&terrain) = legend.number.get(&symbol) else {
+                if mistakes.len() > MAX_MISTAKES || !unknown.insert(symbol) {
+                    continue;
+                }
                 let known: Vec<String> = legend.terrains.iter().map(|terrain| terrain.symbol.to_string()).collect();
                 let message = format!("'{}' at ({row},{column}) of map is not in legend", symbol.escape_debug());
                 let hint = format!("the characters of legend are {}", known.join(" "));
-                return Err(at_cell(value, &lines, row, column, message).hint(hint));
+                mistakes.push(at_cell(value, &lines, row, column, message).hint(hint));
+                continue;
             };
             let cell = terrain_of_cell.len() as u32;
             let Terrain { start, home, .. } = legend.terrains[terrain as usize];
@@ -247,6 +253,13 @@ fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileErr
             homes.extend(home.then_some(cell));
             terrain_of_cell.push(terrain);
         }
+    }
+    // All of them are told; nothing can be made of such a map.
+    if let Some(last) = mistakes.pop() {
+        for mistake in mistakes {
+            value.accept::<()>(Err(mistake))?;
+        }
+        return Err(last);
     }
     let place = |cell: u32| format!("({},{})", cell as usize / columns, cell as usize % columns);
     if let [first, second, ..] = homes[..] {

@@ -64,6 +64,8 @@ pub struct GuidedPlanner {
     erm: Erm,
     settings: GuidedSettings,
     moves: Moves,
+    /// Logarithm of the factor by which each step to go makes the search harder.
+    growth: f64,
     /// Whether what is minimised is linear: then marginal backward induction is exact.
     linear: bool,
     marginal: Marginal,
@@ -108,6 +110,7 @@ impl GuidedPlanner {
             linear: problem.objective().as_linear().is_some() && matches!(risk, FixedRisk::Erm(_)),
             marginal: Marginal::new(problem, &moves),
             settings,
+            growth: moves.growth(),
             moves,
             tree: Tree::default(),
             evaluator: problem.path_evaluator(),
@@ -174,7 +177,7 @@ impl GuidedPlanner {
     fn within_reach(&self, steps: usize) -> bool {
         let GuidedSettings { reach, .. } = self.settings;
         let simulations = self.settings.usual() as f64;
-        let near = || steps as f64 * self.moves.branching().ln() <= reach * simulations.ln();
+        let near = || steps as f64 * self.growth <= reach * simulations.ln();
         !self.linear && reach > 0.0 && (reach == f64::INFINITY || near())
     }
 

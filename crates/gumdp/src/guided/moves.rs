@@ -96,9 +96,18 @@ impl Moves {
         self.all.len()
     }
 
-    /// Mean number of moves of a state.
-    pub(super) fn branching(&self) -> f64 {
-        self.all.len() as f64 / (self.first.len() - 1) as f64
+    /// The logarithm of what one more step makes of the simulations that a search needs, the mean over all states: half that of
+    /// the number of moves, since poor moves can be cut as in alpha-beta search, and the entropy of their outcomes, since chance
+    /// cannot.
+    pub(super) fn growth(&self) -> f64 {
+        let states = self.first.windows(2).map(|bounds| {
+            let own = bounds[0]..bounds[1];
+            let count = own.len() as f64;
+            let entropy =
+                |number| self.outcomes(number).iter().map(|to| -to.probability * to.probability.ln()).sum::<f64>();
+            0.5 * count.ln() + own.map(entropy).sum::<f64>() / count
+        });
+        states.sum::<f64>() / (self.first.len() - 1) as f64
     }
 
     /// The moves of a state, by number.

@@ -13,8 +13,9 @@ use crate::planner::{Budget, MAX_SIMULATIONS, PlannerError};
 pub struct GuidedSettings {
     /// When a decision's search ends; it may end earlier if nothing is left to be found out.
     pub budget: Budget,
-    /// The tree is searched where (steps to go)·ln(moves per state) ≤ reach·ln(simulations). Farther from the horizon it would
-    /// see too little of what is to come, and marginal backward induction plays alone. 0 is never, ∞ always.
+    /// The tree is searched where (steps to go)·(½ ln(moves) + entropy of a move's outcomes) ≤ reach·ln(simulations), means over
+    /// states. Farther from the horizon it would see too little of what is to come, and marginal backward induction plays
+    /// alone. 0 is never, ∞ always.
     pub reach: f64,
     /// The exploration constant θ of the tree.
     pub exploration: f64,
@@ -26,7 +27,7 @@ pub struct GuidedSettings {
 
 impl Default for GuidedSettings {
     fn default() -> Self {
-        Self { budget: Budget::simulations(1000), reach: 2.0, exploration: 0.2, rollouts: 4, caution: 1.0 }
+        Self { budget: Budget::simulations(1000), reach: 1.25, exploration: 0.2, rollouts: 4, caution: 2.0 }
     }
 }
 

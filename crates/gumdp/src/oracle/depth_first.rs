@@ -1,6 +1,6 @@
 //! Depth-first evaluation of a subtree of the occupancy MDP: no memory but the path, nothing merged.
 
-use super::aim::Aim;
+use super::aim::{Aim, Terminals};
 use super::known_cost;
 use super::reduced::{Reduced, Successor};
 use crate::problem::Problem;
@@ -135,6 +135,30 @@ impl<'a, const AIMS: usize> Walker<'a, AIMS> {
         best
     }
 
+    /// Adds the final costs below (time, state, features) in the order in which [`Replay`] asks for them.
+    pub(super) fn gather(&mut self, time: usize, state: u32, features: &[f64], costs: &mut Vec<f64>) {
+        self.path[..self.width].copy_from_slice(features);
+        self.gather_below(time, state, 0, costs);
+    }
+
+    fn gather_below(&mut self, time: usize, state: u32, at: usize, costs: &mut Vec<f64>) {
+        let reduced = self.reduced;
+        if time + 1 == self.problem.horizon() {
+            for &pair in reduced.last_pairs(state) {
+                let below = self.descend(time, pair, at);
+                let features = &self.path[below..below + self.width];
+                costs.push(known_cost(self.problem.objective().value_of_features(features)));
+            }
+        } else if !self.stop.is_requested() {
+            for &choice in reduced.choices(state) {
+                let below = self.descend(time, choice.pair, at);
+                for successor in reduced.successors(choice) {
+                    self.gather_below(time + 1, successor.state, below, costs);
+                }
+            }
+        }
+    }
+
     /// Writes the features after `pair` below `at` in the path, and returns where.
     #[inline]
     fn descend(&mut self, time: usize, pair: u32, at: usize) -> usize {
@@ -144,5 +168,101 @@ impl<'a, const AIMS: usize> Walker<'a, AIMS> {
         features.copy_from_slice(&above[at..]);
         self.problem.objective().add(features, pair as usize, self.problem.masses()[time]);
         below
+    }
+}
+
+/// Walks through subtrees whose final costs are known. The bits are those of [`Walker`].
+pub(super) struct Replay<'a, const AIMS: usize> {
+    reduced: &'a Reduced,
+    aims: [Aim; AIMS],
+    /// What is left of the costs.
+    costs: std::slice::Iter<'a, f64>,
+    solved: Vec<[Solved; AIMS]>,
+}
+
+impl<'a, const AIMS: usize> Replay<'a, AIMS> {
+    pub(super) fn new(reduced: &'a Reduced, aims: [Aim; AIMS], costs: &'a [f64]) -> Self {
+        Self { reduced, aims, costs: costs.iter(), solved: Vec::new() }
+    }
+
+    /// Solves the next tree: that of a state when so many steps remain.
+    pub(super) fn solve(&mut self, remaining: usize, state: u32) -> [Solved; AIMS] {
+        let reduced = self.reduced;
+        let mut best = [Solved::UNSOLVED; AIMS];
+        if remaining == 1 {
+            for (&pair, &cost) in reduced.last_pairs(state).iter().zip(self.costs.by_ref()) {
+                let solved = self.aims.map(|aim| Solved { value: aim.terminal.of(cost), mean: cost, pair });
+                Solved::better(&mut best, solved);
+            }
+            return best;
+        }
+        for &choice in reduced.choices(state) {
+            let successors = reduced.successors(choice);
+            let solved = if let [only] = successors {
+                self.solve(remaining - 1, only.state).map(|solved| Solved { pair: choice.pair, ..solved })
+            } else {
+                let first = self.solved.len();
+                for successor in successors {
+                    let solved = self.solve(remaining - 1, successor.state);
+                    self.solved.push(solved);
+                }
+                let solved = Solved::of_choices(choice.pair, successors, self.solved[first..].iter(), &self.aims);
+                self.solved.truncate(first);
+                solved
+            };
+            Solved::better(&mut best, solved);
+        }
+        best
+    }
+}
+
+/// Walks through subtrees whose final costs are known and finite, for risk-neutral aims. Nothing but values comes out, with a
+/// rounding of their own.
+pub(super) struct NeutralReplay<'a, T, const AIMS: usize> {
+    reduced: &'a Reduced,
+    terminals: &'a T,
+    /// What is left of the costs.
+    costs: std::slice::Iter<'a, f64>,
+}
+
+impl<'a, T: Terminals<AIMS>, const AIMS: usize> NeutralReplay<'a, T, AIMS> {
+    pub(super) fn new(reduced: &'a Reduced, terminals: &'a T, costs: &'a [f64]) -> Self {
+        Self { reduced, terminals, costs: costs.iter() }
+    }
+
+    /// Solves the next tree: that of a state when so many steps remain.
+    pub(super) fn solve(&mut self, remaining: usize, state: u32) -> [f64; AIMS] {
+        let reduced = self.reduced;
+        let mut best = [f64::INFINITY; AIMS];
+        if remaining == 1 {
+            for (_, &cost) in reduced.last_pairs(state).iter().zip(self.costs.by_ref()) {
+                lower(&mut best, &self.terminals.of(cost));
+            }
+            return best;
+        }
+        for &choice in reduced.choices(state) {
+            let mut expected = [0.0; AIMS];
+            for successor in reduced.successors(choice) {
+                add(&mut expected, successor.probability, &self.solve(remaining - 1, successor.state));
+            }
+            lower(&mut best, &expected);
+        }
+        best
+    }
+}
+
+/// The lower of two for each aim.
+#[inline]
+pub(super) fn lower<const AIMS: usize>(best: &mut [f64; AIMS], other: &[f64; AIMS]) {
+    for (best, other) in best.iter_mut().zip(other) {
+        *best = if *other < *best { *other } else { *best };
+    }
+}
+
+/// Adds a share of each.
+#[inline]
+pub(super) fn add<const AIMS: usize>(sum: &mut [f64; AIMS], share: f64, other: &[f64; AIMS]) {
+    for (sum, other) in sum.iter_mut().zip(other) {
+        *sum += share * other;
     }
 }

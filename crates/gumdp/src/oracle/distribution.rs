@@ -36,6 +36,21 @@ impl Law {
         Self { values, probabilities }
     }
 
+    /// The law of equally likely costs; `None` if there are none or one is not finite.
+    ///
+    /// ```
+    /// use gumdp::oracle::Law;
+    /// let law = Law::of_samples(&[2.0, 1.0, 2.0, 4.0]).unwrap();
+    /// assert_eq!((law.values(), law.mean()), (&[1.0, 2.0, 4.0][..], 2.25));
+    /// assert!(Law::of_samples(&[]).is_none() && Law::of_samples(&[f64::NAN]).is_none());
+    /// ```
+    #[must_use]
+    pub fn of_samples(costs: &[f64]) -> Option<Self> {
+        let share = 1.0 / costs.len() as f64;
+        let usable = !costs.is_empty() && costs.iter().all(|cost| cost.is_finite());
+        usable.then(|| Self::new(costs.iter().map(|&cost| (cost, share)).collect()))
+    }
+
     /// The possible costs, ascending. See the [example](distribution()).
     #[must_use]
     pub fn values(&self) -> &[f64] {

@@ -16,7 +16,7 @@ use super::optimal::{OptimalPolicy, optimum};
 use super::{OracleError, check_bounded};
 use crate::model::{Pair, State};
 use crate::problem::Problem;
-use crate::risk::{Erm, Risk};
+use crate::risk::{Cvar, Erm, Evar, Risk};
 
 /// A behaviour whose risk is this close to the optimum, relative to its largest cost, is optimal: the rest is rounding.
 const ROUNDING: f64 = 1e-11;
@@ -25,9 +25,15 @@ const WIDTH: f64 = 1e-6;
 /// How exactly crossings are located, relative to β.
 const LOCATED: f64 = 1e-9;
 /// Laws are equal if their costs and probabilities are as close as this.
-const EQUAL: f64 = 1e-12;
+const EQUAL: f64 = 1e-9;
 /// Behaviours after which no more are looked for between levels.
 const MOST_BEHAVIOURS: usize = 256;
+/// Solutions of measures that are not entropic after which no more are looked for: each is a search of its own.
+const MOST_SEARCHES: usize = 32;
+/// How exactly crossings of such measures are located.
+const LEVEL_LOCATED: f64 = 1e-9;
+/// Gaps that are looked into at once, the widest first.
+const AT_ONCE: usize = 8;
 
 /// Optimal behaviour over the attitude to risk. See the [example](frontier()).
 #[derive(Clone, Debug)]
@@ -38,7 +44,7 @@ pub struct Frontier {
     pub behaviours: Vec<Behaviour>,
     /// Where one takes over from another, in that order.
     pub changes: Vec<Change>,
-    /// Whether every change between entropic measures is located; false if there are too many.
+    /// Whether every change between measures of one kind is located; false if there are too many.
     pub complete: bool,
 }
 
@@ -71,15 +77,16 @@ pub struct Change {
     pub before: usize,
     /// The number of the one that is from here on.
     pub after: usize,
-    /// The β from which on the later one is better, to within 1e-6 of β and rounding; `None` if it is only known to lie
-    /// between two points.
+    /// The β from which on the later one is better, to within 1e-6 of β and rounding; for `CVaR` and `EVaR` the level at which
+    /// the risks of the two cross and no behaviour is better by more than 1e-6. `None` if it is only known to lie between two
+    /// points.
     pub beta: Option<f64>,
     /// The number of the first point that is not before the change.
     pub point: usize,
 }
 
 /// Optimal behaviour for many attitudes to risk, in the order given, which should be that of growing aversion; and between
-/// neighbouring entropic ones the β at which it changes.
+/// neighbouring ones of one kind the β or level at which it changes.
 ///
 /// ```
 /// use gumdp::oracle::{Limits, frontier};
@@ -119,12 +126,17 @@ pub fn frontier(problem: &Problem, risks: &[Risk], limits: &Limits) -> Result<Fr
         if before == after {
             continue;
         }
-        match (pair[0].risk, pair[1].risk) {
-            (Risk::Erm(low), Risk::Erm(high)) => {
-                gaps.push(Gap { low: low.beta(), high: high.beta(), before, after, point });
+        let kind_and_ends = match (pair[0].risk, pair[1].risk) {
+            (Risk::Erm(low), Risk::Erm(high)) => (Kind::Erm, low.beta(), high.beta()),
+            (Risk::Cvar(low), Risk::Cvar(high)) => (Kind::Cvar, low.level(), high.level()),
+            (Risk::Evar(low), Risk::Evar(high)) => (Kind::Evar, low.level(), high.level()),
+            _ => {
+                changes.push((0.0, Change { before, after, beta: None, point }));
+                continue;
             }
-            _ => changes.push((0.0, Change { before, after, beta: None, point })),
-        }
+        };
+        let (kind, low, high) = kind_and_ends;
+        gaps.push(Gap { kind, low, high, before, after, point });
     }
     let complete = found.locate(gaps, &mut changes)?;
     // Changes between the same two points are in the order of β, which may fall if the levels do.
@@ -137,9 +149,30 @@ pub fn frontier(problem: &Problem, risks: &[Risk], limits: &Limits) -> Result<Fr
     Ok(renumbered(points, found.behaviours, changes, complete))
 }
 
-/// A change between two β that is not located yet.
+/// The measures whose level is swept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Erm,
+    Cvar,
+    Evar,
+}
+
+impl Kind {
+    /// The measure at a level between two that exist.
+    fn at(self, level: f64) -> Risk {
+        let entropic = || Risk::Erm(Erm::new(level).unwrap_or(Erm::MEAN));
+        match self {
+            Self::Erm => entropic(),
+            Self::Cvar => Cvar::new(level).map_or_else(|_| entropic(), Risk::Cvar),
+            Self::Evar => Evar::new(level).map_or_else(|_| entropic(), Risk::Evar),
+        }
+    }
+}
+
+/// A change between two levels that is not located yet.
 #[derive(Clone, Copy)]
 struct Gap {
+    kind: Kind,
     low: f64,
     high: f64,
     before: usize,
@@ -223,34 +256,76 @@ impl Found<'_> {
         Ok(self.behaviours.len() - 1)
     }
 
-    /// Finds the β of each change, and the changes between, each after a β that it does not come before; returns whether all
-    /// were located.
+    /// How much two behaviours differ: in the mean, in the middle and at both ends of the law.
+    fn distance(&self, gap: &Gap) -> f64 {
+        let (before, after) = (&self.behaviours[gap.before].law, &self.behaviours[gap.after].law);
+        let part = |of: fn(&Law) -> f64| (of(before) - of(after)).abs();
+        part(Law::mean) + part(Law::min) + part(Law::max) + part(|law| law.quantile(0.95))
+    }
+
+    /// Finds the β of each change, and the changes between, each after a β that it does not come before, the largest first;
+    /// returns whether all were located.
     fn locate(&mut self, mut gaps: Vec<Gap>, changes: &mut Vec<(f64, Change)>) -> Result<bool, OracleError> {
+        let mut searches = 0;
         while !gaps.is_empty() {
-            if self.behaviours.len() > MOST_BEHAVIOURS {
+            if self.behaviours.len() > MOST_BEHAVIOURS || searches >= MOST_SEARCHES {
                 let unlocated =
                     |Gap { low, before, after, point, .. }| (low, Change { before, after, beta: None, point });
                 changes.extend(gaps.into_iter().map(unlocated));
                 return Ok(false);
             }
-            let erms: Vec<Erm> = gaps.iter().map(|gap| self.crossing(gap)).collect();
-            let solved = optima(self.problem, &erms, self.limits)?;
+            gaps.sort_by(|a, b| self.distance(b).total_cmp(&self.distance(a)).then(a.low.total_cmp(&b.low)));
+            let later = gaps.split_off(gaps.len().min(AT_ONCE));
+            let entropic = gaps.iter().filter(|gap| gap.kind == Kind::Erm);
+            let erms: Vec<Erm> = entropic.map(|gap| self.crossing(gap)).collect();
+            let mut solved = erms.iter().zip(optima(self.problem, &erms, self.limits)?);
             let mut next = Vec::new();
-            for ((gap, &erm), optimum) in gaps.into_iter().zip(&erms).zip(solved) {
-                let Gap { low, high, before, after, point } = gap;
-                let beta = erm.beta();
-                let settled = [before, after].into_iter().any(|end| self.is_optimal(end, erm, optimum.value));
-                let third = if settled { before } else { self.solve(erm)? };
+            for gap in gaps {
+                let Gap { kind, low, high, before, after, point } = gap;
+                let (at, third) = match if kind == Kind::Erm { solved.next() } else { None } {
+                    Some((&erm, optimum)) => {
+                        let settled = [before, after].into_iter().any(|end| self.is_optimal(end, erm, optimum.value));
+                        (erm.beta(), if settled { before } else { self.solve(erm)? })
+                    }
+                    None => {
+                        searches += 1;
+                        self.search(&gap)?
+                    }
+                };
                 if [before, after].contains(&third) {
-                    changes.push((beta, Change { before, after, beta: Some(beta), point }));
+                    changes.push((at, Change { before, after, beta: Some(at), point }));
                 } else {
-                    next.push(Gap { low, high: beta, before, after: third, point });
-                    next.push(Gap { low: beta, high, before: third, after, point });
+                    next.push(Gap { kind, low, high: at, before, after: third, point });
+                    next.push(Gap { kind, low: at, high, before: third, after, point });
                 }
             }
+            next.extend(later);
             gaps = next;
         }
         Ok(true)
+    }
+
+    /// The level at which the risks of two behaviours cross, and a behaviour that is optimal there: one of them if it is.
+    fn search(&mut self, gap: &Gap) -> Result<(f64, usize), OracleError> {
+        let (before, after) = (&self.behaviours[gap.before].law, &self.behaviours[gap.after].law);
+        let (mut low, mut high) = (gap.low, gap.high);
+        while (high - low).abs() > LEVEL_LOCATED {
+            let middle = f64::midpoint(low, high);
+            let risk = gap.kind.at(middle);
+            if after.risk(risk) < before.risk(risk) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        let level = f64::midpoint(low, high);
+        let risk = gap.kind.at(level);
+        let solution = minimise(self.problem, risk, self.limits)?;
+        let bound = solution.high.max(solution.low + WIDTH);
+        if before.risk(risk) <= bound || after.risk(risk) <= bound {
+            return Ok((level, gap.before));
+        }
+        Ok((level, self.add(&solution.policy())?))
     }
 
     /// Where the risk of the later behaviour falls below that of the earlier one. No β is too large: the bisection is over

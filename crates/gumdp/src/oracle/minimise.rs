@@ -1,8 +1,9 @@
 //! The lowest possible value of any risk measure, as a certified interval.
 //!
-//! `CVaR`, `EVaR` and their like are minima over one outer variable ([`super::outer`]). The best policy found gives an upper
-//! bound; intervals of the outer variable are excluded, or halved and looked at again, until no value of it can beat that
-//! bound by more than the tolerance. Found policies are improved by taking the best outer variable for their law in turn.
+//! `CVaR`, `EVaR` and their like are minima over one outer variable ([`super::outer`]). The best value found for any of its
+//! values is an upper bound; intervals of the outer variable are excluded, or halved and looked at again, until no value of it
+//! can beat that bound by more than the tolerance. Values are cheap, many of them come out of one pass; policies and their
+//! laws are computed only where the search starts and ends.
 //! Not here: entropic risks, whose optimum needs no search ([`super::optimum()`]).
 
 use super::decide::{ExactDecision, decide_for};
@@ -21,8 +22,16 @@ const WIDTH: f64 = 1e-6;
 /// The part of it that is excluded, and the part that is claimed; the rest is for rounding.
 const EXCLUDED: f64 = 0.9;
 const CLAIMED: f64 = 0.95;
+/// The least gain that is worth looking at, as a part of the width.
+const WORTHWHILE: f64 = 0.01;
 /// Turns of taking the best policy for an outer variable and the best outer variable for the policy.
 const TURNS: usize = 20;
+/// Values of the outer variable looked at first, and how often values closer to the best of them are.
+const FIRST_LOOK: usize = 16;
+const CLOSER_LOOKS: usize = 3;
+/// Values on either side of the best in a closer look, which has them this much closer.
+const NEIGHBOURS: i32 = 4;
+const CLOSER: f64 = NEIGHBOURS as f64 + 0.5;
 /// Solves after which the search gives up: hours, and no problem is known to need them.
 const MOST_SOLVES: u64 = 1 << 18;
 
@@ -78,6 +87,21 @@ impl RiskSolution {
     #[must_use]
     pub fn inner(&self) -> &Solution {
         &self.solution
+    }
+
+    /// What a final cost counts for when the outer variable is fixed at its best value: the risk of the policy is the mean of
+    /// this for `CVaR` and mixtures, and the entropic risk for `EVaR`. The cost itself if there is no such variable.
+    ///
+    /// ```
+    /// use gumdp::oracle::{Limits, minimise};
+    /// let problem = gumdp::tasks::get("rooms").unwrap().problem;
+    /// let solution = minimise(&problem, gumdp::Erm::new(2.0)?.into(), &Limits::QUICK)?;
+    /// assert_eq!(solution.of_cost(0.25), 0.25);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn of_cost(&self, cost: f64) -> f64 {
+        self.family.map_or(cost, |(outer, y)| outer.risk(y, outer.aim(y).terminal.of(cost)))
     }
 
     /// One decision with its reasons, as [`super::decide()`] gives it, with the outer variable fixed at its best value. What an
@@ -146,23 +170,19 @@ pub fn minimise(problem: &Problem, risk: Risk, limits: &Limits) -> Result<RiskSo
     };
     let extremes = passes.solve(&[Erm::BEST.into(), Erm::MEAN.into(), Erm::WORST.into()])?;
     let [lowest, mean, minimax] = [0, 1, 2].map(|k| extremes[k].value);
-    let starts = match outer {
-        Outer::Lambda(_) => [lowest, minimax],
-        Outer::Beta { .. } => [0.0, f64::INFINITY],
-    };
-    let mut search = Search { problem, risk, outer, limits, best: Best::of_start(starts[0]), passes };
-    for start in starts {
-        search.improve(start)?;
-    }
     let width = tolerance(problem, &outer);
+    let best = Best { risk: f64::INFINITY, outer: 0.0, policy: None };
+    let mut search = Search { problem, risk, outer, limits, best, passes, width };
+    search.start(lowest, mean, minimax)?;
+    let mut low = search.best.risk;
     // No risk measure here is below the mean.
     if search.best.risk - mean > EXCLUDED * width {
         let open = search.intervals(lowest, mean);
-        let finished = search.exclude(open, EXCLUDED * width)?;
-        search.best.low = if finished { search.best.risk - CLAIMED * width } else { mean };
+        let finished = search.exclude(open)?;
+        low = if finished { search.best.risk - CLAIMED * width } else { mean };
+        search.improve(search.best.outer)?;
     }
-    let low = search.best.low.max(mean).min(search.best.risk);
-    search.solution(low)
+    search.solution(low.max(mean))
 }
 
 /// How wide the interval may be, at least as wide as rounding.
@@ -173,18 +193,21 @@ fn tolerance(problem: &Problem, outer: &Outer) -> f64 {
     WIDTH.max(rounding)
 }
 
-/// The best policy so far.
+/// The best so far.
 struct Best {
+    /// A risk that some policy attains.
     risk: f64,
-    low: f64,
+    /// The outer variable for which it does.
     outer: f64,
-    solution: Option<Solution>,
+    /// The best policy looked at.
+    policy: Option<Found>,
 }
 
-impl Best {
-    fn of_start(outer: f64) -> Self {
-        Self { risk: f64::INFINITY, low: f64::NEG_INFINITY, outer, solution: None }
-    }
+/// A policy with its risk and the best outer variable for its law.
+struct Found {
+    risk: f64,
+    outer: f64,
+    solution: Solution,
 }
 
 struct Search<'a> {
@@ -194,6 +217,8 @@ struct Search<'a> {
     limits: &'a Limits,
     passes: Passes<'a>,
     best: Best,
+    /// How wide the certified interval may be.
+    width: f64,
 }
 
 impl Search<'_> {
@@ -213,6 +238,35 @@ impl Search<'_> {
         }
     }
 
+    /// Looks at values all over the range of the outer variable, closer around the best of them, and finds a policy there.
+    fn start(&mut self, lowest: f64, mean: f64, minimax: f64) -> Result<(), OracleError> {
+        let scale = if minimax > mean { 1.0 / (minimax - mean) } else { 0.0 };
+        let (mut step, candidates) = match self.outer {
+            Outer::Lambda(_) => {
+                let step = (minimax - lowest) / (FIRST_LOOK - 1) as f64;
+                let inside = (1..FIRST_LOOK - 1).map(|k| lowest + step * k as f64);
+                (step, [lowest, minimax].into_iter().chain(inside).collect::<Vec<f64>>())
+            }
+            Outer::Beta { .. } => {
+                (self.best.risk, self.best.outer) = (minimax, f64::INFINITY);
+                // From far below the scale of the costs, where the mean counts, to far above it.
+                (4.0_f64.ln(), (0..FIRST_LOOK as i32).map(|k| scale * 4.0_f64.powi(k - 4)).collect())
+            }
+        };
+        self.look_at(candidates, minimax)?;
+        for _ in 0..CLOSER_LOOKS {
+            let (best, closer) = (self.best.outer, step / CLOSER);
+            let around = (-NEIGHBOURS..=NEIGHBOURS).filter(|&k| k != 0).map(|k| closer * f64::from(k));
+            let candidates: Vec<f64> = match self.outer {
+                Outer::Lambda(_) => around.map(|by| (best + by).max(lowest).min(minimax)).collect(),
+                Outer::Beta { .. } => around.map(|by| best * by.exp()).collect(),
+            };
+            self.look_at(candidates, self.best.risk)?;
+            step = closer;
+        }
+        self.improve(self.best.outer)
+    }
+
     /// Takes the best policy for an outer variable, the best outer variable for its law, and so on.
     fn improve(&mut self, mut y: f64) -> Result<(), OracleError> {
         for _ in 0..TURNS {
@@ -222,7 +276,7 @@ impl Search<'_> {
             };
             self.passes.solves += 1;
             self.passes.states += solution.states;
-            let (risk, next) = match distribution(self.problem, &solution.policy(), self.limits) {
+            let (risk, outer) = match distribution(self.problem, &solution.policy(), self.limits) {
                 Ok(law) => (law.risk(self.risk), self.outer.best(&law.tail())),
                 // The law may be larger than the solution, if that is found by backward induction.
                 Err(OracleError::TooLarge { .. } | OracleError::Memory { .. }) => {
@@ -230,27 +284,30 @@ impl Search<'_> {
                 }
                 Err(other) => return Err(other),
             };
-            let better = risk < self.best.risk;
-            if better || self.best.solution.is_none() {
-                self.best = Best { risk, outer: next, solution: Some(solution), low: self.best.low };
+            let gain = self.best.policy.as_ref().map_or(f64::INFINITY, |found| found.risk - risk);
+            if gain > 0.0 || self.best.policy.is_none() {
+                self.best.policy = Some(Found { risk, outer, solution });
             }
-            if !better || next == y {
+            if risk < self.best.risk {
+                (self.best.risk, self.best.outer) = (risk, outer);
+            }
+            if gain <= WORTHWHILE * self.width || outer == y {
                 break;
             }
-            y = next;
+            y = outer;
         }
         Ok(())
     }
 
-    /// Excludes all intervals, or improves the best policy until they can be. Returns whether it came to an end.
-    fn exclude(&mut self, mut open: Vec<Interval>, margin: f64) -> Result<bool, OracleError> {
+    /// Excludes all intervals, or finds a better value until they can be. Returns whether it came to an end.
+    fn exclude(&mut self, mut open: Vec<Interval>) -> Result<bool, OracleError> {
         while !open.is_empty() {
             if self.passes.solves > MOST_SOLVES {
                 return Ok(false);
             }
-            let threshold = self.best.risk - margin;
+            let threshold = self.best.risk - EXCLUDED * self.width;
             let aims: Vec<_> = open.iter().flat_map(|&interval| self.outer.exclusion(interval, threshold)).collect();
-            let solved = self.passes.solve(&aims)?;
+            let solved = self.passes.values(&aims)?;
             let outer = self.outer;
             let excluded = |(interval, ends): (&Interval, _)| outer.is_excluded(*interval, ends, threshold);
             let left = open.iter().zip(solved.chunks(2)).filter(|&pair| !excluded(pair)).map(|(&interval, _)| interval);
@@ -258,35 +315,43 @@ impl Search<'_> {
             let split = left.filter_map(|interval| Some((interval, outer.split(interval, self.best.outer)?)));
             let split: Vec<(Interval, f64)> = split.collect();
             let candidates: Vec<f64> = split.iter().map(|&(_, y)| y).filter(|&y| y != self.best.outer).collect();
-            self.look_at(&candidates, margin)?;
+            self.look_at(candidates, threshold)?;
             open = split.into_iter().flat_map(|((low, high), y)| [(low, y), (y, high)]).collect();
         }
         Ok(true)
     }
 
-    /// Improves the best policy if one of these values of the outer variable is better.
-    fn look_at(&mut self, candidates: &[f64], margin: f64) -> Result<(), OracleError> {
-        let aims: Vec<_> = candidates.iter().map(|&y| self.outer.aim(y)).collect();
-        let solved = self.passes.solve(&aims)?;
-        let risks = candidates.iter().zip(&solved).map(|(&y, optimum)| (self.outer.risk(y, optimum.value), y));
-        let found = risks.min_by(|(a, _), (b, _)| a.total_cmp(b));
-        // A smaller gain is not worth a policy; the interval that holds it is excluded or split again.
-        if let Some((_, y)) = found.filter(|(risk, _)| *risk < self.best.risk - 0.01 * margin) {
-            self.improve(y)?;
+    /// Takes the best of these values of the outer variable if it is better than the best so far. The risks should not be
+    /// far from `about`.
+    fn look_at(&mut self, candidates: Vec<f64>, about: f64) -> Result<(), OracleError> {
+        let aims: Vec<_> = candidates.iter().map(|&y| self.outer.quick_aim(y, about)).collect();
+        let solved = self.passes.values(&aims)?;
+        let risk = |(y, value): (f64, f64)| (self.outer.quick_risk(y, value, about), y);
+        let risks = candidates.into_iter().zip(solved).map(risk).filter(|(risk, _)| risk.is_finite());
+        let Some((risk, y)) = risks.min_by(|(a, _), (b, _)| a.total_cmp(b)) else { return Ok(()) };
+        // A smaller gain is not worth a look; the interval that holds it is excluded or split again.
+        let least = WORTHWHILE * self.width;
+        if risk < self.best.risk - least {
+            let certain = self.passes.values(&[self.outer.aim(y)])?[0];
+            let risk = self.outer.risk(y, certain);
+            if risk < self.best.risk - least {
+                (self.best.risk, self.best.outer) = (risk, y);
+            }
         }
         Ok(())
     }
 
+    /// The best policy; `low` is certified.
     fn solution(self, low: f64) -> Result<RiskSolution, OracleError> {
-        let Best { risk: high, outer, solution, .. } = self.best;
         let Passes { states, solves, .. } = self.passes;
+        // There is one from the start on.
+        let Found { risk: high, outer, solution } = self.best.policy.ok_or(OracleError::Overflow)?;
         let variable = match self.outer {
             Outer::Lambda(_) => OuterVariable::Lambda(outer),
             Outer::Beta { .. } => OuterVariable::Beta(outer),
         };
-        // There is one from the first start on.
-        let solution = solution.ok_or(OracleError::Overflow)?;
         let (family, erm, mean) = (Some((self.outer, outer)), Erm::MEAN, solution.mean);
+        let low = low.min(high);
         Ok(RiskSolution { low, high, outer: Some(variable), mean, states, solves, family, erm, solution })
     }
 }

@@ -29,6 +29,7 @@ mod optimal;
 mod outer;
 mod reduced;
 mod sweep;
+mod unfolded;
 
 pub use backward_induction::{LinearSolution, backward_induction};
 pub use decide::{ActionValue, ExactDecision, decide};

@@ -17,6 +17,7 @@
 //! early, with a projection. Not here: approximations.
 
 use super::aim::Aim;
+use super::depth_first::Solved;
 use super::level::Level;
 use super::optima::Optimum;
 use super::optimal::{OptimalPolicy, Solution};
@@ -169,13 +170,23 @@ pub(super) fn sweep<const AIMS: usize>(
     let roots: Vec<u32> = initial.iter().map(|&(state, _)| state.0).collect();
     let zeros = vec![0.0; problem.objective().feature_count()];
     let outcome = Sweep { problem, reduced, aims, limits: *limits }.run(0, &roots, &zeros)?;
+    let optima = optima_of(problem, &outcome.roots, &aims)?;
+    Ok((outcome, optima))
+}
+
+/// The optima before the initial state is known, from those of each initial state.
+pub(super) fn optima_of<const AIMS: usize>(
+    problem: &Problem,
+    roots: &[[Solved; AIMS]],
+    aims: &[Aim; AIMS],
+) -> Result<[Optimum; AIMS], OracleError> {
     let mut optima = [Optimum { value: 0.0, mean: 0.0 }; AIMS];
     for (k, optimum) in optima.iter_mut().enumerate() {
-        let solved = || outcome.roots.iter().map(|root| root[k]).zip(initial);
+        let solved = || roots.iter().map(|root| root[k]).zip(problem.mdp().initial());
         let value = aims[k].erm.of_outcomes(solved().map(|(root, &(_, probability))| (root.value, probability)));
         let mean = Erm::MEAN.of_outcomes(solved().map(|(root, &(_, probability))| (root.mean, probability)));
         let (value, mean) = finite(value, mean)?;
         *optimum = Optimum { value, mean };
     }
-    Ok((outcome, optima))
+    Ok(optima)
 }

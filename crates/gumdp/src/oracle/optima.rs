@@ -2,9 +2,9 @@
 
 use super::aim::Aim;
 use super::backward_induction::{induction, stages};
-use super::occupancy_dp::{Limits, sweep};
+use super::occupancy_dp::Limits;
 use super::optimal::check_stages;
-use super::reduced::Reduced;
+use super::unfolded::Unfolded;
 use super::{OracleError, check_bounded};
 use crate::problem::Problem;
 use crate::risk::Erm;
@@ -48,7 +48,8 @@ pub(super) struct Passes<'a> {
     limits: Limits,
     /// Costs and constant of a linear objective.
     linear: Option<(Vec<f64>, f64)>,
-    reduced: Option<Reduced>,
+    /// From the first pass on.
+    unfolded: Option<Unfolded<'a>>,
     /// Occupancy states expanded (for backward induction, states of the model times the horizon), in all passes.
     pub(super) states: u64,
     /// Aims solved.
@@ -58,8 +59,8 @@ pub(super) struct Passes<'a> {
 impl<'a> Passes<'a> {
     pub(super) fn new(problem: &'a Problem, limits: &Limits) -> Result<Self, OracleError> {
         check_bounded(problem)?;
-        let limits = Limits { policy_bytes: 0, ..*limits };
-        Ok(Self { problem, limits, linear: problem.objective().as_linear(), reduced: None, states: 0, solves: 0 })
+        let linear = problem.objective().as_linear();
+        Ok(Self { problem, limits: *limits, linear, unfolded: None, states: 0, solves: 0 })
     }
 
     /// How far apart two costs can be, whatever the policy, if the objective is linear.
@@ -73,43 +74,78 @@ impl<'a> Passes<'a> {
 
     /// The optimum of each aim; entropic risks of a linear cost by backward induction.
     pub(super) fn solve(&mut self, aims: &[Aim]) -> Result<Vec<Optimum>, OracleError> {
-        self.solves += aims.len() as u64;
-        if let Some((costs, constant)) = &self.linear
-            && aims.iter().all(Aim::is_entropic)
-        {
-            check_stages(self.problem, 0, &self.limits)?;
-            self.states += aims.len() as u64 * stages(self.problem, 0);
-            let solve = |aim: &Aim| {
-                let (value, mean, _) = induction(self.problem, aim.erm, costs, *constant)?;
-                Ok(Optimum { value, mean })
-            };
-            return aims.iter().map(solve).collect();
+        if let Some(optima) = self.by_induction(aims)? {
+            return Ok(optima);
         }
-        let reduced = self.reduced.get_or_insert_with(|| Reduced::new(self.problem));
         let mut all = Vec::with_capacity(aims.len());
-        for some in aims.chunks(PASS) {
-            self.states += match some.len() {
-                1 => pass::<1>(self.problem, reduced, some, &self.limits, &mut all)?,
-                2 => pass::<2>(self.problem, reduced, some, &self.limits, &mut all)?,
-                3 | 4 => pass::<4>(self.problem, reduced, some, &self.limits, &mut all)?,
-                _ => pass::<PASS>(self.problem, reduced, some, &self.limits, &mut all)?,
-            };
-        }
+        self.in_passes(aims, |unfolded, some| {
+            all.extend(match some.len() {
+                1 => filled::<1, _>(unfolded, Unfolded::solve, some)?,
+                2 => filled::<2, _>(unfolded, Unfolded::solve, some)?,
+                3 | 4 => filled::<4, _>(unfolded, Unfolded::solve, some)?,
+                _ => filled::<PASS, _>(unfolded, Unfolded::solve, some)?,
+            });
+            Ok(())
+        })?;
         Ok(all)
+    }
+
+    /// The optimal value of each aim, but for rounding.
+    pub(super) fn values(&mut self, aims: &[Aim]) -> Result<Vec<f64>, OracleError> {
+        if let Some(optima) = self.by_induction(aims)? {
+            return Ok(optima.iter().map(|optimum| optimum.value).collect());
+        }
+        let mut all = Vec::with_capacity(aims.len());
+        self.in_passes(aims, |unfolded, some| {
+            all.extend(match some.len() {
+                1 => filled::<1, _>(unfolded, Unfolded::values, some)?,
+                2 => filled::<2, _>(unfolded, Unfolded::values, some)?,
+                3 | 4 => filled::<4, _>(unfolded, Unfolded::values, some)?,
+                _ => filled::<PASS, _>(unfolded, Unfolded::values, some)?,
+            });
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    fn by_induction(&mut self, aims: &[Aim]) -> Result<Option<Vec<Optimum>>, OracleError> {
+        let Some((costs, constant)) = self.linear.as_ref().filter(|_| aims.iter().all(Aim::is_entropic)) else {
+            return Ok(None);
+        };
+        check_stages(self.problem, 0, &self.limits)?;
+        self.solves += aims.len() as u64;
+        self.states += aims.len() as u64 * stages(self.problem, 0);
+        let solve = |aim: &Aim| {
+            let (value, mean, _) = induction(self.problem, aim.erm, costs, *constant)?;
+            Ok(Optimum { value, mean })
+        };
+        aims.iter().map(solve).collect::<Result<_, _>>().map(Some)
+    }
+
+    fn in_passes(
+        &mut self,
+        aims: &[Aim],
+        mut pass: impl FnMut(&Unfolded<'a>, &[Aim]) -> Result<(), OracleError>,
+    ) -> Result<(), OracleError> {
+        let unfolded = match &self.unfolded {
+            Some(unfolded) => unfolded,
+            None => self.unfolded.insert(Unfolded::new(self.problem, self.limits)?),
+        };
+        for some in aims.chunks(PASS) {
+            self.solves += some.len() as u64;
+            self.states += unfolded.states;
+            pass(unfolded, some)?;
+        }
+        Ok(())
     }
 }
 
-/// Adds the optima of at most `AIMS` aims and returns the number of states. A pass with fewer is filled up; what fills it is
-/// not looked at.
-fn pass<const AIMS: usize>(
-    problem: &Problem,
-    reduced: &Reduced,
+/// Solves at most `AIMS` aims in one pass. One with fewer is filled up; what fills it is not looked at.
+fn filled<'a, const AIMS: usize, T: Copy>(
+    unfolded: &Unfolded<'a>,
+    solve: impl Fn(&Unfolded<'a>, [Aim; AIMS]) -> Result<[T; AIMS], OracleError>,
     aims: &[Aim],
-    limits: &Limits,
-    all: &mut Vec<Optimum>,
-) -> Result<u64, OracleError> {
-    let filled = std::array::from_fn::<Aim, AIMS, _>(|k| aims[k.min(aims.len() - 1)]);
-    let (outcome, optima) = sweep(problem, reduced, filled, limits)?;
-    all.extend_from_slice(&optima[..aims.len()]);
-    Ok(outcome.states)
+) -> Result<Vec<T>, OracleError> {
+    let all = std::array::from_fn::<Aim, AIMS, _>(|k| aims[k.min(aims.len() - 1)]);
+    Ok(solve(unfolded, all)?[..aims.len()].to_vec())
 }

@@ -7,9 +7,7 @@
 //! For a linear cost backward induction knows entropic risks only; then the curvature of ln E exp(β f), at most a quarter of
 //! the squared range of f, bounds what is between two β. `docs/mathematics.md` has the proofs.
 
-use super::aim::Terminal;
-use super::aim::{Aim, Kinked, Tilted};
-use super::optima::Optimum;
+use super::aim::{Aim, Kinked, Terminal, Tilted, is_mild};
 use crate::risk::{Erm, Evar, MeanCvar, Tail};
 
 /// Values of the outer variable between two ends; the upper one may be infinite for β.
@@ -46,6 +44,28 @@ impl Outer {
         }
     }
 
+    /// What is minimised instead where it takes no exponential in every situation: the same minimum but for rounding, if the
+    /// risk is not far from `about`.
+    pub(super) fn quick_aim(&self, y: f64, about: f64) -> Aim {
+        match self {
+            Self::Beta { measure, linear_range: None } if y > 0.0 && y.is_finite() => {
+                Terminal::Tilted(Tilted::bound((y, y), y, about, measure.level())).into()
+            }
+            _ => self.aim(y),
+        }
+    }
+
+    /// The risk that a policy attains, from its value of the quick aim.
+    pub(super) fn quick_risk(&self, y: f64, value: f64, about: f64) -> f64 {
+        match self {
+            Self::Beta { measure, linear_range: None } if y > 0.0 && y.is_finite() => {
+                let logarithm = if is_mild(measure.level()) { value.ln_1p() } else { value.ln() };
+                about + (logarithm + measure.price()) / y
+            }
+            _ => self.risk(y, value),
+        }
+    }
+
     /// The best value of the variable for one law.
     pub(super) fn best(&self, law: &Tail) -> f64 {
         match self {
@@ -61,19 +81,19 @@ impl Outer {
             Self::Lambda(measure) => ends.map(|end| Terminal::Kinked(Kinked::bound(*measure, interval, end)).into()),
             Self::Beta { linear_range: Some(_), .. } => ends.map(|end| self.aim(end)),
             Self::Beta { measure, .. } => {
-                ends.map(|end| Terminal::Tilted(Tilted::bound(interval, end, threshold, is_mild(*measure))).into())
+                ends.map(|end| Terminal::Tilted(Tilted::bound(interval, end, threshold, measure.level())).into())
             }
         }
     }
 
     /// Whether these solutions exclude it.
-    pub(super) fn is_excluded(&self, interval: Interval, solved: &[Optimum], threshold: f64) -> bool {
-        let lowest = solved.iter().map(|optimum| optimum.value).fold(f64::INFINITY, f64::min);
+    pub(super) fn is_excluded(&self, interval: Interval, solved: &[f64], threshold: f64) -> bool {
+        let lowest = solved.iter().copied().fold(f64::INFINITY, f64::min);
         match self {
             Self::Lambda(_) => lowest > threshold,
             Self::Beta { measure, linear_range: Some(range) } => {
                 let (low, high) = interval;
-                let [at_low, at_high] = [solved[0].value - threshold, solved[1].value - threshold];
+                let [at_low, at_high] = [solved[0] - threshold, solved[1] - threshold];
                 // The ERM grows with β.
                 if at_low + measure.price() / high > 0.0 {
                     return true;
@@ -81,7 +101,7 @@ impl Outer {
                 high.is_finite() && lowest_between(interval, [low * at_low, high * at_high], *range) > -measure.price()
             }
             Self::Beta { measure, .. } => {
-                lowest > if is_mild(*measure) { -measure.level() } else { 1.0 - measure.level() }
+                lowest > if is_mild(measure.level()) { -measure.level() } else { 1.0 - measure.level() }
             }
         }
     }
@@ -97,11 +117,6 @@ impl Outer {
         };
         Some(best).filter(inside).or(Some(middle).filter(inside))
     }
-}
-
-/// Whether α is so small that 1 − α would lose its digits.
-fn is_mild(measure: Evar) -> bool {
-    measure.level() < 0.5
 }
 
 /// The lowest that a function with these values at the ends and a second derivative of at most range²/4 can be.

@@ -152,4 +152,15 @@ impl Reduced {
         let states = self.first_choice.len() - 1;
         if remaining <= self.deepest { self.sizes[(remaining - 1) * states + state as usize] } else { f64::INFINITY }
     }
+
+    /// Final costs in the unmerged tree below each state when `remaining` steps remain.
+    pub(super) fn leaves(&self, remaining: usize) -> Vec<f64> {
+        let states = 0..self.first_choice.len() as u32 - 1;
+        let mut leaves: Vec<f64> = states.clone().map(|state| self.last_pairs(state).len() as f64).collect();
+        for _ in 1..remaining {
+            let below = |&choice: &Choice| self.successors(choice).iter().map(|next| leaves[next.state as usize]);
+            leaves = states.clone().map(|state| self.choices(state).iter().flat_map(below).sum()).collect();
+        }
+        leaves
+    }
 }

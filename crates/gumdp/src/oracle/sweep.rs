@@ -66,23 +66,31 @@ impl Decisions {
 }
 
 /// A level that has been expanded.
-struct Expanded {
+pub(super) struct Expanded {
     /// With features only if `kept`.
-    level: Level,
+    pub(super) level: Level,
     /// Numbers in the next level of all successors of all choices of all states, in that order.
-    links: Vec<u32>,
+    pub(super) links: Vec<u32>,
     kept: bool,
+}
+
+/// The way down to the last merged level.
+pub(super) struct Unfolding {
+    pub(super) levels: Levels,
+    pub(super) frontier: Level,
+    /// The time of the frontier.
+    pub(super) time: usize,
 }
 
 /// The levels so far, and what they cost.
 #[derive(Default)]
-struct Levels {
-    expanded: Vec<Expanded>,
+pub(super) struct Levels {
+    pub(super) expanded: Vec<Expanded>,
     /// States of each level, the frontier included.
     sizes: Vec<usize>,
-    states: u64,
+    pub(super) states: u64,
     /// Memory of the expanded levels.
-    bytes: u64,
+    pub(super) bytes: u64,
     /// Memory of what is kept for the policy.
     kept_bytes: u64,
 }
@@ -90,7 +98,27 @@ struct Levels {
 impl<const AIMS: usize> Sweep<'_, AIMS> {
     /// Solves the occupancy states (`start`, root, `features`) of all roots.
     pub(super) fn run(&self, start: usize, roots: &[u32], features: &[f64]) -> Result<Outcome<AIMS>, OracleError> {
-        let (horizon, stop) = (self.problem.horizon(), Stop::current());
+        let Unfolding { mut levels, frontier, time } = self.unfold(start, roots, features)?;
+        let method = match (time == start, time + 1 == self.problem.horizon()) {
+            (_, true) => Method::Merged,
+            (true, false) => Method::DepthFirst,
+            (false, false) => Method::Mixed { depth_first_from: time },
+        };
+        let states = levels.states + self.states_below(&frontier, time);
+        let mut solved = self.descend(&frontier, time)?;
+        let kept = self.keeps(&levels, &frontier, time);
+        let mut decisions = vec![Decisions::of(frontier, &solved, kept)];
+        while let Some(Expanded { level, links, kept }) = levels.expanded.pop() {
+            solved = self.back_up(&level, &links, &solved)?;
+            decisions.push(Decisions::of(level, &solved, kept));
+        }
+        decisions.reverse();
+        Ok(Outcome { roots: solved, states, method, decisions })
+    }
+
+    /// Forward over merged levels, up to the last step or to where the rest is searched depth first.
+    pub(super) fn unfold(&self, start: usize, roots: &[u32], features: &[f64]) -> Result<Unfolding, OracleError> {
+        let horizon = self.problem.horizon();
         let mut frontier = Level::new(features.len());
         for &root in roots {
             frontier.insert(root, features, level::hash(features));
@@ -102,32 +130,19 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
             levels.sizes.push(frontier.len());
             levels.states += frontier.len() as u64;
             if time + 1 == horizon || self.goes_deep(&levels, &frontier, time) {
-                break;
+                return Ok(Unfolding { levels, frontier, time });
             }
             self.check_projection(&levels, &frontier, horizon - start)?;
-            let (expanded, next) = self.expand(&mut levels, frontier, time, &stop)?;
+            let (expanded, next) = self.expand(&mut levels, frontier, time)?;
             levels.expanded.push(expanded);
             frontier = next;
             time += 1;
         }
-        let method = match (time == start, time + 1 == horizon) {
-            (_, true) => Method::Merged,
-            (true, false) => Method::DepthFirst,
-            (false, false) => Method::Mixed { depth_first_from: time },
-        };
-        let below = self.tree_size(&frontier, time) - frontier.len() as f64;
-        let states = levels.states + below as u64;
-        let mut solved = self.descend(&frontier, time, &stop);
-        stop.check()?;
-        let kept = self.keeps(&levels, &frontier, time);
-        let mut decisions = vec![Decisions::of(frontier, &solved, kept)];
-        while let Some(Expanded { level, links, kept }) = levels.expanded.pop() {
-            solved = self.back_up(&level, &links, &solved, &stop);
-            stop.check()?;
-            decisions.push(Decisions::of(level, &solved, kept));
-        }
-        decisions.reverse();
-        Ok(Outcome { roots: solved, states, method, decisions })
+    }
+
+    /// Occupancy states in the trees below the frontier.
+    pub(super) fn states_below(&self, frontier: &Level, time: usize) -> u64 {
+        (self.tree_size(frontier, time) - frontier.len() as f64) as u64
     }
 
     /// Whether the trees below the frontier should be searched depth first instead of being merged further.
@@ -158,15 +173,9 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
     }
 
     /// Generates the next level.
-    fn expand(
-        &self,
-        levels: &mut Levels,
-        mut level: Level,
-        time: usize,
-        stop: &Stop,
-    ) -> Result<(Expanded, Level), OracleError> {
+    fn expand(&self, levels: &mut Levels, mut level: Level, time: usize) -> Result<(Expanded, Level), OracleError> {
         let Self { problem, reduced, .. } = self;
-        let mass = problem.masses()[time];
+        let (mass, stop) = (problem.masses()[time], Stop::current());
         let mut next = Level::new(problem.objective().feature_count());
         let mut features = vec![0.0; problem.objective().feature_count()];
         let generated: usize = level.states().iter().map(|&state| reduced.out_degree(state)).sum();
@@ -233,20 +242,29 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
     }
 
     /// Solves every state of the frontier, each by its own walk.
-    fn descend(&self, frontier: &Level, time: usize, stop: &Stop) -> Vec<[Solved; AIMS]> {
+    pub(super) fn descend(&self, frontier: &Level, time: usize) -> Result<Vec<[Solved; AIMS]>, OracleError> {
+        let stop = Stop::current();
         let least = if time + 1 == self.problem.horizon() { PIECE } else { 1 };
-        (0..frontier.len())
+        let solved = (0..frontier.len())
             .into_par_iter()
             .with_min_len(least)
             .map_init(
-                || Walker::new(self.problem, self.reduced, self.aims, time, stop),
+                || Walker::new(self.problem, self.reduced, self.aims, time, &stop),
                 |walker, number| walker.solve(time, frontier.states()[number], frontier.features(number)),
             )
-            .collect()
+            .collect();
+        stop.check()?;
+        Ok(solved)
     }
 
     /// Solves every state of a level from the next level's.
-    fn back_up(&self, level: &Level, links: &[u32], next: &[[Solved; AIMS]], stop: &Stop) -> Vec<[Solved; AIMS]> {
+    pub(super) fn back_up(
+        &self,
+        level: &Level,
+        links: &[u32],
+        next: &[[Solved; AIMS]],
+    ) -> Result<Vec<[Solved; AIMS]>, OracleError> {
+        let stop = Stop::current();
         let mut end = 0;
         let work: Vec<(u32, usize)> = level
             .states()
@@ -271,7 +289,9 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
             }
             best
         };
-        work.par_iter().with_min_len(PIECE).map(back_up).collect()
+        let solved = work.par_iter().with_min_len(PIECE).map(back_up).collect();
+        stop.check()?;
+        Ok(solved)
     }
 }
 

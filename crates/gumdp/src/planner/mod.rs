@@ -12,12 +12,16 @@
 //! The planner is a [`Policy`]; [`Planner::decide`] also returns its reasons. It samples the model and looks at no
 //! probability. Exact solutions are in [`crate::oracle`], which this module does not use.
 
+mod black_box;
+mod decision;
 mod roofline;
 mod search;
 mod settings;
 mod tree;
 mod worker;
 
+pub use black_box::BlackBoxPlanner;
+pub use decision::{ActionReason, Decision, StopReason};
 pub use roofline::{Race, Roofline, race};
 pub use settings::{
     Budget, Expansion, Exploration, FinalChoice, MAX_SIMULATIONS, PlannerError, PlannerSettings, UntriedOrder,
@@ -34,59 +38,8 @@ use crate::risk::{FixedRisk, Seen, Weigher};
 use crate::rng::{self, Purpose, Rng};
 use crate::stop::Stop;
 
+use decision::{chosen, risk};
 use worker::Worker;
-
-/// A decision and its reasons.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Decision {
-    /// The action to play.
-    pub action: Action,
-    /// What the search knows of each action, in the order of the state's pairs.
-    pub reasons: Vec<ActionReason>,
-    /// The empirical ERM V̂_n of all simulations from here.
-    pub root_estimate: f64,
-    /// Nodes in the tree, or in the trees of all workers.
-    pub tree_nodes: usize,
-    /// Simulations done for this decision.
-    pub simulations: u64,
-    /// Model steps simulated for this decision.
-    pub simulated_steps: u64,
-    /// Why the search ended.
-    pub stopped: StopReason,
-}
-
-/// What the search knows of one action. An action that was never tried has no visits and NaN estimates.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ActionReason {
-    /// The action.
-    pub action: Action,
-    /// Simulations that took it, those kept from earlier decisions included.
-    pub visits: u64,
-    /// Their empirical ERM.
-    pub erm: f64,
-    /// Their mean cost.
-    pub mean: f64,
-    /// The lowest cost seen.
-    pub min: f64,
-    /// The highest cost seen.
-    pub max: f64,
-}
-
-/// Why a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StopReason {
-    /// All simulations of the budget are done.
-    Simulations,
-    /// The time of the budget is over, or the search was asked to [stop](Stop).
-    TimeLimit,
-    /// Nothing is left to be found out: the estimates are exact.
-    Solved,
-    /// The objective was infinite or not a number at the end of a simulation: its formula breaks there, and the decision means
-    /// nothing.
-    NotFinite,
-    /// The horizon is out of reach of a search, or nothing needs to be searched: marginal backward induction decided.
-    Marginal,
-}
 
 /// Plans by ERM-MCTS, one decision at a time.
 ///
@@ -164,22 +117,14 @@ impl Planner {
             .zip(&self.root)
             .map(|(pair, seen)| {
                 all.merge(seen);
-                let known = |x: f64| if seen.count == 0 { f64::NAN } else { x };
-                ActionReason {
-                    action: mdp.action(Pair(pair)),
-                    visits: seen.count,
-                    erm: self.risk(seen),
-                    mean: known(seen.total / seen.count as f64),
-                    min: known(seen.min),
-                    max: known(seen.max),
-                }
+                ActionReason::new(mdp.action(Pair(pair)), seen, &self.weigher)
             })
             .collect();
         let simulations = self.workers.iter().map(|worker| worker.simulations).sum();
         let out_of_time = self.workers.iter().any(|worker| worker.stopped == StopReason::TimeLimit);
         Decision {
             reasons,
-            root_estimate: self.risk(&all),
+            root_estimate: risk(&all, &self.weigher),
             tree_nodes: self.workers.iter().map(Worker::nodes).sum(),
             simulations,
             simulated_steps: simulations * (self.problem.horizon() - at.time) as u64,
@@ -224,25 +169,10 @@ impl Planner {
         self.simulated_steps += self.workers.iter().map(|worker| worker.simulations * steps as u64).sum::<u64>();
     }
 
-    /// The empirical ERM of what was seen; NaN if that is nothing.
-    fn risk(&self, seen: &Seen) -> f64 {
-        if seen.count == 0 { f64::NAN } else { self.weigher.risk(seen, 1.0 / seen.count as f64) }
-    }
-
-    /// The action to play, by its place among the state's; ties go to the first.
-    fn chosen(&self) -> u32 {
-        let better = |a: &Seen, b: &Seen| match self.settings.play {
-            FinalChoice::LowestRisk => a.count > 0 && (b.count == 0 || self.risk(a) < self.risk(b)),
-            FinalChoice::MostVisited => a.count > b.count,
-        };
-        let all = 0..self.root.len();
-        all.reduce(|best, k| if better(&self.root[k], &self.root[best]) { k } else { best }).unwrap_or(0) as u32
-    }
-
     /// The chosen action; remembers what follows if the trees are to be kept.
     fn play(&mut self, at: &OccupancyState) -> Action {
         let mdp = self.problem.mdp();
-        let chosen = self.chosen();
+        let chosen = chosen(&self.root, &self.weigher, self.settings.play);
         let pair = Pair(mdp.pairs(at.state).start + chosen);
         let action = mdp.action(pair);
         if self.settings.keep_tree {

@@ -4,10 +4,10 @@ use crate::model::{Follow, Mdp, Pair};
 use crate::objective::{PathEvaluator, Track, Walk};
 use crate::problem::Problem;
 use crate::risk::{FixedRisk, Weigher};
-use crate::rng::{self, Choices, Rng};
+use crate::rng::{Choices, Rng};
 
-use super::settings::{Expansion, PlannerSettings, UntriedOrder};
-use super::tree::{EdgeId, KEPT_ROOTS, Node, NodeId, ROOT, Tree};
+use super::settings::{Expansion, PlannerSettings};
+use super::tree::{EdgeId, NodeId, ROOT, Tree};
 
 /// Memory of a simulation, reused by the next.
 #[derive(Clone, Debug)]
@@ -22,8 +22,6 @@ pub(super) struct Simulator {
     path: Vec<u32>,
     /// The part of the path that is in the tree.
     trail: Vec<(NodeId, EdgeId)>,
-    /// n^(1/4) for small n, so that no root is taken twice.
-    fourth_roots: Vec<f64>,
 }
 
 impl Simulator {
@@ -36,7 +34,6 @@ impl Simulator {
             start: 0,
             path: vec![0; horizon],
             trail: Vec::with_capacity(horizon),
-            fourth_roots: (0..KEPT_ROOTS).map(|n| (n as f64).sqrt().sqrt()).collect(),
         }
     }
 
@@ -62,7 +59,7 @@ impl Simulator {
         let mut left_at = None;
         for step in 0..steps {
             let at = tree.visit(node);
-            let edge = self.select(tree, &at, settings, self.start + step, rng);
+            let edge = tree.select(&at, settings.exploration.at(self.start + step), settings.untried, rng);
             let pair = at.first_pair + (edge - at.first_edge);
             self.path[step] = pair;
             self.trail.push((node, edge));
@@ -74,7 +71,7 @@ impl Simulator {
                 node = child;
                 continue;
             }
-            node = tree.add_child(mdp, edge, next);
+            node = tree.add_child(edge, next, mdp.pairs(next));
             if settings.expansion == Expansion::OneNode {
                 left_at = Some(mdp.pairs(next).start);
                 break;
@@ -84,26 +81,6 @@ impl Simulator {
         let path = &mut self.path[..steps];
         let cost = self.evaluator.value(path, known, self.start, Rollout { mdp, first_pair: left_at, rng });
         tree.record(&self.trail, weigher, self.risk.of_cost(cost));
-    }
-
-    /// An untried action if there is one, else argmin_a ρ̂(s, a) − θ_t √(√N(s) / N(s, a)).
-    #[inline]
-    fn select(&self, tree: &Tree, at: &Node, settings: &PlannerSettings, time: usize, rng: &mut Rng) -> EdgeId {
-        let edges = at.actions;
-        if at.tried == edges {
-            let visits = at.visits as usize;
-            let root = self.fourth_roots.get(visits).copied().unwrap_or_else(|| f64::from(at.visits).sqrt().sqrt());
-            return tree.lowest(at, settings.exploration.at(time) * root);
-        }
-        match settings.untried {
-            // Taken in order, so those tried so far come first.
-            UntriedOrder::ByIndex => at.first_edge + at.tried,
-            UntriedOrder::Random => {
-                let chosen = rng::below(rng, edges - at.tried) as usize;
-                let untried = |edge: &EdgeId| tree.edge(*edge).seen.count == 0;
-                (at.first_edge..at.first_edge + edges).filter(untried).nth(chosen).unwrap_or(at.first_edge)
-            }
-        }
     }
 }
 

@@ -130,6 +130,14 @@ pub enum Exploration {
 }
 
 impl Exploration {
+    /// All of them times a factor.
+    pub(super) fn scaled(&self, factor: f64) -> Self {
+        match self {
+            Self::Constant(theta) => Self::Constant(factor * theta),
+            Self::ByTime(thetas) => Self::ByTime(thetas.iter().map(|theta| factor * theta).collect()),
+        }
+    }
+
     /// θ_t.
     #[inline]
     pub(super) fn at(&self, time: usize) -> f64 {

@@ -4,8 +4,13 @@
 //! flags included. It has one *edge* for each pair of that state, stored next to each other from the node's second visit on:
 //! most nodes never have one. The nodes that an edge led to form a linked list through `next_sibling`.
 
-use crate::model::{Mdp, State};
+use std::ops::Range;
+
+use crate::model::State;
 use crate::risk::{Seen, Weigher};
+use crate::rng::{self, Rng};
+
+use super::settings::UntriedOrder;
 
 /// Index of a node.
 pub(super) type NodeId = u32;
@@ -69,27 +74,34 @@ pub(super) struct Tree {
     nodes: Vec<Node>,
     scores: Vec<Score>,
     edges: Vec<Edge>,
-    /// 1/√n for small n, so that no root is taken twice.
+    /// 1/√n and n^(1/4) for small n, so that no root is taken twice.
     rarities: Vec<f64>,
+    fourth_roots: Vec<f64>,
 }
 
 /// Number of counts whose roots are kept.
-pub(super) const KEPT_ROOTS: usize = 2048;
+const KEPT_ROOTS: usize = 2048;
 
 impl Default for Tree {
     fn default() -> Self {
-        let rarities = (0..KEPT_ROOTS).map(|n| 1.0 / (n as f64).sqrt()).collect();
-        Self { nodes: Vec::new(), scores: Vec::new(), edges: Vec::new(), rarities }
+        let roots = (0..KEPT_ROOTS).map(|n| (n as f64).sqrt());
+        Self {
+            nodes: Vec::new(),
+            scores: Vec::new(),
+            edges: Vec::new(),
+            rarities: roots.clone().map(|root| 1.0 / root).collect(),
+            fourth_roots: roots.map(f64::sqrt).collect(),
+        }
     }
 }
 
 impl Tree {
-    /// Forgets everything; `state` becomes the root.
-    pub(super) fn reset(&mut self, mdp: &Mdp, state: State) {
+    /// Forgets everything; `state`, which has these pairs, becomes the root.
+    pub(super) fn reset(&mut self, state: State, pairs: Range<u32>) {
         self.nodes.clear();
         self.scores.clear();
         self.edges.clear();
-        self.push(mdp, state, NO_NODE);
+        self.push(state, pairs, NO_NODE);
         self.grow_edges(ROOT);
     }
 
@@ -118,7 +130,7 @@ impl Tree {
 
     /// The edge of a node with the lowest ρ̂ − bonus/√N(s, a); the lowest index on ties.
     #[inline]
-    pub(super) fn lowest(&self, node: &Node, bonus: f64) -> EdgeId {
+    fn lowest(&self, node: &Node, bonus: f64) -> EdgeId {
         let first = node.first_edge as usize;
         let mut best = 0;
         let mut lowest = f64::INFINITY;
@@ -130,6 +142,26 @@ impl Tree {
             }
         }
         node.first_edge + best as u32
+    }
+
+    /// An untried action if there is one, else argmin_a ρ̂(s, a) − θ √(√N(s) / N(s, a)).
+    #[inline]
+    pub(super) fn select(&self, at: &Node, theta: f64, untried: UntriedOrder, rng: &mut Rng) -> EdgeId {
+        let edges = at.actions;
+        if at.tried == edges {
+            let visits = at.visits as usize;
+            let root = self.fourth_roots.get(visits).copied().unwrap_or_else(|| f64::from(at.visits).sqrt().sqrt());
+            return self.lowest(at, theta * root);
+        }
+        match untried {
+            // Taken in order, so those tried so far come first.
+            UntriedOrder::ByIndex => at.first_edge + at.tried,
+            UntriedOrder::Random => {
+                let chosen = rng::below(rng, edges - at.tried) as usize;
+                let untried = |edge: &EdgeId| self.edge(*edge).seen.count == 0;
+                (at.first_edge..at.first_edge + edges).filter(untried).nth(chosen).unwrap_or(at.first_edge)
+            }
+        }
     }
 
     /// The node that `edge` led to with outcome `state`, if it has been met.
@@ -146,11 +178,11 @@ impl Tree {
         None
     }
 
-    /// Adds the node that `edge` led to with outcome `state`.
+    /// Adds the node that `edge` led to with outcome `state`, which has these pairs.
     #[inline]
-    pub(super) fn add_child(&mut self, mdp: &Mdp, edge: EdgeId, state: State) -> NodeId {
+    pub(super) fn add_child(&mut self, edge: EdgeId, state: State, pairs: Range<u32>) -> NodeId {
         let sibling = self.edges[edge as usize].first_child;
-        let child = self.push(mdp, state, sibling);
+        let child = self.push(state, pairs, sibling);
         self.edges[edge as usize].first_child = child;
         child
     }
@@ -188,8 +220,9 @@ impl Tree {
     }
 
     /// Keeps only what is below `root`, which becomes the root. `spare` and `origins` are memory to work in.
-    pub(super) fn reroot(&mut self, mdp: &Mdp, root: NodeId, spare: &mut Self, origins: &mut Vec<NodeId>) {
-        spare.reset(mdp, self.node(root).state);
+    pub(super) fn reroot(&mut self, root: NodeId, spare: &mut Self, origins: &mut Vec<NodeId>) {
+        let Node { state, first_pair, actions, .. } = *self.node(root);
+        spare.reset(state, first_pair..first_pair + actions);
         origins.clear();
         origins.push(root);
         // Breadth first: copied nodes wait in `spare` itself until their edges are copied.
@@ -206,9 +239,10 @@ impl Tree {
                     spare.edges[new] = Edge { first_child: NO_NODE, ..self.edges[old] };
                     let mut child = self.edges[old].first_child;
                     while child != NO_NODE {
-                        spare.add_child(mdp, new as EdgeId, self.node(child).state);
+                        let Node { state, first_pair, actions, next_sibling, .. } = *self.node(child);
+                        spare.add_child(new as EdgeId, state, first_pair..first_pair + actions);
                         origins.push(child);
-                        child = self.node(child).next_sibling;
+                        child = next_sibling;
                     }
                 }
             }
@@ -217,9 +251,8 @@ impl Tree {
         std::mem::swap(self, spare);
     }
 
-    fn push(&mut self, mdp: &Mdp, state: State, next_sibling: NodeId) -> NodeId {
+    fn push(&mut self, state: State, pairs: Range<u32>, next_sibling: NodeId) -> NodeId {
         let node = self.nodes.len() as NodeId;
-        let pairs = mdp.pairs(state);
         let (first_pair, actions) = (pairs.start, pairs.end - pairs.start);
         self.nodes.push(Node { state, first_pair, actions, first_edge: NO_EDGES, tried: 0, visits: 0, next_sibling });
         node
@@ -237,6 +270,7 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Mdp;
     use crate::risk::Erm;
 
     fn mean() -> Weigher {
@@ -255,7 +289,7 @@ mod tests {
     fn lowest_weighs_risk_against_rarity() {
         let mdp = coin();
         let mut tree = Tree::default();
-        tree.reset(&mdp, State(0));
+        tree.reset(State(0), mdp.pairs(State(0)));
         for (edge, cost, times) in [(0, 3.0, 1), (1, 1.0, 100), (2, 2.0, 100)] {
             for _ in 0..times {
                 tree.record(&[(ROOT, edge)], &mean(), cost);
@@ -271,18 +305,18 @@ mod tests {
     fn rerooting_keeps_the_subtree_and_nothing_else() {
         let mdp = coin();
         let mut tree = Tree::default();
-        tree.reset(&mdp, State(0));
-        let other = tree.add_child(&mdp, 0, State(0));
-        let kept = tree.add_child(&mdp, 1, State(1));
+        tree.reset(State(0), mdp.pairs(State(0)));
+        let other = tree.add_child(0, State(0), mdp.pairs(State(0)));
+        let kept = tree.add_child(1, State(1), mdp.pairs(State(1)));
         let edge = tree.visit(other).first_edge;
         tree.record(&[(other, edge)], &mean(), 9.0);
         let edge = tree.visit(kept).first_edge + 1;
         tree.record(&[(kept, edge)], &mean(), 5.0);
-        let grandchild = tree.add_child(&mdp, edge, State(0));
+        let grandchild = tree.add_child(edge, State(0), mdp.pairs(State(0)));
         let edge = tree.visit(grandchild).first_edge + 2;
         tree.record(&[(grandchild, edge)], &mean(), 7.0);
 
-        tree.reroot(&mdp, kept, &mut Tree::default(), &mut Vec::new());
+        tree.reroot(kept, &mut Tree::default(), &mut Vec::new());
         assert_eq!(tree.len(), 2);
         assert_eq!(tree.node(ROOT).state, State(1));
         assert_eq!(tree.node(ROOT).actions, 2);

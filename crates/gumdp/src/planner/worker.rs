@@ -46,8 +46,8 @@ impl Worker {
     pub(super) fn set_root(&mut self, mdp: &Mdp, at: &OccupancyState, played: Option<EdgeId>) {
         self.simulator.set_root(at.time, &at.features);
         match played.and_then(|edge| self.tree.child(edge, at.state)) {
-            Some(node) => self.tree.reroot(mdp, node, &mut self.spare, &mut self.origins),
-            None => self.tree.reset(mdp, at.state),
+            Some(node) => self.tree.reroot(node, &mut self.spare, &mut self.origins),
+            None => self.tree.reset(at.state, mdp.pairs(at.state)),
         }
     }
 

@@ -1,0 +1,185 @@
+//! A frontier of a problem that is too large to be solved: the planner plays at each level, every level with the same luck.
+
+use anyhow::Result;
+use gumdp::oracle::{Behaviour, Change, Frontier, FrontierPoint, Law, Limits};
+use gumdp::rng::{self, Purpose};
+use gumdp::stats::quantile;
+use gumdp::{Pair, Risk, Task};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::TAIL;
+use crate::cells::Cell;
+use crate::exact::Solver;
+use crate::failure::BadInput;
+use crate::measures::Measure;
+use crate::player::Who;
+use crate::progress::Progress;
+
+/// Resamples behind an interval.
+const RESAMPLES: u64 = 1000;
+/// Costs drawn for all resamples of an interval, at most.
+const MOST_DRAWN: u64 = 20_000_000;
+/// The confidence of intervals that are shown, and of those that decide whether there is a change: three are looked at.
+const SHOWN: f64 = 0.95;
+const DECIDING: f64 = 0.99;
+
+/// How a frontier was sampled.
+#[derive(Debug, Serialize)]
+pub struct Sampled {
+    /// Episodes at each level.
+    pub runs: u64,
+    /// Simulations per decision.
+    pub simulations: u64,
+    /// Why it was not solved.
+    pub because: String,
+    /// 95 % intervals, one for each level.
+    pub intervals: Vec<Intervals>,
+}
+
+/// 95 % intervals of what is known of a level by sampling.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Intervals {
+    /// Of the risk at the level.
+    pub risk: (f64, f64),
+    /// Of the mean.
+    pub mean: (f64, f64),
+    /// Of the mean of the worst 5 %.
+    pub cvar95: (f64, f64),
+}
+
+/// What is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampling {
+    /// Episodes at each level.
+    pub runs: u64,
+    /// Simulations per decision, if not the task's.
+    pub simulations: Option<u64>,
+    /// Seed of all random numbers.
+    pub seed: u64,
+}
+
+/// Plays at each level. Behaviours are those of the levels; a change is told where the interval of the paired difference of
+/// mean, risk or worst 5 % to the level before excludes 0.
+pub fn sample(
+    task: &Task,
+    risks: &[Risk],
+    sampling: Sampling,
+    because: String,
+    progress: &Progress,
+) -> Result<(Frontier, Sampled)> {
+    let Sampling { runs, simulations, seed } = sampling;
+    let mut solver = Solver::new(&task.problem, Limits::QUICK);
+    let mut frontier = Frontier { points: Vec::new(), behaviours: Vec::new(), changes: Vec::new(), complete: true };
+    let mut sampled = Sampled { runs, simulations: 0, because, intervals: Vec::new() };
+    let mut before: Option<Vec<f64>> = None;
+    for (point, &risk) in risks.iter().enumerate() {
+        let mut cell = Cell::new(task, risk, Who::Default, seed).with(Some(runs), simulations);
+        sampled.simulations = cell.simulations;
+        let records = cell.play(task, None, progress, &mut solver)?;
+        let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
+        let unusable = || BadInput::new(format!("a cost of {} at level {risk} is not finite", task.name));
+        let law = Law::of_samples(&costs).ok_or_else(unusable)?;
+        let mut visits = vec![0.0; task.problem.mdp().pair_count()];
+        for &pair in records.iter().flat_map(|record| &record.path) {
+            visits[pair as usize] += 1.0 / runs as f64;
+        }
+        let first = first_pairs(task, records.iter().filter_map(|record| record.path.first().copied()));
+        frontier.points.push(FrontierPoint { risk, value: law.risk(risk), behaviour: point });
+        frontier.behaviours.push(Behaviour { law, visits, first });
+        let known = |laws: &[Vec<(f64, f64)>]| measured(&laws[0], risk);
+        let [of_mean, of_tail, of_risk] = resampled(&[&costs], seed, SHOWN, known);
+        sampled.intervals.push(Intervals { risk: of_risk, mean: of_mean, cvar95: of_tail });
+        if let Some(earlier) = &before {
+            let difference = |laws: &[Vec<(f64, f64)>]| {
+                let [old, new] = [0, 1].map(|k| measured(&laws[k], risk));
+                [0, 1, 2].map(|k| new[k] - old[k])
+            };
+            let differences = resampled(&[earlier, &costs], seed, DECIDING, difference);
+            if differences.iter().any(|&(low, high)| low > 0.0 || high < 0.0) {
+                frontier.changes.push(Change { before: point - 1, after: point, beta: None, point });
+            }
+        }
+        before = Some(costs);
+    }
+    Ok((frontier, sampled))
+}
+
+/// Mean, mean of the worst 5 %, and risk.
+fn measured(law: &[(f64, f64)], risk: Risk) -> [f64; 3] {
+    [Measure::Mean.of(law), Measure::Cvar(TAIL).of(law), risk.of_distribution(law).unwrap_or(f64::NAN)]
+}
+
+/// What is done first most often in each initial state that was met. Every level meets the same ones.
+fn first_pairs(task: &Task, first: impl Iterator<Item = u32>) -> Vec<Pair> {
+    let mut counts = std::collections::BTreeMap::<u32, u64>::new();
+    for pair in first {
+        *counts.entry(pair).or_default() += 1;
+    }
+    let mdp = task.problem.mdp();
+    let mut often: Vec<(Pair, u64)> = Vec::new();
+    for (pair, count) in counts.into_iter().map(|(pair, count)| (Pair::from(pair), count)) {
+        match often.iter_mut().find(|(other, _)| mdp.state(*other) == mdp.state(pair)) {
+            Some(known) if known.1 < count => *known = (pair, count),
+            Some(_) => (),
+            None => often.push((pair, count)),
+        }
+    }
+    often.into_iter().map(|(pair, _)| pair).collect()
+}
+
+/// Percentile bootstrap intervals of numbers that are computed from the laws of some samples, which are drawn together: equal
+/// places had equal luck.
+fn resampled(
+    samples: &[&[f64]],
+    seed: u64,
+    confidence: f64,
+    of: impl Fn(&[Vec<(f64, f64)>]) -> [f64; 3] + Sync,
+) -> [(f64, f64); 3] {
+    let count = samples[0].len();
+    let sorted = |costs: &&[f64]| {
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
+        order
+    };
+    let orders: Vec<Vec<usize>> = samples.iter().map(sorted).collect();
+    let share = 1.0 / count as f64;
+    let draw = |number: u64| {
+        let mut rng = rng::stream(seed, number, Purpose::Bootstrap);
+        let mut times = vec![0_u32; count];
+        for _ in 0..count {
+            times[rng::below(&mut rng, count as u32) as usize] += 1;
+        }
+        let law = |(order, costs): (&Vec<usize>, &&[f64])| {
+            let drawn = order.iter().filter(|&&run| times[run] > 0);
+            drawn.map(|&run| (costs[run], f64::from(times[run]) * share)).collect::<Vec<_>>()
+        };
+        of(&orders.iter().zip(samples).map(law).collect::<Vec<_>>())
+    };
+    let resamples = (MOST_DRAWN / count.max(1) as u64).clamp(100, RESAMPLES);
+    let drawn: Vec<[f64; 3]> = (0..resamples).into_par_iter().map(draw).collect();
+    [0, 1, 2].map(|k| {
+        let mut values: Vec<f64> = drawn.iter().map(|values| values[k]).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        (quantile(&values, 0.5 - 0.5 * confidence), quantile(&values, 0.5 + 0.5 * confidence))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_luck_shows_a_small_difference() {
+        let costs: Vec<f64> = (0..100).map(|run| f64::from(run % 10)).collect();
+        let later: Vec<f64> = costs.iter().map(|cost| cost + 0.01).collect();
+        let mean = Risk::Erm(gumdp::Erm::MEAN);
+        let [difference, ..] = resampled(&[&costs, &later], 1, DECIDING, |laws| {
+            let [old, new] = [0, 1].map(|k| measured(&laws[k], mean));
+            [0, 1, 2].map(|k| new[k] - old[k])
+        });
+        assert!((difference.0 - 0.01).abs() < 1e-9 && (difference.1 - 0.01).abs() < 1e-9, "{difference:?}");
+        let [(low, high), ..] = resampled(&[&costs], 1, SHOWN, |laws| measured(&laws[0], mean));
+        assert!(low < 4.5 && 4.5 < high && high - low < 1.5, "{low} {high}");
+    }
+}
