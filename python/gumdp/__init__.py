@@ -1,10 +1,18 @@
 """Planning under risk when the goal is not a sum of rewards.
 
-Bring a Markov decision process (:class:`Model`), an objective f(d) of how often state-action pairs are visited
-(:class:`Linear`, :class:`Entropy`, :class:`Imitation`, :class:`MultiObjective`, :class:`Expression`) and an attitude to risk
-(:class:`Erm`, :class:`Cvar`, :class:`Evar`, :class:`MeanCvar`). gumdp plans (:class:`Planner`), solves exactly
-(:func:`solve`, :func:`exact_distribution`) and plays (:func:`evaluate`, :func:`compare`) the behaviour that minimises the risk
-of f. Lower is better everywhere.
+Bring a Markov decision process, an objective f(d) of how often state-action pairs are visited, and an attitude to risk. gumdp
+plans, solves exactly and plays the behaviour that minimises the risk of f. Lower is better everywhere.
+
+==========  ==============================================================================================
+models      Model, Model.builder(), Model.from_gymnasium(env), Model.from_file(path)
+objectives  Linear, Entropy, Imitation, MultiObjective, Expression, any function f(d); 0.5 * a + b
+risks       Erm, Cvar, Evar, MeanCvar, Mean(), Worst(); a number is a β
+problems    Problem(model, objective, discount=..., horizon=...), Problem.from_gymnasium(env, ...), tasks["rooms"]
+planning    Planner(problem, risk): act, observe, reset
+playing     evaluate and compare give Samples
+exact       solve gives a Solution, exact_distribution a Distribution, frontier a Frontier
+Gymnasium   gumdp.gymnasium.OccupancyEnv(problem): problems as environments
+==========  ==============================================================================================
 
 >>> import numpy as np, gumdp
 >>> stay, move = np.eye(3), np.array([[0, 1, 0], [0, 0, 1], [0.9, 0, 0.1]])
@@ -15,19 +23,23 @@ True
 >>> gumdp.Planner(problem, gumdp.Erm(5)).act("s0").action_name in ("stay", "move")
 True
 
-States and actions are numbers or names. Built-in tasks are in ``gumdp.tasks``, Gymnasium environments of them in
-``gumdp.gymnasium``.
+States and actions are numbers or names, everywhere.
 """
 
 from ._native import TooLarge, __version__
-from .evaluation import Distribution, Samples, Solution, compare, evaluate, exact_distribution, solve
+from .builder import ModelBuilder
+from .evaluation import Distribution, Samples, compare, evaluate, exact_distribution
+from .frontiers import Change, Frontier, frontier
 from .model import Model
-from .objectives import Entropy, Expression, Imitation, Linear, MultiObjective, Objective
-from .planning import Decision, Planner
+from .objectives import Entropy, Expression, Function, Imitation, Linear, MultiObjective, Objective
+from .planning import Agent, Decision, Planner
 from .problem import Problem, tasks
 from .risks import Cvar, Erm, Evar, Mean, MeanCvar, Risk, Worst
+from .solving import Solution, solve
 
 __all__ = [
+    "Agent",
+    "Change",
     "Cvar",
     "Decision",
     "Distribution",
@@ -35,11 +47,14 @@ __all__ = [
     "Erm",
     "Evar",
     "Expression",
+    "Frontier",
+    "Function",
     "Imitation",
     "Linear",
     "Mean",
     "MeanCvar",
     "Model",
+    "ModelBuilder",
     "MultiObjective",
     "Objective",
     "Planner",
@@ -53,6 +68,7 @@ __all__ = [
     "compare",
     "evaluate",
     "exact_distribution",
+    "frontier",
     "solve",
     "tasks",
 ]

@@ -1,7 +1,7 @@
 """Types of the native half; see crates/gumdp-py."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,8 @@ class Objective:
     @staticmethod
     def several(kind: str, costs: list[_Floats], weights: list[float], powers: list[float]) -> Objective: ...
     @staticmethod
+    def function(model: Model, callable: Callable[[_Floats], float], low: float, high: float) -> Objective: ...
+    @staticmethod
     def formula(expression: str, inputs: list[tuple[str, Objective]]) -> Objective: ...
     def scaled(self, weight: float) -> Objective: ...
     def shifted(self, constant: float) -> Objective: ...
@@ -78,6 +80,7 @@ class Problem:
 
 class Policy:
     what: str
+    outer: str | None
     @staticmethod
     def uniform(problem: Problem) -> Policy: ...
     @staticmethod
@@ -105,25 +108,17 @@ class Decision:
     action_name: str
     estimate: float
     simulations: int
+    seconds: float
     stopped: str
     def reasons(self) -> tuple[_Ints, npt.NDArray[np.uint64], list[_Floats]]: ...
 
 class Agent:
-    def __new__(
-        cls,
-        problem: Problem,
-        measure: str,
-        preset: str,
-        simulations: int | None,
-        time_limit: float | None,
-        seed: int,
-    ) -> Agent: ...
+    def __new__(cls, problem: Problem, policy: Policy, seed: int) -> Agent: ...
     def act(self, state: int | str) -> Decision: ...
     def observe(self, action: int | str, next: int | str) -> None: ...
     def reset(self) -> None: ...
     def time(self) -> int: ...
     def cost(self) -> float | None: ...
-    def outer(self) -> str | None: ...
 
 class Walk:
     def __new__(cls, problem: Problem, state: int | str) -> Walk: ...
@@ -145,6 +140,14 @@ def evaluate(
     problem: Problem, policy: Policy, runs: int, seed: int, threads: int | None
 ) -> tuple[_Floats, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint64]]: ...
 def solve(problem: Problem, measure: str, max_states: int | None, threads: int | None) -> Solution: ...
+def frontier(
+    problem: Problem, measures: Sequence[str], max_states: int | None, threads: int | None
+) -> tuple[
+    list[tuple[float, int]],
+    list[tuple[_Floats, _Floats, _Floats]],
+    list[tuple[int, int, float | None, int]],
+    bool,
+]: ...
 def distribution(
     problem: Problem, policy: Policy, max_states: int | None, threads: int | None
 ) -> tuple[_Floats, _Floats]: ...

@@ -1,8 +1,7 @@
-"""Playing, solving and comparing policies."""
+"""Playing policies: many episodes, or the exact law of the cost."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,21 +13,20 @@ from . import _native
 from ._checks import (
     HIGHEST_SEED,
     MOST_RUNS,
-    MOST_SIMULATIONS,
+    MOST_STATES,
     MOST_THREADS,
     Floats,
-    array,
     count,
     number,
     optional_count,
 )
+from ._policies import policy_of
 from .problem import Problem
 from .risks import RiskLike, spec_of
 
-__all__ = ["Distribution", "Samples", "Solution", "compare", "evaluate", "exact_distribution", "solve"]
+__all__ = ["Distribution", "Samples", "compare", "evaluate", "exact_distribution"]
 
 STEP = np.dtype([("state", np.uint32), ("action", np.uint32)])
-MOST_STATES = 2**64 - 1
 
 
 class Samples:
@@ -89,7 +87,8 @@ class Samples:
         summary = self.summary()
         axes.hist(self.costs, bins="auto", color="0.75", edgecolor="white")
         axes.axvline(summary["mean"], color="black", linestyle=":", label=f"mean {summary['mean']:.4g}")
-        axes.axvline(summary["risk"], color="black", label=f"{self.risk} {summary['risk']:.4g}")
+        if self.risk != "mean":
+            axes.axvline(summary["risk"], color="black", label=f"{self.risk} {summary['risk']:.4g}")
         axes.set_xlabel("cost f(d)")
         axes.set_ylabel("episodes")
         axes.set_title(f"{self.problem.name}: {len(self)} episodes, {self.policy}")
@@ -110,29 +109,6 @@ class Samples:
     def __repr__(self) -> str:
         mean = float(np.mean(self.costs))
         return f"Samples({len(self)} episodes of {self.problem.name!r}, mean {mean:.6g}, {self.policy})"
-
-
-class Solution:
-    """The exact optimum of a problem, as :func:`solve` found it. It is also a policy for :func:`evaluate`."""
-
-    def __init__(self, native: _native.Solution, risk: str) -> None:
-        self._native = native
-        self.risk = risk
-        self.low, self.high = native.interval()
-        """No policy has a lower risk than `low`; this one has `high`. They are equal for Erm."""
-        self.mean = native.mean()
-        """The expected cost of the policy."""
-        self.states, self.solves = native.work()
-        self.outer = native.outer()
-        """The threshold of CVaR or the β of EVaR at its best; None for Erm."""
-
-    @property
-    def value(self) -> float:
-        """The risk of the optimal policy."""
-        return self.high
-
-    def __repr__(self) -> str:
-        return f"Solution({self.risk}: {self.value:.6g}, mean {self.mean:.6g}, {self.states} states)"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -209,38 +185,9 @@ def evaluate(
     chosen_seed = count("seed", seed, 0, HIGHEST_SEED)
     chosen_runs = problem.runs if runs is None else count("runs", runs, 1, MOST_RUNS)
     workers = optional_count("threads", threads, 1, MOST_THREADS)
-    player = _policy(problem, policy, measure, simulations, time_limit, chosen_seed, max_states, workers)
+    player = policy_of(problem, policy, measure, simulations, time_limit, chosen_seed, max_states, workers)
     played = _native.evaluate(problem._native, player, chosen_runs, chosen_seed, workers)
     return Samples(problem, measure, chosen_seed, player.what, played)
-
-
-def solve(
-    problem: Problem, risk: RiskLike = 0.0, *, max_states: int | None = None, threads: int | None = None
-) -> Solution:
-    """The lowest possible risk of a problem over all policies, and a policy that has it.
-
-    After Ctrl-C the computation goes on in the background until it ends or meets its limits.
-
-    Raises
-    ------
-    TooLarge
-        If more than `max_states` occupancy states (50 million by default) or 4 GiB are needed.
-
-    Examples
-    --------
-    >>> import gumdp
-    >>> solution = gumdp.solve(gumdp.tasks["rooms"], gumdp.Cvar(0.95))
-    >>> solution.high - solution.low <= 1e-6
-    True
-    >>> gumdp.solve(gumdp.tasks["grid-msee"], max_states=1000)
-    Traceback (most recent call last):
-    ...
-    gumdp.TooLarge: the occupancy MDP is too large: ...
-    """
-    measure = spec_of(risk)
-    limit = optional_count("max_states", max_states, 1, MOST_STATES)
-    workers = optional_count("threads", threads, 1, MOST_THREADS)
-    return Solution(_native.solve(problem._native, measure, limit, workers), measure)
 
 
 def exact_distribution(
@@ -259,7 +206,7 @@ def exact_distribution(
     """
     limit = optional_count("max_states", max_states, 1, MOST_STATES)
     workers = optional_count("threads", threads, 1, MOST_THREADS)
-    player = _policy(problem, policy, "mean", None, None, 0, limit, workers)
+    player = policy_of(problem, policy, "mean", None, None, 0, limit, workers)
     return Distribution(*_native.distribution(problem._native, player, limit, workers))
 
 
@@ -289,61 +236,3 @@ def compare(
     """
     named = dict(policies) if isinstance(policies, Mapping) else {name: name for name in policies}
     return {name: evaluate(problem, policy, risk, **settings) for name, policy in named.items()}
-
-
-def _policy(
-    problem: Problem,
-    policy: Any,
-    measure: str,
-    simulations: Any,
-    time_limit: Any,
-    seed: int,
-    max_states: Any,
-    threads: int | None,
-) -> _native.Policy:
-    if not isinstance(problem, Problem):
-        raise TypeError(f"problem is {problem!r}; it must be a gumdp.Problem")
-    native = problem._native
-    budget = optional_count("simulations", simulations, 1, MOST_SIMULATIONS)
-    seconds = None if time_limit is None else number("time_limit", time_limit)
-    limit = optional_count("max_states", max_states, 1, MOST_STATES)
-    if isinstance(policy, Solution):
-        return _native.Policy.exact(native, policy._native)
-    if isinstance(policy, os.PathLike):
-        return _native.Policy.table(native, policy)
-    if isinstance(policy, str):
-        if policy in ("auto", "planner", "paper"):
-            preset = "paper" if policy == "paper" else "default"
-            auto = policy == "auto"
-            return _native.Policy.planner(native, measure, preset, budget, seconds, seed, threads, auto)
-        if policy == "exact":
-            return _native.Policy.exact(native, _native.solve(native, measure, limit, threads))
-        if policy == "uniform":
-            return _native.Policy.uniform(native)
-        if policy in problem.scripts:
-            return _native.Policy.script(native, problem.scripts[policy])
-        if policy.endswith(".csv"):
-            return _native.Policy.table(native, policy)
-        names = ["auto", "planner", "paper", "exact", "uniform", *problem.scripts]
-        raise ValueError(f"policy is {policy!r}; it must be one of {', '.join(names)}, or the path of a table (.csv)")
-    if isinstance(policy, (list, tuple)) and policy and all(isinstance(a, (int, str, np.integer)) for a in policy):
-        return _native.Policy.script(native, policy)
-    return _native.Policy.markov(native, _by_pair(problem, array("policy", policy)))
-
-
-def _by_pair(problem: Problem, table: Floats) -> Floats:
-    """Probabilities by time and pair, of a table by state and action."""
-    model = problem.model
-    shape = (len(model.states), len(model.actions))
-    if table.ndim == 2:
-        table = table[np.newaxis]
-    if table.ndim != 3 or table.shape[1:] != shape or table.shape[0] not in (1, problem.horizon):
-        raise ValueError(
-            f"policy has shape {table.shape}; it must be {shape} for states and actions, or "
-            f"{(problem.horizon, *shape)} with times before"
-        )
-    allowed = np.zeros(shape, dtype=bool)
-    allowed[model.pair_states, model.pair_actions] = True
-    if np.any(table[:, ~allowed] != 0):
-        raise ValueError("the policy gives an action a probability in a state that does not allow it")
-    return np.ascontiguousarray(table[:, model.pair_states, model.pair_actions])

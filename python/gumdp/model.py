@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from . import _native
 from ._checks import Floats, Ints, array, number
 from ._native import Model as NativeModel
 from ._native import Problem as NativeProblem
+
+if TYPE_CHECKING:
+    from .builder import ModelBuilder
 
 __all__ = ["Model"]
 
@@ -82,6 +85,13 @@ class Model:
     def _of(cls, problem: NativeProblem) -> Model:
         return cls.__new__(cls)._take(problem.model(), dict(problem.costs()))
 
+    @staticmethod
+    def builder(actions: Sequence[str] = ()) -> ModelBuilder:
+        """A model to be built transition by transition; see :class:`ModelBuilder`."""
+        from .builder import ModelBuilder
+
+        return ModelBuilder(actions)
+
     @classmethod
     def from_gymnasium(cls, env: Any, initial: Any = None) -> Model:
         """The model of an environment with a table ``P``, such as FrozenLake, Taxi or CliffWalking.
@@ -97,23 +107,7 @@ class Model:
         initial : array_like, optional
             The probability of each state to be the first; by default the environment's ``initial_state_distrib``.
         """
-        table = getattr(getattr(env, "unwrapped", env), "P", None)
-        if not isinstance(table, (Mapping, Sequence)):
-            raise TypeError(f"{env!r} has no table P of transitions")
-        if initial is None:
-            initial = getattr(getattr(env, "unwrapped", env), "initial_state_distrib", None)
-        by_state = table.items() if isinstance(table, Mapping) else enumerate(table)
-        rows = {
-            int(state): {
-                int(action): [[float(p), int(to), float(reward), bool(end)] for p, to, reward, end in outcomes]
-                for action, outcomes in (by_action.items() if isinstance(by_action, Mapping) else enumerate(by_action))
-            }
-            for state, by_action in by_state
-        }
-        text: dict[str, Any] = {"P": rows}
-        if initial is not None:
-            text["initial"] = array("initial", initial).tolist()
-        return cls._of(_native.Problem.parse("gymnasium.json", json.dumps(text)))
+        return cls._of(_native.Problem.parse("gymnasium.json", gymnasium_json(env, initial)))
 
     @classmethod
     def from_file(cls, path: PathLike) -> Model:
@@ -207,6 +201,27 @@ class Model:
     def __repr__(self) -> str:
         states, actions, _, transitions = self._native.counts()
         return f"Model({states} states, {actions} actions, {transitions} transitions)"
+
+
+def gymnasium_json(env: Any, initial: Any) -> str:
+    """The table of an environment as a file of the library's would have it."""
+    table = getattr(getattr(env, "unwrapped", env), "P", None)
+    if not isinstance(table, (Mapping, Sequence)):
+        raise TypeError(f"{env!r} has no table P of transitions")
+    if initial is None:
+        initial = getattr(getattr(env, "unwrapped", env), "initial_state_distrib", None)
+    by_state = table.items() if isinstance(table, Mapping) else enumerate(table)
+    rows = {
+        int(state): {
+            int(action): [[float(p), int(to), float(reward), bool(end)] for p, to, reward, end in outcomes]
+            for action, outcomes in (by_action.items() if isinstance(by_action, Mapping) else enumerate(by_action))
+        }
+        for state, by_action in by_state
+    }
+    text: dict[str, Any] = {"P": rows}
+    if initial is not None:
+        text["initial"] = array("initial", initial).tolist()
+    return json.dumps(text)
 
 
 def write(problem: NativeProblem, path: PathLike) -> list[str]:

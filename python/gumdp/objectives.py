@@ -5,6 +5,7 @@ They are small values that know no model yet. They print well and compose: ``0.5
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,7 @@ from . import _native
 from ._checks import Floats, array, number
 from .model import Model
 
-__all__ = ["Entropy", "Expression", "Imitation", "Linear", "MultiObjective", "Objective", "Sum"]
+__all__ = ["Entropy", "Expression", "Function", "Imitation", "Linear", "MultiObjective", "Objective", "Sum"]
 
 
 class Objective:
@@ -268,6 +269,51 @@ class Expression(Objective):
 
     def __repr__(self) -> str:
         return f"Expression({', '.join([repr(self.text)] + [f'{name}={part!r}' for name, part in self.inputs.items()])})"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Function(Objective):
+    """Any Python function f(d) of the occupancy. ``Problem(model, f)`` is enough where no bounds are needed.
+
+    It is slower than all others by far, because Python is asked for each value, and exact solvers see every state-action pair. If
+    it raises, that exception arrives where planning, solving or playing was asked for.
+
+    Parameters
+    ----------
+    f : callable
+        Gets d as a read-only array of shape (S, A) that sums to 1, and returns a finite float. Planners also ask about the
+        occupancy of an episode that is under way, scaled up to 1. It may be called from several threads, one at a time.
+    bounds : (float, float), optional
+        No value is lower or higher; one that is raises a ValueError. Certified intervals of CVaR and EVaR need them: without
+        bounds these are wide.
+
+    >>> import numpy as np, gumdp
+    >>> model = gumdp.Model([np.eye(2), np.eye(2)[::-1]])
+    >>> def uneven(d):
+    ...     return abs(d[0].sum() - d[1].sum())
+    >>> problem = gumdp.Problem(model, uneven, discount=1.0, horizon=4)
+    >>> gumdp.solve(problem).value
+    0.0
+    """
+
+    f: Callable[[Floats], float]
+    bounds: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.f):
+            raise TypeError(f"the objective is {self.f!r}; it must be a function")
+
+    def build(self, model: Model) -> _native.Objective:
+        """The objective for one model."""
+        try:
+            low, high = (-np.inf, np.inf) if self.bounds is None else self.bounds
+        except (TypeError, ValueError):
+            raise TypeError(f"bounds is {self.bounds!r}; it must be two numbers") from None
+        return _native.Objective.function(model._native, self.f, number("bounds[0]", low), number("bounds[1]", high))
+
+    def __repr__(self) -> str:
+        name = getattr(self.f, "__name__", repr(self.f))
+        return f"Function({name}{'' if self.bounds is None else f', bounds={self.bounds}'})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -1,4 +1,4 @@
-"""Planning online: one decision at a time, with its reasons."""
+"""Acting online: one decision at a time, with its reasons."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._checks import HIGHEST_SEED, MOST_SIMULATIONS, count, number, optional_cou
 from .problem import Problem
 from .risks import RiskLike, spec_of
 
-__all__ = ["Decision", "Planner"]
+__all__ = ["Agent", "Decision", "Planner"]
 
 REASON = np.dtype(
     [
@@ -27,7 +27,7 @@ REASON = np.dtype(
 
 
 class Decision:
-    """What :meth:`Planner.act` decided, and why."""
+    """What :meth:`Agent.act` decided, and why."""
 
     __slots__ = ("_native",)
 
@@ -48,7 +48,8 @@ class Decision:
     def reasons(self) -> npt.NDArray[np.void]:
         """What is known of each action: a structured array with action, visits, erm, mean, best and worst.
 
-        The default planner estimates the risk only; mean, best and worst cost are NaN then.
+        The default planner estimates the risk only; mean, best and worst cost are NaN then. The array is made when it is
+        asked for. It is empty for an agent that does not plan.
         """
         actions, visits, (erm, mean, best, worst) = self._native.reasons()
         reasons = np.empty(actions.size, dtype=REASON)
@@ -58,7 +59,7 @@ class Decision:
 
     @property
     def estimate(self) -> float:
-        """The estimated risk of the whole episode."""
+        """The estimated risk of the whole episode; NaN for an agent that does not plan."""
         return self._native.estimate
 
     @property
@@ -67,18 +68,65 @@ class Decision:
         return self._native.simulations
 
     @property
+    def seconds(self) -> float:
+        """How long the decision took."""
+        return self._native.seconds
+
+    @property
     def stopped(self) -> str:
-        """Why the search ended: "simulations", "time limit", "solved", or "marginal" if nothing was searched."""
+        """Why the search ended: "simulations", "time limit", "solved"; "marginal" or "known" if nothing was searched."""
         return self._native.stopped
 
     def __repr__(self) -> str:
         return f"Decision({self.action_name!r}, estimate={self.estimate:.6g}, simulations={self.simulations})"
 
 
-class Planner:
-    """Plans decisions in a world outside, such as a Gymnasium environment.
+class Agent:
+    """Acts in a world outside, such as a Gymnasium environment; see :meth:`Solution.policy` and :class:`Planner`.
 
     Episode k, counted from 0, draws the random numbers of run k of :func:`evaluate` and of the command line.
+    """
+
+    __slots__ = ("_native", "_policy", "problem")
+
+    problem: Problem
+
+    def __init__(self, problem: Problem, policy: _native.Policy, seed: int) -> None:
+        self.problem = problem
+        self._policy = policy
+        self._native = _native.Agent(problem._native, policy, count("seed", seed, 0, HIGHEST_SEED))
+
+    def act(self, state: int | str) -> Decision:
+        """Decides what to do in a state: where the episode begins, or where :meth:`observe` said it is."""
+        return Decision(self._native.act(state))
+
+    def observe(self, action: int | str, next_state: int | str) -> None:
+        """Says which action was taken and where it led."""
+        self._native.observe(action, next_state)
+
+    def reset(self) -> None:
+        """Begins another episode. Nothing happens if the episode has no decision yet."""
+        self._native.reset()
+
+    @property
+    def time(self) -> int:
+        """Number of steps of this episode so far."""
+        return self._native.time()
+
+    @property
+    def cost(self) -> float | None:
+        """f of the occupancy so far: the cost of the episode at the horizon; None before the first decision."""
+        return self._native.cost()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.problem.name!r}, {self._policy.what}, time={self.time})"
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"{type(self).__name__} objects cannot be pickled; make one in each process")
+
+
+class Planner(Agent):
+    """Plans its decisions.
 
     Parameters
     ----------
@@ -105,7 +153,7 @@ class Planner:
     1
     """
 
-    __slots__ = ("_native", "problem", "risk")
+    __slots__ = ("risk",)
 
     def __init__(
         self,
@@ -119,46 +167,23 @@ class Planner:
     ) -> None:
         if not isinstance(problem, Problem):
             raise TypeError(f"problem is {problem!r}; it must be a gumdp.Problem")
-        self.problem = problem
         self.risk = spec_of(risk)
-        self._native = _native.Agent(
+        policy = _native.Policy.planner(
             problem._native,
             self.risk,
             preset,
             optional_count("simulations", simulations, 1, MOST_SIMULATIONS),
             None if time_limit is None else number("time_limit", time_limit),
             count("seed", seed, 0, HIGHEST_SEED),
+            None,
+            False,
         )
-
-    def act(self, state: int | str) -> Decision:
-        """Decides what to do in a state: where the episode begins, or where :meth:`observe` said it is."""
-        return Decision(self._native.act(state))
-
-    def observe(self, action: int | str, next_state: int | str) -> None:
-        """Says which action was taken and where it led."""
-        self._native.observe(action, next_state)
-
-    def reset(self) -> None:
-        """Begins another episode. Nothing happens if the episode has no decision yet."""
-        self._native.reset()
-
-    @property
-    def time(self) -> int:
-        """Number of steps of this episode so far."""
-        return self._native.time()
-
-    @property
-    def cost(self) -> float | None:
-        """f of the occupancy so far: the cost of the episode at the horizon; None before the first decision."""
-        return self._native.cost()
+        super().__init__(problem, policy, seed)
 
     @property
     def outer(self) -> str | None:
         """The threshold or β that CVaR or EVaR was fixed at before the first decision; None for Erm."""
-        return self._native.outer()
+        return self._policy.outer
 
     def __repr__(self) -> str:
         return f"Planner({self.problem.name!r}, {self.risk!r}, time={self.time})"
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a Planner cannot be pickled; make one in each process")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from . import _native
-from ._checks import count, number
+from ._checks import Floats, count, number
 from ._native import Problem as NativeProblem
-from .model import Model, PathLike, write
-from .objectives import Given, Objective
+from .model import Model, PathLike, gymnasium_json, write
+from .objectives import Function, Given, Objective
 
 __all__ = ["Problem", "tasks"]
 
@@ -24,7 +25,8 @@ class Problem:
     Parameters
     ----------
     model : Model
-    objective : Objective
+    objective : Objective or function
+        A function f(d) -> float stands for ``Function(f)``.
     discount : float
         γ in (0, 1].
     horizon : int, optional
@@ -52,7 +54,7 @@ class Problem:
     def __init__(
         self,
         model: Model,
-        objective: Objective,
+        objective: Objective | Callable[[Floats], float],
         *,
         discount: float,
         horizon: int | None = None,
@@ -60,8 +62,13 @@ class Problem:
     ) -> None:
         if not isinstance(model, Model):
             raise TypeError(f"model is {model!r}; it must be a gumdp.Model")
+        # A class such as Entropy can be called, but Entropy() is meant.
+        if callable(objective) and not isinstance(objective, (Objective, type)):
+            objective = Function(objective)
         if not isinstance(objective, Objective):
-            raise TypeError(f"objective is {objective!r}; it must be a gumdp objective such as Linear or Entropy")
+            raise TypeError(
+                f"objective is {objective!r}; it must be a gumdp objective such as Linear or Entropy, or a function"
+            )
         gamma = number("discount", discount)
         built = objective.build(model)
         if horizon is not None and accuracy is None:
@@ -85,6 +92,38 @@ class Problem:
     def from_file(cls, path: PathLike) -> Problem:
         """The problem in a file of any format that the command line reads."""
         return cls._of(_native.Problem.load(path))
+
+    @classmethod
+    def from_gymnasium(
+        cls, env: Any, *, discount: float, horizon: int, rewards: str = "split", initial: Any = None
+    ) -> Problem:
+        """The problem to earn the rewards of an environment with a table ``P``; a cost is minus a reward.
+
+        Parameters
+        ----------
+        env : gymnasium.Env
+            As for :meth:`Model.from_gymnasium`.
+        discount : float
+        horizon : int
+        rewards : {"split", "expected"}
+            With "split", a state that can be reached with different rewards is several states, such as ``"s36[-100]"``, and
+            rewards are paid one step later: the problem has `horizon` + 1 steps, and the law of the cost, the discounted
+            average, is exact. With "expected", chance in a reward itself is averaged away, and no risk measure sees it.
+        initial : array_like, optional
+            As for :meth:`Model.from_gymnasium`.
+        """
+        settings = {
+            "kind": "import",
+            "format": "gymnasium",
+            "discount": number("discount", discount),
+            "horizon": count("horizon", horizon, 1, MOST_STEPS - 1),
+            "rewards": rewards,
+            "text": gymnasium_json(env, initial),
+        }
+        # TOML writes numbers as Python does and strings as JSON does.
+        texts = {name: json.dumps(value) if isinstance(value, str) else repr(value) for name, value in settings.items()}
+        lines = [f"{name} = {text}" for name, text in texts.items()]
+        return cls._of(_native.Problem.parse("gymnasium.toml", "\n".join(lines)))
 
     def to_file(self, path: PathLike) -> list[str]:
         """Writes the problem as .csv, .drn or .toml; returns what the format cannot hold, such as an objective."""

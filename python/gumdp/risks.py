@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Union
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Union
 
 import numpy as np
 
@@ -17,7 +17,11 @@ __all__ = ["Cvar", "Erm", "Evar", "Mean", "MeanCvar", "Risk", "Worst"]
 class Risk:
     """A risk measure. Use :class:`Erm`, :class:`Cvar`, :class:`Evar` or :class:`MeanCvar`."""
 
+    _name: ClassVar[str]
+
     def __post_init__(self) -> None:
+        if type(self) is Risk:
+            raise TypeError("Risk stands for any measure; use Erm, Cvar, Evar or MeanCvar")
         # Reading it checks it.
         _ = self.spec
 
@@ -28,7 +32,8 @@ class Risk:
         >>> Cvar(0.95).spec
         'cvar:0.95'
         """
-        raise NotImplementedError
+        numbers = [repr(number(own.name, getattr(self, own.name))) for own in fields(self)]
+        return _native.risk(":".join([self._name, *numbers]))
 
     def of(self, costs: Any, weights: Any = None) -> float:
         """The measure of costs, equally likely or with weights.
@@ -60,16 +65,8 @@ class Erm(Risk):
     1.5
     """
 
+    _name = "erm"
     beta: float
-
-    def __post_init__(self) -> None:
-        number("beta", self.beta)
-        super().__post_init__()
-
-    @property
-    def spec(self) -> str:
-        """The measure as the command line writes it."""
-        return _native.risk(f"erm:{float(self.beta)!r}")
 
 
 @dataclass(frozen=True)
@@ -82,16 +79,8 @@ class Cvar(Risk):
     ValueError: cvar:95.0: level is 95, but must lie in [0, 1]
     """
 
+    _name = "cvar"
     level: float
-
-    def __post_init__(self) -> None:
-        number("level", self.level)
-        super().__post_init__()
-
-    @property
-    def spec(self) -> str:
-        """The measure as the command line writes it."""
-        return _native.risk(f"cvar:{float(self.level)!r}")
 
 
 @dataclass(frozen=True)
@@ -102,16 +91,8 @@ class Evar(Risk):
     True
     """
 
+    _name = "evar"
     level: float
-
-    def __post_init__(self) -> None:
-        number("level", self.level)
-        super().__post_init__()
-
-    @property
-    def spec(self) -> str:
-        """The measure as the command line writes it."""
-        return _native.risk(f"evar:{float(self.level)!r}")
 
 
 @dataclass(frozen=True)
@@ -122,18 +103,9 @@ class MeanCvar(Risk):
     0.75
     """
 
+    _name = "mean-cvar"
     level: float
     weight: float
-
-    def __post_init__(self) -> None:
-        number("level", self.level)
-        number("weight", self.weight)
-        super().__post_init__()
-
-    @property
-    def spec(self) -> str:
-        """The measure as the command line writes it."""
-        return _native.risk(f"mean-cvar:{float(self.level)!r}:{float(self.weight)!r}")
 
 
 def Mean() -> Erm:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium
@@ -98,19 +99,76 @@ def test_a_planner_drives_a_taxi() -> None:
     assert terminated and total > 0
 
 
-def test_seeking_risk_walks_along_the_cliff() -> None:
-    """Only seeking is told apart: expected rewards average the fall itself, so aversion adds next to nothing to the mean."""
+def test_an_optimal_policy_is_an_agent() -> None:
+    env, model = environment("FrozenLake-v1")
+    problem = Problem(model, Linear(model.costs["cost"]), discount=1.0, horizon=60)
+    agent = gumdp.solve(problem, Erm(0)).policy()
+    wins = 0
+    for episode in range(200):
+        state, _ = env.reset(seed=episode)
+        agent.reset()
+        terminated, reward = False, 0.0
+        while not terminated and agent.time < problem.horizon:
+            decision = agent.act(int(state))
+            state, value, terminated, _, _ = env.step(decision.action)
+            agent.observe(decision.action, int(state))
+            reward = float(value)
+        wins += reward > 0
+    # The expected reward is known exactly; 4 standard errors have a false-alarm rate of 6e-5.
+    chance = -undiscounted_cost(problem, gumdp.solve(problem, Erm(0)).value)
+    assert abs(wins / 200 - chance) < 4 * np.sqrt(chance * (1 - chance) / 200)
+    assert decision.stopped == "known" and decision.reasons.size == 0 and np.isnan(decision.estimate)
+
+
+def unsteady_cliff(slip: float) -> Any:
+    """CliffWalking in which a step is slippery with this probability: a mixture of the two tables that Gymnasium has."""
+    steady, slippery = (gymnasium.make("CliffWalking-v1", is_slippery=kind).unwrapped for kind in (False, True))
+    mixed = {
+        state: {
+            action: [
+                (share * p, *rest)
+                for share, env in ((1 - slip, steady), (slip, slippery))
+                for p, *rest in env.P[state][action]  # type: ignore[attr-defined]
+            ]
+            for action in range(4)
+        }
+        for state in range(48)
+    }
+    return SimpleNamespace(P=mixed, initial_state_distrib=steady.initial_state_distrib)  # type: ignore[attr-defined]
+
+
+def test_aversion_walks_further_from_the_cliff() -> None:
+    """All of it is exact: expected numbers of steps under optimal policies."""
+    problem = Problem.from_gymnasium(unsteady_cliff(0.004), discount=1.0, horizon=60)
+    states = [problem.model.states[state] for state in problem.model.pair_states]
+    rows = np.array([int(name[1:].split("[")[0]) // 12 if name.startswith("s") else -1 for name in states])
+    falls = np.array([name == "s36[-100]" for name in states])
+    found = gumdp.frontier(problem, levels=[0.0, 0.6, 1.8])
+    visits = [found.visits[number] for number in found.behaviour]
+    beside = [v[rows == 2].sum() / v[(0 <= rows) & (rows < 3)].sum() for v in visits]
+    fallen = [v[falls].sum() for v in visits]
+    # Neutral: along the cliff, row 2. Averse: row 1, and down at the end only.
+    assert beside[0] > 0.95 and beside[1] < 0.25 and beside[2] < beside[1]
+    assert fallen[0] > 0.01 and fallen[1] < 0.003 and fallen[2] < fallen[1]
+    assert found.mean[0] < found.mean[1] < found.mean[2]
+    # The rewards are those of Gymnasium: 13 steps to the goal, and what falls cost.
+    assert 60 * found.mean[0] == pytest.approx(14.593, abs=1e-3)
+
+
+def test_expected_rewards_hide_risk_and_split_ones_do_not() -> None:
     env = gymnasium.make("CliffWalking-v1", is_slippery=True)
-    model = Model.from_gymnasium(env)
-    problem = Problem(model, Linear(model.costs["cost"]), discount=1.0, horizon=100)
-
-    def beside_the_cliff(beta: float) -> float:
-        steps = gumdp.evaluate(problem, gumdp.solve(problem, beta), runs=1000).trajectories["state"]
-        on_the_way = steps[steps < 36]  # rows 0 to 2; the start, the cliff and the end are row 3
-        return float((on_the_way // 12 == 2).mean())
-
-    seeking, neutral, averse = (beside_the_cliff(beta) for beta in (-100.0, 0.0, 100.0))
-    assert averse <= neutral < seeking - 0.01
+    split, expected = (
+        Problem.from_gymnasium(env, discount=1.0, horizon=30, rewards=kind) for kind in ("split", "expected")
+    )
+    assert (split.horizon, expected.horizon) == (31, 30)
+    assert gumdp.solve(split).value == pytest.approx(gumdp.solve(expected).value, abs=1e-9)
+    uniform = [gumdp.evaluate(problem, "uniform", runs=2000).costs.std() for problem in (split, expected)]
+    assert uniform[0] > 1.2 * uniform[1]
+    with pytest.raises(ValueError, match="rewards"):
+        Problem.from_gymnasium(env, discount=1.0, horizon=30, rewards="some")
+    for discount in (2.0, float("nan"), -float("inf")):
+        with pytest.raises(ValueError, match="the discount is"):
+            Problem.from_gymnasium(env, discount=discount, horizon=30)
 
 
 @pytest.mark.parametrize("name", list(gumdp.tasks))

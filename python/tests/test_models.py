@@ -178,7 +178,7 @@ def test_wrong_parts(corridor: Model) -> None:
     with pytest.raises(TypeError, match="must be a gumdp.Model"):
         Problem(EYE, Entropy(), discount=0.9, horizon=3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="must be a gumdp objective"):
-        Problem(corridor, lambda d: 0.0, discount=0.9, horizon=3)  # type: ignore[arg-type]
+        Problem(corridor, Entropy, discount=0.9, horizon=3)  # type: ignore[arg-type]
     with pytest.raises(KeyError, match="there is no task 'room'; there are rooms"):
         gumdp.tasks["room"]
     assert "room" not in gumdp.tasks and len(list(gumdp.tasks)) == len(gumdp.tasks)

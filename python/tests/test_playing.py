@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import csv
-import gc
 import json
 import os
-import signal
 import subprocess
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -155,89 +151,6 @@ def test_plot(rooms: Problem) -> None:
 def test_compare_meets_the_same_luck(rooms: Problem) -> None:
     results = gumdp.compare(rooms, {"one": "pi1", "same": rooms.scripts["pi1"]}, runs=50)
     assert np.array_equal(results["one"].costs, results["same"].costs)
-
-
-def test_python_runs_meanwhile() -> None:
-    ticks = 0
-    done = threading.Event()
-
-    def tick() -> None:
-        nonlocal ticks
-        while not done.is_set():
-            ticks += 1
-            time.sleep(0.001)
-
-    thread = threading.Thread(target=tick)
-    thread.start()
-    Planner(gumdp.tasks["grid-msee"], 1.0, time_limit=0.5, preset="paper").act(0)
-    done.set()
-    thread.join()
-    assert ticks > 50
-
-
-@pytest.mark.parametrize("what", ["planner", "evaluate", "solve"])
-def test_interruptions_are_raised_soon(what: str) -> None:
-    problem = gumdp.tasks["grid-msee"]
-    planner = Planner(problem, 1.0, simulations=10**7, preset="paper")
-
-    def work() -> None:
-        if what == "planner":
-            planner.act(0)
-        elif what == "evaluate":
-            gumdp.evaluate(problem, "paper", 1.0, runs=10**6)
-        else:
-            gumdp.solve(gumdp.tasks["il"], Cvar(0.95), max_states=10**8)
-
-    sent = 0.0
-
-    def interrupt() -> None:
-        nonlocal sent
-        sent = time.monotonic()
-        os.kill(os.getpid(), signal.SIGINT)
-
-    timer = threading.Timer(0.3, interrupt)
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        work()
-    # 0.2 s on an idle machine; the limit here allows for a busy one.
-    assert time.monotonic() - sent < 1.0
-    timer.join()
-    if what == "planner":
-        assert planner.time == 0 and planner.cost is not None
-        planner.reset()
-    assert gumdp.evaluate(gumdp.tasks["rooms"], "uniform", runs=3).costs.size == 3
-
-
-def test_an_interrupted_decision_can_be_made_again() -> None:
-    problem = gumdp.tasks["grid-msee"]
-    planner = Planner(problem, 1.0, simulations=3 * 10**5, preset="paper")
-    threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        planner.act(0)
-    again = planner.act(0)
-    other = Planner(problem, 1.0, simulations=3 * 10**5, preset="paper").act(0)
-    assert again.simulations == 3 * 10**5
-    assert (again.reasons["visits"] == other.reasons["visits"]).all() and again.estimate == other.estimate
-
-
-def test_planners_do_not_leak() -> None:
-    def memory() -> int:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-    if not Path("/proc/self/statm").exists():
-        pytest.skip("the memory of the process is not known")
-    problem = gumdp.tasks["rooms"]
-
-    def make(count: int) -> None:
-        for _ in range(count):
-            Planner(problem, 5, simulations=1).act("s1")
-        gc.collect()
-
-    make(1000)
-    before = memory()
-    make(10_000)
-    assert memory() - before < 20_000_000
 
 
 def test_decisions_print_and_explain(rooms: Problem) -> None:

@@ -8,21 +8,22 @@ use gumdp::{OccupancyState, StopReason, Task};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
-use crate::background::{in_pool, interruptible};
+use crate::background::interruptible;
 use crate::errors::wrong;
+use crate::function::{Functions, watched};
 use crate::model::Named;
-use crate::play::risk;
-use crate::policy::{Plan, Player};
+use crate::policy::{Player, Policy};
 use crate::problem::Problem;
 use crate::walk::advance;
 
 /// A decision that may take longer than this is made in a thread of its own, so that Ctrl-C is heard.
 const INLINE: Duration = Duration::from_millis(5);
 
-/// A planner, where it is in its episode, and what it draws from.
+/// One that plays, where it is in its episode, and what it draws from.
 #[pyclass(module = "gumdp._native")]
 pub struct Agent {
     task: Arc<Task>,
+    functions: Functions,
     /// As it was made; what is left of an interrupted planner is replaced by it.
     fresh: Player,
     player: Player,
@@ -34,13 +35,15 @@ pub struct Agent {
     at: Option<OccupancyState>,
     /// How long the last decision took; the first may take long.
     last: Duration,
-    outer: Option<String>,
 }
 
 /// A decision and its reasons.
 #[pyclass(frozen, module = "gumdp._native")]
 pub struct Decision {
-    inner: gumdp::Decision,
+    action: gumdp::Action,
+    /// `None` if nothing had to be found out.
+    planned: Option<gumdp::Decision>,
+    took: Duration,
     task: Arc<Task>,
 }
 
@@ -51,18 +54,18 @@ impl Decision {
     /// The number of the action.
     #[getter]
     fn action(&self) -> usize {
-        self.inner.action.index()
+        self.action.index()
     }
 
     /// The name of the action.
     #[getter]
     fn action_name(&self) -> &str {
-        self.task.problem.mdp().action_name(self.inner.action)
+        self.task.problem.mdp().action_name(self.action)
     }
 
     /// Actions, visits, and ERM, mean, lowest and highest cost.
     fn reasons<'py>(&self, py: Python<'py>) -> Reasons<'py> {
-        let reasons = &self.inner.reasons;
+        let reasons = self.planned.as_ref().map_or(&[][..], |planned| &planned.reasons);
         let column =
             |value: fn(&gumdp::ActionReason) -> f64| reasons.iter().map(value).collect::<Vec<f64>>().into_pyarray(py);
         let actions: Vec<i64> = reasons.iter().map(|reason| reason.action.index() as i64).collect();
@@ -74,24 +77,31 @@ impl Decision {
     /// The estimated risk from here.
     #[getter]
     fn estimate(&self) -> f64 {
-        self.inner.root_estimate
+        self.planned.as_ref().map_or(f64::NAN, |planned| planned.root_estimate)
     }
 
     /// Simulations done for this decision.
     #[getter]
     fn simulations(&self) -> u64 {
-        self.inner.simulations
+        self.planned.as_ref().map_or(0, |planned| planned.simulations)
+    }
+
+    /// How long it took, without the way from and to Python.
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.took.as_secs_f64()
     }
 
     /// Why the search ended.
     #[getter]
     fn stopped(&self) -> &'static str {
-        match self.inner.stopped {
-            StopReason::Simulations => "simulations",
-            StopReason::TimeLimit => "time limit",
-            StopReason::Solved => "solved",
-            StopReason::NotFinite => "not finite",
-            StopReason::Marginal => "marginal",
+        match self.planned.as_ref().map(|planned| planned.stopped) {
+            None => "known",
+            Some(StopReason::Simulations) => "simulations",
+            Some(StopReason::TimeLimit) => "time limit",
+            Some(StopReason::Solved) => "solved",
+            Some(StopReason::NotFinite) => "not finite",
+            Some(StopReason::Marginal) => "marginal",
         }
     }
 }
@@ -99,39 +109,21 @@ impl Decision {
 #[pymethods]
 impl Agent {
     #[new]
-    fn new(
-        py: Python<'_>,
-        problem: &Problem,
-        measure: &str,
-        preset: &str,
-        simulations: Option<u64>,
-        time_limit: Option<f64>,
-        seed: u64,
-    ) -> PyResult<Self> {
-        let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
-        let plan = Plan::new(preset, simulations, time_limit, seed)?;
-        // Only the outer variable of a measure takes long.
-        let made = if measure.as_erm().is_some() {
-            plan.player(&task, measure)
-        } else {
-            let task = Arc::clone(&task);
-            in_pool(py, None, move |_| plan.player(&task, measure))?
-        };
-        let (player, outer) = made.map_err(wrong)?;
-        Ok(Self {
-            task,
-            fresh: player.clone(),
-            player,
+    fn new(problem: &Problem, policy: &Policy, seed: u64) -> Self {
+        Self {
+            task: Arc::clone(&problem.task),
+            functions: problem.functions.clone(),
+            fresh: policy.player.clone(),
+            player: policy.player.clone(),
             seed,
             episode: 0,
             rng: rng::stream(seed, 0, Purpose::Policy),
             at: None,
             last: Duration::MAX,
-            outer,
-        })
+        }
     }
 
-    /// Plans the decision in this state, which is where the episode is.
+    /// Makes the decision in this state, which is where the episode is.
     fn act(&mut self, py: Python<'_>, state: Named) -> PyResult<Decision> {
         let state = state.state(self.task.problem.mdp())?;
         let problem = &self.task.problem;
@@ -145,27 +137,14 @@ impl Agent {
                 "the episode is in state \"{is}\", not in \"{given}\"; tell observe() what happened, or reset()"
             )));
         }
-        let started = Instant::now();
-        let inner = if self.last < INLINE {
-            let Self { player, at: Some(at), rng, .. } = self else { unreachable!("it was just set") };
-            py.detach(|| decide(player, at, rng))
-        } else {
-            let mut player = std::mem::replace(&mut self.player, self.fresh.clone());
-            let (at, mut own) = (at.clone(), self.rng.clone());
-            let (inner, player, own) = interruptible(py, move |_| {
-                let inner = decide(&mut player, &at, &mut own);
-                (inner, player, own)
-            })?;
-            (self.player, self.rng) = (player, own);
-            inner
-        };
-        self.last = started.elapsed();
-        if inner.stopped == StopReason::NotFinite {
+        // What a failed search has learnt is of no use.
+        let (action, planned) = self.decide(py).inspect_err(|_| self.player = self.fresh.clone())?;
+        if planned.as_ref().is_some_and(|planned| planned.stopped == StopReason::NotFinite) {
             return Err(wrong(
                 "the objective is infinite or not a number at the end of a simulated episode; check its formula",
             ));
         }
-        Ok(Decision { inner, task: Arc::clone(&self.task) })
+        Ok(Decision { action, planned, took: self.last, task: Arc::clone(&self.task) })
     }
 
     /// The action was taken and led to this state.
@@ -190,20 +169,33 @@ impl Agent {
     }
 
     /// The cost of what has happened.
-    fn cost(&self) -> Option<f64> {
-        self.at.as_ref().map(|at| self.task.problem.cost(at))
-    }
-
-    /// The outer variable of the risk measure, if it has one.
-    fn outer(&self) -> Option<&str> {
-        self.outer.as_deref()
+    fn cost(&self) -> PyResult<Option<f64>> {
+        watched(&self.functions, || Ok(self.at.as_ref().map(|at| self.task.problem.cost(at))))
     }
 }
 
-fn decide(player: &mut Player, at: &OccupancyState, rng: &mut Rng) -> gumdp::Decision {
-    match player {
-        Player::Paper(planner) => planner.decide(at, rng),
-        Player::Guided(planner) => planner.decide(at, rng),
-        Player::Uniform(_) | Player::Exact(_) | Player::Table(_) => unreachable!("an agent plans"),
+/// An action and what a planner says about it.
+type Decided = (gumdp::Action, Option<gumdp::Decision>);
+
+impl Agent {
+    fn decide(&mut self, py: Python<'_>) -> PyResult<Decided> {
+        let started = Instant::now();
+        let Self { player, fresh, at: Some(at), rng, .. } = self else {
+            return Err(wrong("the episode has not begun"));
+        };
+        let decided = if self.last < INLINE {
+            watched(&self.functions, || Ok(py.detach(|| player.decide(at, rng))))?
+        } else {
+            let mut moved = std::mem::replace(player, fresh.clone());
+            let (at, mut own) = (at.clone(), rng.clone());
+            let (decided, moved, own) = interruptible(py, &self.functions, move |_| {
+                let decided = moved.decide(&at, &mut own);
+                (decided, moved, own)
+            })?;
+            (*player, *rng) = (moved, own);
+            decided
+        };
+        self.last = started.elapsed();
+        Ok(decided)
     }
 }

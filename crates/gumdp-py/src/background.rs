@@ -1,44 +1,97 @@
 //! Work beside Python: other Python threads run meanwhile, and Ctrl-C is heard.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use gumdp::Stop;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+
+use crate::function::{Functions, watched};
 
 /// How often Python is asked whether somebody pressed Ctrl-C.
 const POLL: Duration = Duration::from_millis(25);
 
-/// Whether the result of a piece of work is still wanted.
-#[derive(Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+/// How long Python waits at its end for work that still asks its functions.
+const PATIENCE: Duration = Duration::from_secs(10);
 
-impl Stop {
-    /// Nobody waits for the result any more.
-    pub fn requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+/// Work under way that may ask functions of Python.
+static ASKING: Mutex<BTreeMap<u64, Stop>> = Mutex::new(BTreeMap::new());
+
+fn asking() -> MutexGuard<'static, BTreeMap<u64, Stop>> {
+    ASKING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A piece of such work, as long as it is under way.
+struct Asking(u64);
+
+impl Asking {
+    fn new(stop: &Stop) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        asking().insert(number, stop.clone());
+        Self(number)
     }
 }
 
+impl Drop for Asking {
+    fn drop(&mut self) {
+        asking().remove(&self.0);
+    }
+}
+
+/// Called by Python at its end: nobody may ask its functions after that.
+#[pyfunction]
+pub fn finish(py: Python<'_>) {
+    asking().values().for_each(Stop::request);
+    let deadline = Instant::now() + PATIENCE;
+    py.detach(|| {
+        while !asking().is_empty() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(2));
+        }
+    });
+}
+
 /// Does some work in a thread of its own and waits for it. An interruption is raised at once: the work owns all it touches, is
-/// told to stop, and what it still returns is dropped.
-pub fn interruptible<T: Send + 'static>(py: Python<'_>, work: impl FnOnce(&Stop) -> T + Send + 'static) -> PyResult<T> {
+/// told to stop, and what it still returns is dropped. So is the exception of a function that it asks.
+pub fn interruptible<T: Send + 'static>(
+    py: Python<'_>,
+    functions: &Functions,
+    work: impl FnOnce(&Stop) -> T + Send + 'static,
+) -> PyResult<T> {
+    watched(functions, || wait(py, functions, work))
+}
+
+fn wait<T: Send + 'static>(
+    py: Python<'_>,
+    functions: &Functions,
+    work: impl FnOnce(&Stop) -> T + Send + 'static,
+) -> PyResult<T> {
     let stop = Stop::default();
     let told = stop.clone();
     let (sender, mut receiver) = sync_channel(1);
     // Nobody receives after an interruption, which is no mistake.
-    thread::Builder::new().name("gumdp".to_owned()).spawn(move || drop(sender.send(work(&told))))?;
+    let under_way = (!functions.is_empty()).then(|| Asking::new(&stop));
+    let work = move || {
+        let result = told.scope(|| work(&told));
+        drop(under_way);
+        drop(sender.send(result));
+    };
+    thread::Builder::new().name("gumdp".to_owned()).spawn(work)?;
     loop {
         let received;
         (received, receiver) = py.detach(move || (receiver.recv_timeout(POLL), receiver));
         match received {
             Ok(result) => return Ok(result),
             Err(RecvTimeoutError::Timeout) => {
-                if let Err(interrupted) = py.check_signals() {
-                    stop.0.store(true, Ordering::Relaxed);
+                let raised = functions.iter().any(|function| function.has_raised());
+                let failure = || if raised { Err(PyRuntimeError::new_err("a function raised")) } else { Ok(()) };
+                if let Err(interrupted) = py.check_signals().and_then(|()| failure()) {
+                    stop.request();
                     return Err(interrupted);
                 }
             }
@@ -53,10 +106,11 @@ pub fn interruptible<T: Send + 'static>(py: Python<'_>, work: impl FnOnce(&Stop)
 /// has no threads of an old one.
 pub fn in_pool<T: Send + 'static>(
     py: Python<'_>,
+    functions: &Functions,
     threads: Option<usize>,
     work: impl FnOnce(&Stop) -> T + Send + 'static,
 ) -> PyResult<T> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
     let pool = pool.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    interruptible(py, move |stop| pool.install(|| work(stop)))
+    interruptible(py, functions, move |stop| pool.install(|| stop.scope(|| work(stop))))
 }

@@ -8,6 +8,7 @@
 mod agent;
 mod background;
 mod errors;
+mod function;
 mod model;
 mod objective;
 mod play;
@@ -20,7 +21,7 @@ use pyo3::prelude::*;
 /// The native half of the package `gumdp`; use that.
 #[pymodule]
 mod _native {
-    use super::{Bound, PyModule, PyModuleMethods, PyResult};
+    use super::{Bound, PyAnyMethods, PyModule, PyModuleMethods, PyResult};
 
     #[pymodule_export]
     use super::agent::{Agent, Decision};
@@ -31,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use super::objective::Objective;
     #[pymodule_export]
-    use super::play::{Solution, distribution, evaluate, risk, risk_of, solve, summary};
+    use super::play::{Solution, distribution, evaluate, frontier, risk, risk_of, solve, summary};
     #[pymodule_export]
     use super::policy::Policy;
     #[pymodule_export]
@@ -41,6 +42,8 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let finish = pyo3::wrap_pyfunction!(super::background::finish, module)?;
+        module.py().import("atexit")?.call_method1("register", (finish,))?;
         module.add("TASKS", gumdp::tasks::NAMES.to_vec())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

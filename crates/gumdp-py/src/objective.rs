@@ -1,23 +1,26 @@
 //! Objectives of one model.
 
-use gumdp::Partition;
+use gumdp::{Bounds, Partition};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::errors::wrong;
+use crate::function::{Function, Functions, watched};
 use crate::model::Model;
 
 /// f(d) for the pairs of a model.
 #[pyclass(frozen, module = "gumdp._native")]
 pub struct Objective {
     pub inner: gumdp::Objective,
+    /// Python functions among its terms.
+    pub functions: Functions,
 }
 
 type Vectors<'py> = Vec<PyReadonlyArray1<'py, f64>>;
 
 impl From<gumdp::Objective> for Objective {
     fn from(inner: gumdp::Objective) -> Self {
-        Self { inner }
+        Self { inner, functions: Functions::new() }
     }
 }
 
@@ -107,24 +110,33 @@ impl Objective {
         gumdp::Objective::formula(expression, &inputs).map(Into::into).map_err(wrong)
     }
 
+    /// A Python function of an array (S, A).
+    #[staticmethod]
+    fn function(model: &Model, callable: Py<PyAny>, low: f64, high: f64) -> PyResult<Self> {
+        let (inner, function) = Function::objective(callable, &model.mdp, Bounds { low, high })?;
+        Ok(Self { inner, functions: vec![function] })
+    }
+
     /// This objective times a weight.
     fn scaled(&self, weight: f64) -> Self {
-        (weight * self.inner.clone()).into()
+        Self { inner: weight * self.inner.clone(), functions: self.functions.clone() }
     }
 
     /// This objective plus a constant.
     fn shifted(&self, constant: f64) -> Self {
-        self.inner.clone().shifted(constant).into()
+        Self { inner: self.inner.clone().shifted(constant), functions: self.functions.clone() }
     }
 
     /// The sum of two.
     fn plus(&self, other: &Self) -> Self {
-        (self.inner.clone() + other.inner.clone()).into()
+        let functions = self.functions.iter().chain(&other.functions).cloned().collect();
+        Self { inner: self.inner.clone() + other.inner.clone(), functions }
     }
 
     /// f(d).
     fn value(&self, occupancy: PyReadonlyArray1<f64>) -> PyResult<f64> {
-        Ok(self.inner.value(self.checked(&occupancy)?))
+        let occupancy = self.checked(&occupancy)?;
+        watched(&self.functions, || Ok(self.inner.value(occupancy)))
     }
 
     /// The gradient, where it exists.

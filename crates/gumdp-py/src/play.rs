@@ -55,7 +55,7 @@ pub fn summary<'py>(
     seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (costs, measure) = (costs.as_slice()?.to_vec(), risk(measure)?.0);
-    let summary = in_pool(py, None, move |_| Summary::of(&costs, measure, seed))?.map_err(wrong)?;
+    let summary = in_pool(py, &Vec::new(), None, move |_| Summary::of(&costs, measure, seed))?.map_err(wrong)?;
     let fields = PyDict::new(py);
     fields.set_item("count", summary.count)?;
     for (name, value) in [
@@ -87,12 +87,15 @@ pub fn evaluate<'py>(
     threads: Option<usize>,
 ) -> PyResult<Played<'py>> {
     let (task, player) = (Arc::clone(&problem.task), policy.player.clone());
-    let played: Vec<Option<Result<gumdp::Run, RunError>>> = in_pool(py, threads, move |stop| {
+    let functions = problem.functions.clone();
+    let played = in_pool(py, &problem.functions, threads, move |stop| {
         let play = |player: &mut _, number| {
-            if stop.requested() { None } else { Some(gumdp::run(&task.problem, player, seed, number)) }
+            let wanted = !stop.is_requested() && !functions.iter().any(|function| function.has_raised());
+            wanted.then(|| stop.scope(|| gumdp::run(&task.problem, player, seed, number)))
         };
         (0..runs).into_par_iter().map_init(|| player.clone(), play).collect()
-    })?;
+    });
+    let played: Vec<Option<Result<gumdp::Run, RunError>>> = played?;
     let steps = problem.task.problem.horizon();
     let (mut costs, mut pairs) = (Vec::with_capacity(played.len()), Vec::with_capacity(played.len() * steps));
     let (mut last, mut simulated) = (Vec::with_capacity(played.len()), Vec::with_capacity(played.len()));
@@ -150,8 +153,42 @@ pub fn solve(
     threads: Option<usize>,
 ) -> PyResult<Solution> {
     let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
-    let solved = in_pool(py, threads, move |_| oracle::minimise(&task.problem, measure, &limits(max_states)))?;
+    let work = move |_: &_| oracle::minimise(&task.problem, measure, &limits(max_states));
+    let solved = in_pool(py, &problem.functions, threads, work)?;
     solved.map(|inner| Solution { inner }).map_err(|error| unsolved(&error))
+}
+
+/// The optimum for each of many measures: its value and the number of a behaviour.
+type Points = Vec<(f64, usize)>;
+/// The law of a behaviour's cost and the expected number of steps at each pair.
+type Behaviours<'py> = Vec<(Numbers<'py>, Numbers<'py>, Numbers<'py>)>;
+/// Behaviours before and after, β, and the first point that is not before the change.
+type Changes = Vec<(usize, usize, Option<f64>, usize)>;
+
+/// How optimal behaviour changes with the attitude to risk: points, behaviours, changes, and whether all are located.
+#[pyfunction]
+pub fn frontier<'py>(
+    py: Python<'py>,
+    problem: &Problem,
+    measures: Vec<String>,
+    max_states: Option<u64>,
+    threads: Option<usize>,
+) -> PyResult<(Points, Behaviours<'py>, Changes, bool)> {
+    let measures = measures.iter().map(|text| Ok(risk(text)?.0)).collect::<PyResult<Vec<_>>>()?;
+    let task = Arc::clone(&problem.task);
+    let work = move |_: &_| oracle::frontier(&task.problem, &measures, &limits(max_states));
+    let found = in_pool(py, &problem.functions, threads, work)?.map_err(|error| unsolved(&error))?;
+    let array = |numbers: &[f64]| numbers.to_vec().into_pyarray(py);
+    let behaviour = |own: &oracle::Behaviour| {
+        let law = (array(own.law.values()), array(own.law.probabilities()));
+        (law.0, law.1, array(&own.visits))
+    };
+    Ok((
+        found.points.iter().map(|point| (point.value, point.behaviour)).collect(),
+        found.behaviours.iter().map(behaviour).collect(),
+        found.changes.iter().map(|change| (change.before, change.after, change.beta, change.point)).collect(),
+        found.complete,
+    ))
 }
 
 /// The law of the cost under a policy: values and probabilities.
@@ -164,7 +201,8 @@ pub fn distribution<'py>(
     threads: Option<usize>,
 ) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
     let (task, player) = (Arc::clone(&problem.task), policy.player.clone());
-    let law = in_pool(py, threads, move |_| player.law(&task.problem, &limits(max_states)))?;
+    let work = move |_: &_| player.law(&task.problem, &limits(max_states));
+    let law = in_pool(py, &problem.functions, threads, work)?;
     let refusal = || wrong("a planner does not know the probabilities of its actions; evaluate() plays it");
     let law = law.ok_or_else(refusal)?.map_err(|error| unsolved(&error))?;
     Ok((law.values().to_vec().into_pyarray(py), law.probabilities().to_vec().into_pyarray(py)))

@@ -7,14 +7,16 @@ use std::time::Duration;
 use gumdp::oracle::{self, Law, Limits, OptimalPolicy, OracleError, distribution};
 use gumdp::rng::Rng;
 use gumdp::{
-    Action, Budget, ExplicitPolicy, Exploration, FixedRisk, GuidedPlanner, GuidedSettings, Markov, OccupancyState,
-    Planner, PlannerError, PlannerSettings, PlannerVariant, PolicyTable, Risk, Scripted, Task, Uniform, fix_outer,
+    Action, Budget, Decision, ExplicitPolicy, Exploration, FixedRisk, GuidedPlanner, GuidedSettings, Markov,
+    OccupancyState, Planner, PlannerError, PlannerSettings, PlannerVariant, PolicyTable, Risk, Scripted, Task, Uniform,
+    fix_outer,
 };
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::background::in_pool;
 use crate::errors::{bad_file, wrong};
+use crate::function::watched;
 use crate::model::Named;
 use crate::play::{Solution, risk};
 use crate::problem::Problem;
@@ -71,6 +73,16 @@ impl gumdp::Policy for Player {
 }
 
 impl Player {
+    /// An action; of a planner, with its reasons.
+    pub fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> (Action, Option<Decision>) {
+        let decision = match self {
+            Self::Paper(planner) => planner.decide(at, rng),
+            Self::Guided(planner) => planner.decide(at, rng),
+            Self::Uniform(_) | Self::Exact(_) | Self::Table(_) => return (gumdp::Policy::act(self, at, rng), None),
+        };
+        (decision.action, Some(decision))
+    }
+
     /// The exact law of the cost, or why it is not known; `None` for a planner, which can only be played.
     pub fn law(&self, problem: &gumdp::Problem, limits: &Limits) -> Option<Result<Law, OracleError>> {
         match self {
@@ -142,6 +154,15 @@ pub struct Policy {
     /// What it is, for people.
     #[pyo3(get)]
     pub what: String,
+    /// The outer variable of the risk measure, if a planner has one.
+    #[pyo3(get)]
+    pub outer: Option<String>,
+}
+
+impl Policy {
+    fn of(player: Player, what: impl Into<String>) -> Self {
+        Self { player, what: what.into(), outer: None }
+    }
 }
 
 #[pymethods]
@@ -149,8 +170,7 @@ impl Policy {
     /// Every action equally likely.
     #[staticmethod]
     fn uniform(problem: &Problem) -> Self {
-        let player = Player::Uniform(Uniform::new(&problem.task.problem));
-        Self { player, what: "uniform".to_owned() }
+        Self::of(Player::Uniform(Uniform::new(&problem.task.problem)), "uniform")
     }
 
     /// One action after the other.
@@ -159,7 +179,7 @@ impl Policy {
         let mdp = problem.task.problem.mdp();
         let actions = actions.iter().map(|action| action.action(mdp)).collect::<PyResult<Vec<_>>>()?;
         let script = Scripted::new(&problem.task.problem, actions).map_err(wrong)?;
-        Ok(Self { player: Player::Table(PolicyTable::Script(script)), what: "script".to_owned() })
+        Ok(Self::of(Player::Table(PolicyTable::Script(script)), "script"))
     }
 
     /// Probabilities by pair: one row, or one for each time.
@@ -170,24 +190,26 @@ impl Policy {
             pairs => probabilities.as_slice()?.chunks(pairs).map(<[f64]>::to_vec).collect(),
         };
         let markov = Markov::stochastic(&problem.task.problem, rows).map_err(wrong)?;
-        Ok(Self { player: Player::Table(PolicyTable::Markov(markov)), what: "table".to_owned() })
+        Ok(Self::of(Player::Table(PolicyTable::Markov(markov)), "table"))
     }
 
     /// A table in a file.
     #[staticmethod]
     fn table(problem: &Problem, path: PathBuf) -> PyResult<Self> {
         let table = PolicyTable::load(&path, &problem.task.problem).map_err(|error| bad_file(&error))?;
-        Ok(Self { player: Player::Table(table), what: format!("table {}", path.display()) })
+        Ok(Self::of(Player::Table(table), format!("table {}", path.display())))
     }
 
     /// The optimal policy of a solution.
     #[staticmethod]
     fn exact(problem: &Problem, solution: &Solution) -> PyResult<Self> {
         let policy = solution.inner.policy();
-        if policy.problem().fingerprint() != problem.task.problem.fingerprint() {
+        let fingerprints = || Ok((policy.problem().fingerprint(), problem.task.problem.fingerprint()));
+        let (own, given) = watched(&problem.functions, fingerprints)?;
+        if own != given {
             return Err(wrong("the solution is one of another problem"));
         }
-        Ok(Self { player: Player::Exact(policy), what: "solved exactly".to_owned() })
+        Ok(Self::of(Player::Exact(policy), "solved exactly"))
     }
 
     /// A planner; with `auto` the exact optimum, if that is soon found.
@@ -206,18 +228,25 @@ impl Policy {
     ) -> PyResult<Self> {
         let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
         let plan = Plan::new(preset, simulations, time_limit, seed)?;
-        let found = in_pool(py, threads, move |_| {
-            let mut what = format!("planner, preset {}", if plan.paper { "paper" } else { "default" });
-            if auto {
-                match oracle::minimise(&task.problem, measure, &Limits::QUICK) {
-                    Ok(solution) => return Ok((Player::Exact(solution.policy()), "solved exactly".to_owned())),
-                    Err(because) => what = format!("{}, planning", because.in_short()),
+        let named = format!("planner, preset {preset}");
+        let planned = move |what: String| {
+            let (player, outer) = plan.player(&task, measure)?;
+            let what = outer.as_ref().map_or(what.clone(), |outer| format!("{what}, {outer}"));
+            Ok::<_, PlannerError>(Self { player, what, outer })
+        };
+        // Only the exact optimum and the outer variable of a measure take long.
+        let made = if !auto && measure.as_erm().is_some() {
+            watched(&problem.functions, || Ok(planned(named)))?
+        } else {
+            let task = Arc::clone(&problem.task);
+            in_pool(py, &problem.functions, threads, move |_| {
+                match auto.then(|| oracle::minimise(&task.problem, measure, &Limits::QUICK)) {
+                    Some(Ok(solution)) => Ok(Self::of(Player::Exact(solution.policy()), "solved exactly")),
+                    Some(Err(because)) => planned(format!("{}, planning", because.in_short())),
+                    None => planned(named),
                 }
-            }
-            plan.player(&task, measure)
-                .map(|(player, outer)| (player, outer.map_or(what.clone(), |outer| format!("{what}, {outer}"))))
-        })?;
-        let (player, what) = found.map_err(wrong)?;
-        Ok(Self { player, what })
+            })?
+        };
+        made.map_err(wrong)
     }
 }

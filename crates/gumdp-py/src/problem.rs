@@ -8,6 +8,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use crate::errors::{bad_file, wrong};
+use crate::function::Functions;
 use crate::model::Model;
 use crate::objective::Objective;
 
@@ -18,6 +19,14 @@ type Exported = (Vec<(&'static str, String)>, Vec<String>);
 #[pyclass(frozen, module = "gumdp._native")]
 pub struct Problem {
     pub task: Arc<Task>,
+    /// Python functions in its objective.
+    pub functions: Functions,
+}
+
+impl From<Task> for Problem {
+    fn from(task: Task) -> Self {
+        Self { task: Arc::new(task), functions: Functions::new() }
+    }
 }
 
 #[pymethods]
@@ -37,7 +46,7 @@ impl Problem {
             notes: Vec::new(),
             costs: Vec::new(),
         };
-        Ok(Self { task: Arc::new(task) })
+        Ok(Self { functions: objective.functions.clone(), ..task.into() })
     }
 
     /// The horizon for an accuracy.
@@ -50,14 +59,14 @@ impl Problem {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let task = py.detach(|| Task::load(&path)).map_err(|error| bad_file(&error))?;
-        Ok(Self { task: Arc::new(task) })
+        Ok(task.into())
     }
 
     /// The text of such a file.
     #[staticmethod]
     fn parse(py: Python<'_>, file: &str, text: &str) -> PyResult<Self> {
         let task = py.detach(|| Task::parse(file, text)).map_err(|error| bad_file(&error))?;
-        Ok(Self { task: Arc::new(task) })
+        Ok(task.into())
     }
 
     /// Costs of an imported model by name, one number for each pair.
@@ -69,7 +78,7 @@ impl Problem {
     /// A built-in task.
     #[staticmethod]
     fn built_in(name: &str) -> Option<Self> {
-        tasks::get(name).map(|task| Self { task: Arc::new(task) })
+        tasks::get(name).map(Into::into)
     }
 
     /// The extension and text of each file, and what they cannot hold.
@@ -86,7 +95,7 @@ impl Problem {
     }
 
     fn objective(&self) -> Objective {
-        self.task.problem.objective().clone().into()
+        Objective { inner: self.task.problem.objective().clone(), functions: self.functions.clone() }
     }
 
     /// Name, title and description.

@@ -7,6 +7,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use crate::errors::wrong;
+use crate::function::{Functions, watched};
 use crate::model::Named;
 use crate::problem::Problem;
 
@@ -14,6 +15,7 @@ use crate::problem::Problem;
 #[pyclass(module = "gumdp._native")]
 pub struct Walk {
     task: Arc<Task>,
+    functions: Functions,
     at: OccupancyState,
 }
 
@@ -23,7 +25,7 @@ impl Walk {
     fn new(problem: &Problem, state: Named) -> PyResult<Self> {
         let task = Arc::clone(&problem.task);
         let at = task.problem.start(state.state(task.problem.mdp())?);
-        Ok(Self { task, at })
+        Ok(Self { task, functions: problem.functions.clone(), at })
     }
 
     /// The action was taken and led to this state.
@@ -42,8 +44,8 @@ impl Walk {
     }
 
     /// f of the occupancy so far: the cost of the episode once it is over.
-    fn cost(&self) -> f64 {
-        self.task.problem.cost(&self.at)
+    fn cost(&self) -> PyResult<f64> {
+        watched(&self.functions, || Ok(self.task.problem.cost(&self.at)))
     }
 }
 

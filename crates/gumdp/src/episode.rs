@@ -4,6 +4,7 @@ use crate::model::{Pair, State};
 use crate::policy::Policy;
 use crate::problem::{OccupancyState, Problem};
 use crate::rng::Rng;
+use crate::stop::Stop;
 
 /// What happened in one episode. See the [example](play).
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +45,12 @@ pub enum EpisodeError {
         time: usize,
         /// The state's name.
         state: String,
+    },
+    /// It was asked to [stop](Stop).
+    #[error("the episode was stopped at time {time}")]
+    Stopped {
+        /// The time.
+        time: usize,
     },
 }
 
@@ -88,9 +95,13 @@ pub fn play_on(
 ) -> Result<Episode, EpisodeError> {
     let mdp = problem.mdp();
     let mut path = Vec::with_capacity(problem.horizon().saturating_sub(at.time));
+    let stop = Stop::current();
     policy.begin_episode();
     while at.time < problem.horizon() {
         let action = policy.act(&at, policy_rng);
+        if stop.is_requested() {
+            return Err(EpisodeError::Stopped { time: at.time });
+        }
         if policy.has_failed() {
             let state = mdp.state_name(at.state).to_owned();
             return Err(EpisodeError::SimulationNotFinite { time: at.time, state });

@@ -8,6 +8,7 @@ use crate::episode::{Episode, EpisodeError, play};
 use crate::policy::Policy;
 use crate::problem::Problem;
 use crate::rng::{self, Purpose};
+use crate::stop::Stop;
 
 /// One episode of an experiment. See the [example](experiment()).
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +53,9 @@ pub fn experiment<P: Policy>(
     runs: Range<u64>,
 ) -> Result<Vec<Run>, RunError> {
     // One policy serves all runs of a piece of work, so that its memory is allocated once.
-    let played = runs.into_par_iter().map_init(policy, |policy, number| run(problem, policy, seed, number));
+    let stop = Stop::current();
+    let play = |policy: &mut P, number| stop.scope(|| run(problem, policy, seed, number));
+    let played = runs.into_par_iter().map_init(policy, play);
     // All of them first: which of several failures is met first depends on the threads.
     played.collect::<Vec<_>>().into_iter().collect()
 }

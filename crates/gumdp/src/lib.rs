@@ -37,7 +37,7 @@
 //! Where to go from here: [`Mdp`] (models), [`Objective`], [`Problem`], [`Erm`] (risk), [`GuidedPlanner`] (online planning), [`Planner`]
 //! (the published algorithm), [`BlackBoxPlanner`] (the same for a [`Simulator`] without tables),
 //! [`oracle`] (exact solutions), [`Auto`] (the one where it fits, the other where not), [`Policy`], [`experiment()`] (many runs), [`stats`], [`Task`] (problem files) and
-//! [`tasks`] (the built-in ones). `docs/mathematics.md` in the repository says which formula is which item.
+//! [`tasks`] (the built-in ones), [`Stop`] (an early end from outside). `docs/mathematics.md` in the repository says which formula is which item.
 
 /// Grows whenever the same seed gives other results than before: what was computed by another version cannot be continued.
 pub const RESULTS_VERSION: u32 = 4;
@@ -59,6 +59,7 @@ pub mod risk;
 pub mod rng;
 pub mod simulator;
 pub mod stats;
+pub mod stop;
 pub mod tasks;
 
 pub use auto::Auto;
@@ -80,3 +81,4 @@ pub use policy::{ByOccupancy, ExplicitPolicy, Markov, Policy, PolicyError, Polic
 pub use problem::{OccupancyState, Problem, ProblemError};
 pub use risk::{Cvar, Erm, ErmAccumulator, Evar, FixedRisk, MeanCvar, ParseRiskError, Risk, RiskError};
 pub use simulator::{SimulatedProblem, Simulator, Situation};
+pub use stop::Stop;

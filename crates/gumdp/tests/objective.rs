@@ -1,7 +1,10 @@
 //! Objectives against their formulas: values, gradients, Lipschitz constants and bounds, on random points of the simplex.
 
+use gumdp::oracle::{Limits, OracleError, optimum};
 use gumdp::rng::{self, Purpose, Rng};
-use gumdp::{Mdp, Objective, Partition};
+use gumdp::{
+    Bounds, Budget, Erm, GuidedPlanner, GuidedSettings, Mdp, Objective, ObjectiveError, Partition, Problem, run,
+};
 
 /// Four states; s0 and s3 allow two actions, the others one: six pairs.
 fn model() -> Mdp {
@@ -267,4 +270,41 @@ fn a_weight_of_zero_needs_no_lipschitz_constant() {
 #[should_panic(expected = "one entry for each pair")]
 fn an_occupancy_of_another_length_is_refused() {
     let _ = Objective::linear(vec![1.0, 2.0]).unwrap().value(&[1.0]);
+}
+
+/// A function is asked about whole occupancies only, and solved as the objective it computes.
+#[test]
+fn functions_are_solved_as_what_they_compute() {
+    let mdp = model();
+    let solved = |objective: Objective| {
+        let problem = Problem::new(mdp.clone(), objective, 0.9, 6).unwrap();
+        let erm = Erm::new(3.0).unwrap();
+        let exact = optimum(&problem, erm, &Limits::QUICK).unwrap().value;
+        let settings = GuidedSettings { budget: Budget::simulations(20), ..GuidedSettings::default() };
+        let mut planner = GuidedPlanner::new(&problem, erm, settings).unwrap();
+        (exact, run(&problem, &mut planner, 0, 0).unwrap().episode.cost)
+    };
+    let checked = |d: &[f64]| {
+        assert!((d.iter().sum::<f64>() - 1.0).abs() < 1e-9 && d.iter().all(|&x| x >= 0.0));
+        state_entropy(d, 0.0)
+    };
+    let bounds = Bounds { low: -2.0, high: 0.0 };
+    let (exact, played) = solved(Objective::custom(6, bounds, checked).unwrap());
+    let (expected, _) = solved(Objective::entropy(Partition::states(&mdp), 0.0).unwrap());
+    assert!((exact - expected).abs() < 1e-12);
+    assert!((-2.0..=0.0).contains(&played));
+}
+
+#[test]
+fn functions_that_break_are_refused() {
+    let everything = Bounds { low: f64::NEG_INFINITY, high: f64::INFINITY };
+    let empty = Bounds { low: 1.0, high: 0.0 };
+    let message = |result: Result<Objective, ObjectiveError>| result.unwrap_err().to_string();
+    assert!(message(Objective::custom(0, everything, |_| 0.0)).contains("no pairs"));
+    assert!(message(Objective::custom(6, empty, |_| 0.0)).contains("the bounds of the objective are 1 and 0"));
+    for broken in [|_: &[f64]| f64::NAN, |_: &[f64]| 7.0] {
+        let objective = Objective::custom(6, Bounds { low: 0.0, high: 1.0 }, broken).unwrap();
+        let problem = Problem::new(model(), objective, 0.9, 3).unwrap();
+        assert_eq!(optimum(&problem, Erm::MEAN, &Limits::QUICK).unwrap_err(), OracleError::NotFinite);
+    }
 }

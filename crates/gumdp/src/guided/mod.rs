@@ -29,6 +29,7 @@ use crate::policy::Policy;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, FixedRisk};
 use crate::rng::Rng;
+use crate::stop::Stop;
 
 use marginal::Marginal;
 use moves::Moves;
@@ -181,7 +182,7 @@ impl GuidedPlanner {
     }
 
     fn search(&mut self, at: &OccupancyState, rng: &mut Rng) -> Searched {
-        let started = Instant::now();
+        let (started, stop) = (Instant::now(), Stop::current());
         self.failed = false;
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
         let steps = steps.expect("there is no decision at the horizon");
@@ -201,7 +202,7 @@ impl GuidedPlanner {
                 break;
             }
             let out_of_time = |limit| simulations % CLOCK_INTERVAL == 1 && started.elapsed() >= limit;
-            if self.settings.budget.time_limit.is_some_and(out_of_time) {
+            if self.settings.budget.time_limit.is_some_and(out_of_time) || stop.is_requested() {
                 stopped = StopReason::TimeLimit;
                 break;
             }

@@ -28,6 +28,7 @@ impl fmt::Display for Objective {
                 Term::Totals(totals) => totals.describe(f)?,
                 Term::Cells(cells) => cells.describe(f)?,
                 Term::Formula(formula) => formula.describe(f)?,
+                Term::Custom(_) => f.write_str("f(d)")?,
             }
             separator = " + ";
         }

@@ -85,6 +85,14 @@ pub enum ObjectiveError {
         /// The name.
         name: String,
     },
+    /// No number lies between the bounds of a function.
+    #[error("the bounds of the objective are {low} and {high}; the first must not be above the second")]
+    Bounds {
+        /// The lower one.
+        low: f64,
+        /// The upper one.
+        high: f64,
+    },
     /// A formula has no finite value at some occupancy.
     #[error("the formula is {value} at the occupancy with {}", described(point))]
     Breaks {

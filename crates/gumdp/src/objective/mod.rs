@@ -15,6 +15,7 @@
 //! | Σ_i w_i sign(z_i)\|z_i\|^p_i, z_i = c_i·d | [`Objective::signed_power`] | Σ_i \|w_i\| p_i M_i^p_i, M_i = max \|c_i\|; none for p_i < 1 |
 //! | max(0, c·d − b) | [`Objective::excess`] | max \|c − b\| |
 //! | any expression of c_i·d, entropies and distances | [`Objective::formula`] | unknown, unless it is a weighted sum |
+//! | any function of d | [`Objective::custom`] | unknown |
 //! | a·f + b, f + f' | `*`, `+`, [`Objective::shifted`] | \|a\| L, L + L' |
 //!
 //! x_j is the mass of cell j of a [`Partition`], n the number of entries the partition stands for, m_j those of cell j.
@@ -29,6 +30,7 @@ pub use partition::Partition;
 pub(crate) use path::{PathEvaluator, Track, Walk};
 
 mod cells;
+mod custom;
 mod display;
 mod error;
 mod expression;
@@ -37,12 +39,11 @@ mod kinds;
 mod partition;
 mod path;
 mod program;
+mod term;
 mod totals;
 
-use cells::Cells;
 use expression::Expression;
-use formula::Formula;
-use totals::{Costs, Totals};
+use term::Term;
 
 use crate::rng::mix;
 
@@ -88,14 +89,6 @@ pub struct Objective {
     features: usize,
 }
 
-/// One term of an objective. Its features are a contiguous part of the objective's feature vector.
-#[derive(Clone, Debug)]
-enum Term {
-    Totals(Totals),
-    Cells(Cells),
-    Formula(Box<Formula>),
-}
-
 impl Objective {
     /// The names of the inputs of an expression in the order of their first appearance, and where that is, in bytes.
     pub(crate) fn formula_inputs(expression: &str) -> Result<Vec<(String, usize)>, ObjectiveError> {
@@ -120,7 +113,7 @@ impl Objective {
     }
 
     /// The gradient of f with respect to d, where it exists; for a maximum, minimum or absolute value at a kink, one
-    /// element of the Clarke subdifferential. `None` where a slope is infinite. See the [example](Objective).
+    /// element of the Clarke subdifferential. `None` where a slope is infinite, and for functions. See the [example](Objective).
     ///
     /// # Panics
     /// If `occupancy` does not have one entry for each pair of the model.
@@ -133,6 +126,7 @@ impl Objective {
                 Term::Totals(totals) => totals.slopes(x)?,
                 Term::Cells(cells) => cells.slopes(x)?,
                 Term::Formula(formula) => formula.gradient(x)?,
+                Term::Custom(_) => return None,
             };
             for (pair, entry) in gradient.iter_mut().enumerate() {
                 *entry += weight
@@ -141,7 +135,7 @@ impl Objective {
                             totals.costs.of(pair).iter().zip(&slopes).map(|(c, s)| c * s).sum::<f64>()
                         }
                         Term::Cells(cells) => slopes[cells.partition.cell(pair)],
-                        Term::Formula(_) => slopes[pair],
+                        Term::Formula(_) | Term::Custom(_) => slopes[pair],
                     };
             }
         }
@@ -157,7 +151,7 @@ impl Objective {
             let constant = match term {
                 Term::Totals(totals) => totals.lipschitz()?,
                 Term::Cells(cells) => cells.lipschitz()?,
-                Term::Formula(_) => return None,
+                Term::Formula(_) | Term::Custom(_) => return None,
             };
             Some(sum + weight.abs() * constant)
         })
@@ -172,6 +166,7 @@ impl Objective {
                 Term::Totals(totals) => totals.bounds(),
                 Term::Cells(cells) => cells.bounds(),
                 Term::Formula(formula) => formula.bounds(),
+                Term::Custom(custom) => custom.bounds(),
             };
             let (a, b) = (weight * low, weight * high);
             Bounds { low: sum.low + a.min(b), high: sum.high + a.max(b) }
@@ -243,6 +238,7 @@ impl Objective {
                 Term::Totals(totals) => totals.costs.add(&mut features[first..], pair, mass),
                 Term::Cells(cells) => features[first + cells.partition.cell(pair)] += mass,
                 Term::Formula(formula) => formula.add(&mut features[first..], pair, mass),
+                Term::Custom(_) => features[first + pair] += mass,
             }
             first += term.features();
         }
@@ -261,14 +257,15 @@ impl Objective {
                     features[cell] = from[cell];
                 }
                 Term::Formula(formula) => formula.restore(&mut features[all.clone()], &from[all.clone()], pair),
+                Term::Custom(_) => features[first + pair] = from[first + pair],
             }
             first = all.end;
         }
     }
 
-    /// Whether f is a formula, of which only samples are known to have values.
+    /// Whether f is a formula or a function, of which only samples are known to have values.
     pub(crate) fn has_formula(&self) -> bool {
-        self.terms.iter().any(|(_, term)| matches!(term, Term::Formula(_)))
+        self.terms.iter().any(|(_, term)| matches!(term, Term::Formula(_) | Term::Custom(_)))
     }
 
     /// How much f grows if `pair` is visited with this much occupancy.
@@ -284,6 +281,7 @@ impl Objective {
                     }
                     Term::Formula(formula) if formula.ignores(pair) => 0.0,
                     Term::Formula(formula) => formula.increase(x, pair, mass),
+                    Term::Custom(custom) => custom.increase(x, pair, mass),
                 }
         })
     }
@@ -294,7 +292,7 @@ impl Objective {
             Term::Totals(totals) if totals.is_linear() || totals.costs.of(pair).iter().all(|&cost| cost == 0.0) => word,
             Term::Formula(formula) if formula.ignores(pair) => word,
             Term::Formula(formula) => formula.glimpsed(x, pair).fold(word, |word, x| mix(word ^ x.to_bits())),
-            Term::Totals(_) => x.iter().fold(word, |word, x| mix(word ^ x.to_bits())),
+            Term::Totals(_) | Term::Custom(_) => x.iter().fold(word, |word, x| mix(word ^ x.to_bits())),
             Term::Cells(cells) => mix(word ^ x[cells.partition.cell(pair)].to_bits()),
         })
     }
@@ -307,6 +305,7 @@ impl Objective {
                     Term::Totals(totals) => totals.value(x),
                     Term::Cells(cells) => cells.value(x),
                     Term::Formula(formula) => formula.value(x),
+                    Term::Custom(custom) => custom.value(x),
                 }
         })
     }
@@ -316,8 +315,9 @@ impl Objective {
         self.terms.iter().flat_map(move |(_, term)| {
             let costs = term.costs().map_or(&[][..], |costs| costs.of(pair));
             let cells = term.cells().iter().map(move |cells| cells.partition.cell(pair) as u64);
+            let own = matches!(term, Term::Custom(_)).then_some(pair as u64);
             // The two zeros are the same cost.
-            costs.iter().map(|cost| (cost + 0.0).to_bits()).chain(cells)
+            costs.iter().map(|cost| (cost + 0.0).to_bits()).chain(cells).chain(own)
         })
     }
 
@@ -340,52 +340,6 @@ impl Objective {
             rest = others;
             (*weight, term, own)
         })
-    }
-}
-
-impl Term {
-    #[inline]
-    fn features(&self) -> usize {
-        match self {
-            Self::Totals(totals) => totals.costs.count(),
-            Self::Cells(cells) => cells.partition.cell_count(),
-            Self::Formula(formula) => formula.features(),
-        }
-    }
-
-    fn pair_count(&self) -> usize {
-        match self {
-            Self::Totals(totals) => totals.costs.pair_count(),
-            Self::Cells(cells) => cells.partition.pair_count(),
-            Self::Formula(formula) => formula.pair_count(),
-        }
-    }
-
-    /// The costs whose totals it looks at.
-    fn costs(&self) -> Option<&Costs> {
-        match self {
-            Self::Totals(totals) => Some(&totals.costs),
-            Self::Cells(_) => None,
-            Self::Formula(formula) => formula.costs.as_ref(),
-        }
-    }
-
-    /// The sums over cells it looks at. The masses of their cells are its last features.
-    fn cells(&self) -> &[Cells] {
-        match self {
-            Self::Totals(_) => &[],
-            Self::Cells(cells) => std::slice::from_ref(cells),
-            Self::Formula(formula) => &formula.cells,
-        }
-    }
-
-    /// Number of features before the masses of cells.
-    fn carried(&self) -> usize {
-        match self {
-            Self::Totals(totals) => totals.costs.count(),
-            Self::Cells(_) => 0,
-            Self::Formula(formula) => formula.carried(),
-        }
     }
 }
 

@@ -124,6 +124,7 @@ impl PathEvaluator {
                 * match term {
                     Term::Totals(own) => own.value_of_path(root, &mut totals[..own.costs.count()], path, masses),
                     Term::Cells(cells) => after(cells, of_cells),
+                    Term::Custom(own) => own.value_of_path(root, &mut totals[..own.pair_count()], path, masses),
                     Term::Formula(formula) => {
                         let inputs = &mut totals[..formula.carried()];
                         let count = formula.costs.as_ref().map_or(0, |costs| {
@@ -276,7 +277,7 @@ impl Track for Tally<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::objective::Partition;
+    use crate::objective::{Bounds, Partition};
     use crate::rng::{self, Purpose};
 
     struct Given<'a>(&'a [u32]);
@@ -311,7 +312,10 @@ mod tests {
         for objective in formulas.iter().cloned().chain([formulas[1].clone() + entropy() + formulas[0].clone()]) {
             compare(&objective, &mut rng);
         }
-        for objective in [mixed, entropy().shifted(0.5), Objective::maximum(&costs).unwrap()] {
+        let everything = Bounds { low: f64::NEG_INFINITY, high: f64::INFINITY };
+        let custom = Objective::custom(5, everything, |d| d[0] * d[4] - d[2].sqrt()).unwrap();
+        let with_custom = entropy() + 2.0 * custom.clone() + Objective::linear(costs[1].clone()).unwrap();
+        for objective in [mixed, entropy().shifted(0.5), Objective::maximum(&costs).unwrap(), custom, with_custom] {
             compare(&objective, &mut rng);
         }
     }

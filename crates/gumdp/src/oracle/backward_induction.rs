@@ -24,6 +24,7 @@ use crate::model::{Pair, State};
 use crate::policy::Markov;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Erm;
+use crate::stop::Stop;
 
 /// The policy's table, 4 bytes for each time and state, may take this many bytes.
 const POLICY_BYTES: u64 = 1 << 34;
@@ -74,7 +75,7 @@ pub fn backward_induction(problem: &Problem, erm: Erm) -> Result<LinearSolution,
     if bytes > POLICY_BYTES {
         return Err(OracleError::PolicyTable { bytes, limit: POLICY_BYTES });
     }
-    let (value, mean, pairs) = induction(problem, erm, &costs, constant);
+    let (value, mean, pairs) = induction(problem, erm, &costs, constant)?;
     Ok(LinearSolution { value, mean, policy: Markov::of_pairs(problem, pairs) })
 }
 
@@ -84,32 +85,49 @@ pub(super) fn stages(problem: &Problem, time: usize) -> u64 {
 }
 
 /// Risk and mean of the optimum, and the best pair of each state for each time.
-pub(super) fn induction(problem: &Problem, erm: Erm, costs: &[f64], constant: f64) -> (f64, f64, Vec<Vec<u32>>) {
+pub(super) fn induction(
+    problem: &Problem,
+    erm: Erm,
+    costs: &[f64],
+    constant: f64,
+) -> Result<(f64, f64, Vec<Vec<u32>>), OracleError> {
     let mut pairs = Vec::with_capacity(problem.horizon());
-    let from_start = from(problem, erm, costs, 0, |chosen| pairs.push(chosen));
+    let from_start = from(problem, erm, costs, 0, |chosen| pairs.push(chosen))?;
     pairs.reverse();
     let initial = || problem.mdp().initial().iter().copied();
-    (constant + risk(&from_start, initial(), erm), constant + mean(&from_start, initial()), pairs)
+    Ok((constant + risk(&from_start, initial(), erm), constant + mean(&from_start, initial()), pairs))
 }
 
 /// Risk and mean of taking each pair of a state, and of the optimum from then on, in the order of the pairs.
-pub(super) fn of_pairs(problem: &Problem, erm: Erm, costs: &[f64], at: &OccupancyState) -> Vec<(f64, f64)> {
-    let next = from(problem, erm, costs, at.time + 1, drop);
+pub(super) fn of_pairs(
+    problem: &Problem,
+    erm: Erm,
+    costs: &[f64],
+    at: &OccupancyState,
+) -> Result<Vec<(f64, f64)>, OracleError> {
+    let next = from(problem, erm, costs, at.time + 1, drop)?;
     let (mdp, so_far, mass) = (problem.mdp(), problem.cost(at), problem.masses()[at.time]);
     let of_pair = |pair: Pair| {
         let cost = so_far + mass * costs[pair.index()];
         (cost + risk(&next, mdp.successors(pair), erm), cost + mean(&next, mdp.successors(pair)))
     };
-    mdp.pairs(at.state).map(Pair).map(of_pair).collect()
+    Ok(mdp.pairs(at.state).map(Pair).map(of_pair).collect())
 }
 
 /// From each state at time `first` on: the risk that is minimised and the mean of the minimiser. `chosen` is given the pairs
 /// of each time, from the last to the first.
-fn from(problem: &Problem, erm: Erm, costs: &[f64], first: usize, mut chosen: impl FnMut(Vec<u32>)) -> Vec<(f64, f64)> {
-    let mdp = problem.mdp();
+fn from(
+    problem: &Problem,
+    erm: Erm,
+    costs: &[f64],
+    first: usize,
+    mut chosen: impl FnMut(Vec<u32>),
+) -> Result<Vec<(f64, f64)>, OracleError> {
+    let (mdp, stop) = (problem.mdp(), Stop::current());
     let mut next = vec![(0.0, 0.0); mdp.state_count()];
     let mut now = next.clone();
     for &mass in problem.masses()[first..].iter().rev() {
+        stop.check()?;
         let mut pairs = vec![0; mdp.state_count()];
         let solve = |state: usize, now: &mut (f64, f64), chosen: &mut u32| {
             let mut best = (f64::INFINITY, Pair(0));
@@ -129,7 +147,7 @@ fn from(problem: &Problem, erm: Erm, costs: &[f64], first: usize, mut chosen: im
         chosen(pairs);
         std::mem::swap(&mut now, &mut next);
     }
-    next
+    Ok(next)
 }
 
 /// The entropic risk of the risk from the next state on.

@@ -69,7 +69,7 @@ pub(super) fn decide_for(
     let linear = problem.objective().as_linear().filter(|_| aim.is_entropic());
     let (values, states) = if let Some((costs, _)) = linear {
         check_stages(problem, at.time, limits)?;
-        (of_pairs(problem, aim.erm, &costs, at), stages(problem, at.time))
+        (of_pairs(problem, aim.erm, &costs, at)?, stages(problem, at.time))
     } else {
         over_occupancy_states(problem, aim, at, limits)?
     };

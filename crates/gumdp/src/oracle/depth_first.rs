@@ -5,6 +5,7 @@ use super::known_cost;
 use super::reduced::{Reduced, Successor};
 use crate::problem::Problem;
 use crate::risk::Erm;
+use crate::stop::Stop;
 
 /// What is known of an occupancy state once it is solved for one aim.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +72,7 @@ pub(super) struct Walker<'a, const AIMS: usize> {
     problem: &'a Problem,
     reduced: &'a Reduced,
     aims: [Aim; AIMS],
+    stop: &'a Stop,
     width: usize,
     /// Features along the path, `width` for each depth: going down copies and adds, coming up needs no undoing.
     path: Vec<f64>,
@@ -79,13 +81,19 @@ pub(super) struct Walker<'a, const AIMS: usize> {
 }
 
 impl<'a, const AIMS: usize> Walker<'a, AIMS> {
-    pub(super) fn new(problem: &'a Problem, reduced: &'a Reduced, aims: [Aim; AIMS], start: usize) -> Self {
+    pub(super) fn new(
+        problem: &'a Problem,
+        reduced: &'a Reduced,
+        aims: [Aim; AIMS],
+        start: usize,
+        stop: &'a Stop,
+    ) -> Self {
         let width = problem.objective().feature_count();
         let path = vec![0.0; width * (problem.horizon() - start + 1)];
-        Self { problem, reduced, aims, width, path, solved: Vec::new() }
+        Self { problem, reduced, aims, stop, width, path, solved: Vec::new() }
     }
 
-    /// Solves the occupancy state (time, state, features).
+    /// Solves the occupancy state (time, state, features), unless it is asked to stop.
     pub(super) fn solve(&mut self, time: usize, state: u32, features: &[f64]) -> [Solved; AIMS] {
         self.path[..self.width].copy_from_slice(features);
         self.visit(time, state, 0)
@@ -105,7 +113,7 @@ impl<'a, const AIMS: usize> Walker<'a, AIMS> {
                     self.aims.map(|aim| Solved { value: aim.terminal.of(cost), mean: cost, pair }),
                 );
             }
-        } else {
+        } else if !self.stop.is_requested() {
             for &choice in reduced.choices(state) {
                 let below = self.descend(time, choice.pair, at);
                 let successors = reduced.successors(choice);
@@ -141,7 +149,7 @@ impl<'a, const AIMS: usize> Walker<'a, AIMS> {
                 let features = &self.path[below..below + self.width];
                 costs.push(known_cost(self.problem.objective().value_of_features(features)));
             }
-        } else {
+        } else if !self.stop.is_requested() {
             for &choice in reduced.choices(state) {
                 let below = self.descend(time, choice.pair, at);
                 for successor in reduced.successors(choice) {

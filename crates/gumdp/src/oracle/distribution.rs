@@ -11,6 +11,7 @@ use crate::model::{Pair, State};
 use crate::policy::{ExplicitPolicy, Markov};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, Risk, Sum, Tail};
+use crate::stop::Stop;
 
 /// How far a sum of probabilities may be from 1.
 const SUM_TOLERANCE: f64 = 1e-9;
@@ -161,7 +162,7 @@ pub(super) fn distribution_with_visits(
     let (mdp, objective, horizon) = (problem.mdp(), problem.objective(), problem.horizon());
     let expected = objective.feature_count();
     check_same("features of the occupancy", policy.problem().objective().feature_count(), expected)?;
-    let mut now = Reached::new(problem);
+    let (mut now, stop) = (Reached::new(problem), Stop::current());
     let mut features = vec![0.0; objective.feature_count()];
     for &(state, probability) in mdp.initial() {
         now.add(state, &features, level::hash(&features), probability, |level| limits.check_growth(0, 0, level))?;
@@ -173,6 +174,7 @@ pub(super) fn distribution_with_visits(
         let mut next = Reached::new(problem);
         let mut at = OccupancyState { time, ..problem.start(State(0)) };
         for (number, reached) in now.probabilities.iter().enumerate() {
+            stop.check()?;
             at.state = State(now.level.states()[number]);
             at.features.copy_from_slice(now.level.features(number));
             policy.probabilities(&at, &mut action_probabilities);

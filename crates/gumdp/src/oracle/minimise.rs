@@ -163,7 +163,7 @@ pub fn minimise(problem: &Problem, risk: Risk, limits: &Limits) -> Result<RiskSo
     }
     let mut passes = Passes::new(problem, limits)?;
     let outer = match risk {
-        Risk::Evar(measure) => Outer::Beta { measure, linear_range: passes.linear_range() },
+        Risk::Evar(measure) => Outer::Beta { measure, linear_range: passes.linear_range()? },
         Risk::Cvar(cvar) => Outer::Lambda(cvar.into()),
         Risk::MeanCvar(mixture) => Outer::Lambda(mixture),
         Risk::Erm(_) => unreachable!("solved above"),

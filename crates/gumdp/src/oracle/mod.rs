@@ -93,6 +93,9 @@ pub enum OracleError {
     /// The objective has no finite value for some episode.
     #[error("the objective is infinite or not a number at the end of an episode that can happen; check its formula")]
     NotFinite,
+    /// It was asked to [stop](crate::Stop).
+    #[error("the work was stopped")]
+    Stopped,
     /// The policy is for another problem.
     #[error("the policy is for a problem with {got} {what}; this problem has {expected}")]
     OtherProblem {

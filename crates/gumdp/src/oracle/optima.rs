@@ -64,12 +64,12 @@ impl<'a> Passes<'a> {
     }
 
     /// How far apart two costs can be, whatever the policy, if the objective is linear.
-    pub(super) fn linear_range(&self) -> Option<f64> {
-        let (costs, constant) = self.linear.as_ref()?;
+    pub(super) fn linear_range(&self) -> Result<Option<f64>, OracleError> {
+        let Some((costs, constant)) = &self.linear else { return Ok(None) };
         let gains: Vec<f64> = costs.iter().map(|cost| -cost).collect();
-        let (lowest, _, _) = induction(self.problem, Erm::BEST, costs, *constant);
-        let (highest_gain, _, _) = induction(self.problem, Erm::BEST, &gains, -constant);
-        Some(-highest_gain - lowest)
+        let (lowest, _, _) = induction(self.problem, Erm::BEST, costs, *constant)?;
+        let (highest_gain, _, _) = induction(self.problem, Erm::BEST, &gains, -constant)?;
+        Ok(Some(-highest_gain - lowest))
     }
 
     /// The optimum of each aim; entropic risks of a linear cost by backward induction.
@@ -115,8 +115,11 @@ impl<'a> Passes<'a> {
         check_stages(self.problem, 0, &self.limits)?;
         self.solves += aims.len() as u64;
         self.states += aims.len() as u64 * stages(self.problem, 0);
-        let solve = |aim: &Aim| induction(self.problem, aim.erm, costs, *constant);
-        Ok(Some(aims.iter().map(solve).map(|(value, mean, _)| Optimum { value, mean }).collect()))
+        let solve = |aim: &Aim| {
+            let (value, mean, _) = induction(self.problem, aim.erm, costs, *constant)?;
+            Ok(Optimum { value, mean })
+        };
+        aims.iter().map(solve).collect::<Result<_, _>>().map(Some)
     }
 
     fn in_passes(

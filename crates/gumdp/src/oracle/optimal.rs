@@ -60,7 +60,7 @@ pub fn optimum(problem: &Problem, erm: Erm, limits: &Limits) -> Result<Solution,
     let Some((costs, constant)) = problem.objective().as_linear() else { return solve(problem, erm, limits) };
     check_bounded(problem)?;
     check_stages(problem, 0, limits)?;
-    let (value, mean, pairs) = induction(problem, erm, &costs, constant);
+    let (value, mean, pairs) = induction(problem, erm, &costs, constant)?;
     let policy = OptimalPolicy(Kind::Linear(Arc::new(Linear { problem: problem.clone(), pairs })));
     Ok(Solution { value, mean, states: stages(problem, 0), method: Method::BackwardInduction, policy })
 }

@@ -9,6 +9,7 @@ use super::occupancy_dp::{Limits, Strategy};
 use super::reduced::Reduced;
 use super::{Method, OracleError};
 use crate::problem::Problem;
+use crate::stop::Stop;
 
 /// Merging pays while fewer than this share of the generated states are new.
 const NEW_SHARE: f64 = 0.9;
@@ -104,11 +105,11 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
             (false, false) => Method::Mixed { depth_first_from: time },
         };
         let states = levels.states + self.states_below(&frontier, time);
-        let mut solved = self.descend(&frontier, time);
+        let mut solved = self.descend(&frontier, time)?;
         let kept = self.keeps(&levels, &frontier, time);
         let mut decisions = vec![Decisions::of(frontier, &solved, kept)];
         while let Some(Expanded { level, links, kept }) = levels.expanded.pop() {
-            solved = self.back_up(&level, &links, &solved);
+            solved = self.back_up(&level, &links, &solved)?;
             decisions.push(Decisions::of(level, &solved, kept));
         }
         decisions.reverse();
@@ -174,7 +175,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
     /// Generates the next level.
     fn expand(&self, levels: &mut Levels, mut level: Level, time: usize) -> Result<(Expanded, Level), OracleError> {
         let Self { problem, reduced, .. } = self;
-        let mass = problem.masses()[time];
+        let (mass, stop) = (problem.masses()[time], Stop::current());
         let mut next = Level::new(problem.objective().feature_count());
         let mut features = vec![0.0; problem.objective().feature_count()];
         let generated: usize = level.states().iter().map(|&state| reduced.out_degree(state)).sum();
@@ -182,6 +183,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
         self.limits.check(levels.states, before)?;
         let mut links = Vec::with_capacity(generated);
         for (number, &state) in level.states().iter().enumerate() {
+            stop.check()?;
             for &choice in reduced.choices(state) {
                 features.copy_from_slice(level.features(number));
                 problem.objective().add(&mut features, choice.pair as usize, mass);
@@ -240,20 +242,29 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
     }
 
     /// Solves every state of the frontier, each by its own walk.
-    pub(super) fn descend(&self, frontier: &Level, time: usize) -> Vec<[Solved; AIMS]> {
+    pub(super) fn descend(&self, frontier: &Level, time: usize) -> Result<Vec<[Solved; AIMS]>, OracleError> {
+        let stop = Stop::current();
         let least = if time + 1 == self.problem.horizon() { PIECE } else { 1 };
-        (0..frontier.len())
+        let solved = (0..frontier.len())
             .into_par_iter()
             .with_min_len(least)
             .map_init(
-                || Walker::new(self.problem, self.reduced, self.aims, time),
+                || Walker::new(self.problem, self.reduced, self.aims, time, &stop),
                 |walker, number| walker.solve(time, frontier.states()[number], frontier.features(number)),
             )
-            .collect()
+            .collect();
+        stop.check()?;
+        Ok(solved)
     }
 
     /// Solves every state of a level from the next level's.
-    pub(super) fn back_up(&self, level: &Level, links: &[u32], next: &[[Solved; AIMS]]) -> Vec<[Solved; AIMS]> {
+    pub(super) fn back_up(
+        &self,
+        level: &Level,
+        links: &[u32],
+        next: &[[Solved; AIMS]],
+    ) -> Result<Vec<[Solved; AIMS]>, OracleError> {
+        let stop = Stop::current();
         let mut end = 0;
         let work: Vec<(u32, usize)> = level
             .states()
@@ -266,6 +277,9 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
             .collect();
         let back_up = |&(state, mut first): &(u32, usize)| {
             let mut best = [Solved::UNSOLVED; AIMS];
+            if stop.is_requested() {
+                return best;
+            }
             for &choice in self.reduced.choices(state) {
                 let successors = self.reduced.successors(choice);
                 let numbers = &links[first..first + successors.len()];
@@ -275,7 +289,9 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
             }
             best
         };
-        work.par_iter().with_min_len(PIECE).map(back_up).collect()
+        let solved = work.par_iter().with_min_len(PIECE).map(back_up).collect();
+        stop.check()?;
+        Ok(solved)
     }
 }
 

@@ -15,6 +15,7 @@ use super::optima::Optimum;
 use super::reduced::Reduced;
 use super::sweep::{Expanded, Sweep, Unfolding};
 use crate::problem::Problem;
+use crate::stop::Stop;
 
 /// States of the frontier in one piece of parallel work, if trees are below them and if not.
 const TREES: usize = 16;
@@ -50,7 +51,7 @@ impl<'a> Unfolded<'a> {
         let leaves = reduced.leaves(problem.horizon() - time);
         let all: f64 = frontier.states().iter().map(|&state| leaves[state as usize]).sum();
         let fits = 8.0 * all <= limits.max_bytes.saturating_sub(levels.bytes + frontier.bytes()) as f64;
-        let costs = fits.then(|| gather(problem, &reduced, &frontier, time));
+        let costs = fits.then(|| gather(problem, &reduced, &frontier, time)).transpose()?;
         if fits {
             frontier.forget();
         }
@@ -64,10 +65,10 @@ impl<'a> Unfolded<'a> {
         let sweep = Sweep { problem, reduced, aims, limits: *limits };
         let mut solved = match &self.costs {
             Some(costs) => self.replay(costs, aims),
-            None => sweep.descend(&self.frontier, self.time),
+            None => sweep.descend(&self.frontier, self.time)?,
         };
         for Expanded { level, links, .. } in self.expanded.iter().rev() {
-            solved = sweep.back_up(level, links, &solved);
+            solved = sweep.back_up(level, links, &solved)?;
         }
         optima_of(problem, &solved, &aims)
     }
@@ -94,6 +95,7 @@ impl<'a> Unfolded<'a> {
             return Err(OracleError::NotFinite);
         }
         let reduced = &self.reduced;
+        let stop = Stop::current();
         let remaining = self.problem.horizon() - self.time;
         let pieces = self.frontier.states().par_chunks(piece(remaining)).zip(costs);
         let solve = |(states, costs): (&[u32], &Vec<f64>)| {
@@ -102,6 +104,7 @@ impl<'a> Unfolded<'a> {
         };
         let mut solved = pieces.map(solve).collect::<Vec<_>>().concat();
         for Expanded { level, links, .. } in self.expanded.iter().rev() {
+            stop.check()?;
             let mut first = 0;
             let back_up = |&state: &u32| {
                 let mut best = [f64::INFINITY; AIMS];
@@ -141,10 +144,11 @@ fn piece(remaining: usize) -> usize {
 }
 
 /// The final costs of all trees below the frontier.
-fn gather(problem: &Problem, reduced: &Reduced, frontier: &Level, time: usize) -> Vec<Vec<f64>> {
+fn gather(problem: &Problem, reduced: &Reduced, frontier: &Level, time: usize) -> Result<Vec<Vec<f64>>, OracleError> {
+    let stop = Stop::current();
     let size = piece(problem.horizon() - time);
     let of_piece = |(number, states): (usize, &[u32])| {
-        let mut walker = Walker::new(problem, reduced, [], time);
+        let mut walker = Walker::new(problem, reduced, [], time, &stop);
         let mut costs = Vec::new();
         for (k, &state) in states.iter().enumerate() {
             walker.gather(time, state, frontier.features(number * size + k), &mut costs);
@@ -152,5 +156,7 @@ fn gather(problem: &Problem, reduced: &Reduced, frontier: &Level, time: usize) -
         costs.shrink_to_fit();
         costs
     };
-    frontier.states().par_chunks(size).enumerate().map(of_piece).collect()
+    let costs = frontier.states().par_chunks(size).enumerate().map(of_piece).collect();
+    stop.check()?;
+    Ok(costs)
 }

@@ -46,7 +46,7 @@ pub struct ActionReason {
 pub enum StopReason {
     /// All simulations of the budget are done.
     Simulations,
-    /// The time of the budget is over.
+    /// The time of the budget is over, or the search was asked to [stop](crate::Stop).
     TimeLimit,
     /// Nothing is left to be found out: the estimates are exact.
     Solved,

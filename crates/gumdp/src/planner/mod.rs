@@ -36,6 +36,7 @@ use crate::policy::Policy;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{FixedRisk, Seen, Weigher};
 use crate::rng::{self, Purpose, Rng};
+use crate::stop::Stop;
 
 use decision::{chosen, risk};
 use worker::Worker;
@@ -142,11 +143,12 @@ impl Planner {
         let steps = steps.expect("there is no decision at the horizon");
         let Self { problem, weigher, settings, workers, root, played, expected, .. } = self;
         let deadline = settings.budget.time_limit.map(|limit| (Instant::now(), limit));
+        let stop = Stop::current();
         let follows = expected.time == at.time && expected.features == at.features;
         let played = played.take().filter(|_| follows);
         if let [worker] = workers.as_mut_slice() {
             worker.set_root(problem.mdp(), at, played);
-            worker.search(settings, weigher, settings.budget.simulations, deadline, rng);
+            worker.search(settings, weigher, settings.budget.simulations, deadline, &stop, rng);
         } else {
             // The workers are logical: their number and streams are fixed, whatever the number of threads.
             let seed = rng::word(rng);
@@ -156,7 +158,7 @@ impl Planner {
                 let share = |all: u64| all / count + u64::from(number < all % count);
                 let mut own = rng::stream(seed, number, Purpose::Policy);
                 worker.set_root(problem.mdp(), at, played);
-                worker.search(settings, weigher, settings.budget.simulations.map(share), deadline, &mut own);
+                worker.search(settings, weigher, settings.budget.simulations.map(share), deadline, &stop, &mut own);
             });
         }
         root.clear();

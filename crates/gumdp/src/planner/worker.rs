@@ -6,6 +6,7 @@ use crate::model::Mdp;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{FixedRisk, Seen, Weigher};
 use crate::rng::Rng;
+use crate::stop::Stop;
 
 use super::search::Simulator;
 use super::settings::PlannerSettings;
@@ -50,13 +51,14 @@ impl Worker {
         }
     }
 
-    /// Simulates `most` times, or until the time is over.
+    /// Simulates `most` times, or until the time is over or it is asked to stop.
     pub(super) fn search(
         &mut self,
         settings: &PlannerSettings,
         weigher: &Weigher,
         most: Option<u64>,
         deadline: Option<(Instant, Duration)>,
+        stop: &Stop,
         rng: &mut Rng,
     ) {
         let interval = (CLOCK_INTERVAL / self.simulator.steps()).clamp(1, 16) as u64;
@@ -64,11 +66,8 @@ impl Worker {
         self.stopped = StopReason::Simulations;
         self.simulations = most;
         for done in 0..most {
-            if done % interval == 0
-                && done > 0
-                && let Some((start, limit)) = deadline
-                && start.elapsed() >= limit
-            {
+            let is_over = || deadline.is_some_and(|(start, limit)| start.elapsed() >= limit) || stop.is_requested();
+            if done % interval == 0 && done > 0 && is_over() {
                 self.stopped = StopReason::TimeLimit;
                 self.simulations = done;
                 return;

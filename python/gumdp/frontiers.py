@@ -1,0 +1,170 @@
+"""How optimal behaviour changes with the attitude to risk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._checks import MOST_STATES, MOST_THREADS, Floats, Ints, array, optional_count
+from .evaluation import Distribution, exact_distribution
+from .problem import Problem
+from .risks import Cvar, Erm, Evar, Risk, Worst
+from .solving import solve
+
+__all__ = ["Change", "Frontier", "frontier"]
+
+MEASURES = {"erm": Erm, "cvar": Cvar, "evar": Evar}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One optimal behaviour takes over from another."""
+
+    before: int
+    after: int
+    beta: float | None
+    """The β from which on the later one is better; None if it is only known to lie between two levels."""
+    level: float
+    """The first level that is not before the change."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Frontier:
+    """What :func:`frontier` found: arrays with one entry for each level, and the behaviours behind them."""
+
+    problem: Problem
+    measure: str
+    levels: Floats
+    risk: Floats
+    """The lowest possible risk at each level."""
+    behaviour: Ints
+    """The number of a behaviour that has it."""
+    laws: list[Distribution]
+    """The law of the cost of each behaviour."""
+    visits: list[Floats]
+    """The expected number of steps at each pair, for each behaviour."""
+    changes: list[Change]
+    complete: bool
+    """Whether every change between levels of erm is located."""
+
+    @property
+    def mean(self) -> Floats:
+        """The expected cost of optimal behaviour at each level."""
+        return self.of(Erm(0.0))
+
+    @property
+    def cvar(self) -> Floats:
+        """The mean of its worst 5 %."""
+        return self.of(Cvar(0.95))
+
+    @property
+    def worst(self) -> Floats:
+        """Its largest possible cost."""
+        return self.of(Worst())
+
+    def of(self, risk: Risk) -> Floats:
+        """Any risk measure of optimal behaviour at each level."""
+        return np.array([law.risk(risk) for law in self.laws])[self.behaviour]
+
+    def plot(self, axes: Any = None) -> Any:
+        """Mean, CVaR and worst cost over the level, on matplotlib axes, which are returned. Dotted lines are changes."""
+        if axes is None:
+            from matplotlib import pyplot
+
+            axes = pyplot.subplots()[1]
+        entropic = self.measure == "erm"
+        finite = np.isfinite(self.levels)
+        levels = self.levels[finite]
+        curves = (("worst", self.worst, "0.75"), ("CVaR 0.95", self.cvar, "0.45"), ("mean", self.mean, "0"))
+        for name, values, shade in curves:
+            axes.plot(levels, values[finite], drawstyle="steps-post", color=shade, label=name)
+        axes.plot(levels, self.risk[finite], color="tab:blue", linestyle="--", label=f"{self.measure}, minimised")
+        for change in self.changes:
+            if change.beta is not None and np.isfinite(change.beta):
+                axes.axvline(change.beta, color="tab:blue", linestyle=":", linewidth=0.8)
+        positive = np.abs(levels[levels != 0])
+        if entropic and positive.size:
+            axes.set_xscale("symlog", linthresh=positive.min())
+        axes.set_xlim(levels.min(), levels.max())
+        axes.set_xlabel("β" if entropic else "level")
+        axes.set_ylabel("cost f(d)")
+        axes.set_title(f"{self.problem.name}: optimal behaviour by attitude to risk")
+        axes.legend(frameon=False)
+        return axes
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    def __repr__(self) -> str:
+        return f"Frontier({len(self)} levels of {self.measure}, {len(self.laws)} behaviours, {len(self.changes)} changes)"
+
+
+def frontier(
+    problem: Problem,
+    risk: str = "erm",
+    levels: Sequence[float] | None = None,
+    *,
+    max_states: int | None = None,
+    threads: int | None = None,
+) -> Frontier:
+    """Optimal behaviour for many attitudes to risk, and where it changes. Everything is exact.
+
+    Parameters
+    ----------
+    problem : Problem
+    risk : {"erm", "cvar", "evar"}
+        The measure whose level is swept: β for erm.
+    levels : sequence of float, optional
+        At least two, sorted here; by default 0 to 0.99, or β from 0 over three decades around one over the spread of the cost
+        to infinity.
+    max_states, threads
+        As for :func:`solve`.
+
+    Raises
+    ------
+    TooLarge
+        If the problem cannot be solved exactly.
+
+    Examples
+    --------
+    >>> import gumdp
+    >>> found = gumdp.frontier(gumdp.tasks["rooms"], levels=[0, 1, 10, 100])
+    >>> found.levels.tolist()
+    [0.0, 1.0, 10.0, 100.0]
+    >>> bool((found.mean <= found.risk + 1e-9).all()), bool((found.worst[1:] <= found.worst[:-1] + 1e-9).all())
+    (True, True)
+    """
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem is {problem!r}; it must be a gumdp.Problem")
+    if risk not in MEASURES:
+        raise ValueError(f"risk is {risk!r}; it must be one of {', '.join(MEASURES)}")
+    limit = optional_count("max_states", max_states, 1, MOST_STATES)
+    workers = optional_count("threads", threads, 1, MOST_THREADS)
+    swept = np.unique(_usual(problem, risk, limit, workers) if levels is None else array("levels", levels).ravel())
+    if swept.size < 2:
+        raise ValueError(f"levels holds {swept.size} different levels; at least two are needed")
+    measures = [MEASURES[risk](float(level)).spec for level in swept]
+    points, behaviours, changes, complete = _native.frontier(problem._native, measures, limit, workers)
+    return Frontier(
+        problem,
+        risk,
+        swept,
+        np.array([value for value, _ in points]),
+        np.array([number for _, number in points], dtype=np.int64),
+        [Distribution(values, probabilities) for values, probabilities, _ in behaviours],
+        [visits for _, _, visits in behaviours],
+        [Change(before, after, beta, float(swept[point])) for before, after, beta, point in changes],
+        complete,
+    )
+
+
+def _usual(problem: Problem, risk: str, limit: int | None, threads: int | None) -> Floats:
+    if risk != "erm":
+        return np.append(np.arange(20) / 20, 0.99)
+    neutral = exact_distribution(problem, solve(problem, 0.0, max_states=limit, threads=threads), max_states=limit)
+    spread = float(neutral.values[-1] - neutral.values[0]) or 1.0
+    return np.concatenate([[0.0], np.geomspace(0.1, 1000.0, 48) / spread, [np.inf]])

@@ -1,0 +1,83 @@
+"""Frontiers: optimal behaviour over the attitude to risk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gumdp
+from gumdp import Cvar, Erm, Linear, Model, Problem
+
+
+@pytest.fixture
+def coin() -> Problem:
+    """A sure cost of 1, or a coin between 0 and 1.8."""
+    model = (
+        Model.builder()
+        .transition("start", "pay", "sure")
+        .transition("start", "toss", {"nothing": 0.5, "much": 0.5})
+        .transition("sure", "pay", "sure")
+        .transition("nothing", "pay", "nothing")
+        .transition("much", "pay", "much")
+        .build()
+    )
+    return Problem(model, Linear({"sure": 2.0, "much": 3.6}), discount=1.0, horizon=2)
+
+
+def test_the_change_is_where_the_laws_cross(coin: Problem) -> None:
+    found = gumdp.frontier(coin, levels=[float("inf"), 0, 1])
+    assert found.levels.tolist() == [0.0, 1.0, np.inf] and found.complete and len(found) == 3
+    (change,) = found.changes
+    # ERM of the coin is 1 where exp(1.8β) + 1 = 2·exp(β).
+    assert change.beta is not None
+    assert np.exp(1.8 * change.beta) + 1 == pytest.approx(2 * np.exp(change.beta), abs=1e-8)
+    assert (change.before, change.after) == (0, 1) and change.level in (1.0, np.inf)
+    assert found.mean.tolist() == pytest.approx([0.9, 1.0, 1.0]) and found.worst.tolist() == pytest.approx([1.8, 1, 1])
+    assert found.cvar.tolist() == pytest.approx([1.8, 1.0, 1.0]) and found.behaviour.tolist() == [0, 1, 1]
+    assert found.laws[1].values.tolist() == [1.0] and [visits.sum() for visits in found.visits] == pytest.approx([2, 2])
+    assert repr(found) == "Frontier(3 levels of erm, 2 behaviours, 1 changes)"
+
+
+@pytest.mark.parametrize(("risk", "measure"), [("erm", Erm), ("cvar", Cvar)])
+def test_every_level_is_the_optimum(corridor: Model, risk: str, measure: Any) -> None:
+    levels = [0.0, 0.5, 0.9]
+    problem = Problem(corridor, gumdp.Entropy(), discount=0.9, horizon=7)
+    found = gumdp.frontier(problem, risk, levels)
+    for level, value in zip(levels, found.risk):
+        assert value == pytest.approx(gumdp.solve(problem, measure(level)).value, abs=2e-6)
+    assert np.allclose([found.of(measure(level))[k] for k, level in enumerate(levels)], found.risk, atol=2e-6)
+
+
+def test_usual_levels(coin: Problem) -> None:
+    assert gumdp.frontier(coin).levels[[0, -1]].tolist() == [0.0, np.inf]
+    assert gumdp.frontier(coin, "evar").levels[-1] == 0.99
+
+
+def test_plot(coin: Problem) -> None:
+    pytest.importorskip("matplotlib")
+    axes = gumdp.frontier(coin).plot()
+    assert axes.get_xlabel() == "β" and "problem" in axes.get_title()
+    assert gumdp.frontier(coin, "cvar", [0, 0.5]).plot().get_xlabel() == "level"
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"risk": "mean"}, ValueError, "risk is 'mean'; it must be one of erm, cvar, evar"),
+        ({"levels": [1.0]}, ValueError, "at least two are needed"),
+        ({"levels": ["a", "b"]}, TypeError, "real numbers"),
+        ({"levels": [0.0, float("nan")]}, ValueError, "."),
+        ({"risk": "cvar", "levels": [0.5, 95]}, ValueError, "must lie in"),
+        ({"levels": [0, 1], "max_states": 0}, ValueError, "max_states is 0"),
+    ],
+)
+def test_wrong_frontiers(rooms: Problem, settings: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        gumdp.frontier(rooms, **settings)
+
+
+def test_too_large() -> None:
+    with pytest.raises(gumdp.TooLarge):
+        gumdp.frontier(gumdp.tasks["grid-msee"], levels=[0, 1], max_states=1000)
