@@ -65,9 +65,9 @@ fn dispatch(cli: Cli) -> Result<()> {
         Command::Explain(args) => commands::explain::explain(&args, quiet),
         Command::Evaluate(args) => commands::evaluate::evaluate(&args, quiet),
         Command::Plan(args) => commands::plan::plan(&args, quiet),
-        Command::Reproduce { figures, runs, paper_only, seed, threads, out } => {
-            let chosen = Chosen { figures: &figures, runs, paper_only, seed };
-            commands::reproduce::reproduce(&chosen, threads, &out, quiet)
+        Command::Reproduce { figures, runs, paper_only, luck, out } => {
+            let chosen = Chosen { figures: &figures, runs, paper_only, seed: luck.seed };
+            commands::reproduce::reproduce(&chosen, luck.threads, &out, quiet)
         }
         Command::Report { dir } => commands::report::report(&dir, quiet),
         Command::Replay { dir, run, task, beta, risk, preset } => {

@@ -3,26 +3,21 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use gumdp::Risk;
 use gumdp::planner::MAX_SIMULATIONS;
 
-use super::{beta, risk, threads, whole};
+use super::{AttitudeArgs, LuckArgs, whole};
 
 /// Arguments of `gumdp explain`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp explain rooms --beta 50\n  gumdp explain msee --beta 0.1 --depth 4 --out why\n  gumdp explain rooms --risk cvar:0.95\n  gumdp explain grid-msee --beta 1 --runs 20"
+    after_help = "Examples:\n  gumdp explain rooms --beta 50\n  gumdp explain msee --beta 0.1 --depth 4 --out why\n  gumdp explain rooms --risk cvar:0.95\n  gumdp explain grid-msee --beta 1 --runs 20\n\nThe variable that CVaR and EVaR are minima over is fixed at its best value."
 )]
 pub struct ExplainArgs {
     /// Name of a built-in task, or a problem file.
     pub task: String,
-    /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk; the same as --risk erm:B.
-    #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
-    pub beta: Option<f64>,
-    /// Risk measure: erm:B, cvar:A, evar:A, mean-cvar:A:W, mean, worst, best or seeking:B. The variable that CVaR and EVaR are
-    /// minima over is fixed at its best value.
-    #[arg(long, value_name = "MEASURE", value_parser = risk, conflicts_with = "beta")]
-    pub risk: Option<Risk>,
+    /// The attitude to risk.
+    #[command(flatten)]
+    pub attitude: AttitudeArgs,
     /// Show this many turns of chance, one after the other.
     #[arg(long, value_name = "D", default_value_t = 3, value_parser = whole(0, 100))]
     pub depth: u64,
@@ -38,12 +33,9 @@ pub struct ExplainArgs {
     /// Episodes played on from each situation to estimate its risk, where the problem is planned and not solved.
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = whole(1, 1_000_000))]
     pub runs: u64,
-    /// Seed of all random numbers.
-    #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole(0, u64::MAX))]
-    pub seed: u64,
-    /// Use this many threads (default: all cores). Results do not depend on it.
-    #[arg(long, value_name = "T", value_parser = threads)]
-    pub threads: Option<usize>,
+    /// Random numbers and threads.
+    #[command(flatten)]
+    pub luck: LuckArgs,
     /// Folder for the tree as SVG, HTML, text and JSON.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use gumdp::planner::MAX_SIMULATIONS;
 
-use super::{beta, threads, whole};
+use super::{LuckArgs, beta, whole};
 
 /// Arguments of `gumdp frontier`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp frontier rooms\n  gumdp frontier msee --levels 0,1,10,100,inf --out careful\n  gumdp frontier grid-mo --risk cvar --levels 0,0.5,0.9,0.95 --json\n  gumdp frontier grid-msee --runs 50"
+    after_help = "Examples:\n  gumdp frontier rooms\n  gumdp frontier msee --levels 0,1,10,100,inf --out careful\n  gumdp frontier grid-mo --risk cvar --levels 0,0.5,0.9,0.95 --json\n  gumdp frontier grid-msee --runs 50\n\nEvery level meets the same luck."
 )]
 pub struct FrontierArgs {
     /// Name of a built-in task, or a problem file.
@@ -32,12 +32,9 @@ pub struct FrontierArgs {
     /// Simulations per decision of the planner (default: the task's).
     #[arg(long, value_name = "n", value_parser = whole(1, MAX_SIMULATIONS))]
     pub simulations: Option<u64>,
-    /// Seed of all random numbers; every level meets the same luck.
-    #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole(0, u64::MAX))]
-    pub seed: u64,
-    /// Use this many threads (default: all cores). Results do not depend on it.
-    #[arg(long, value_name = "T", value_parser = threads)]
-    pub threads: Option<usize>,
+    /// Random numbers and threads.
+    #[command(flatten)]
+    pub luck: LuckArgs,
     /// Folder for results, figures and report (default: gumdp-out/frontier-TASK; with --json nothing is written unless this is
     /// given).
     #[arg(long, value_name = "DIR")]

@@ -34,17 +34,17 @@ pub fn compare(args: &CompareArgs, quiet: bool) -> Result<()> {
     let store = open_store(args, &task, "-compare")?;
     let solving = Progress::spinner("solving", quiet);
     let mut solver = Solver::new(&task.problem, limits(PolicyName::Auto, *max_states));
-    let refused = with_threads(args.threads, || Ok(solver.solve(risks[0]).err()))?;
+    let refused = with_threads(args.luck.threads, || Ok(solver.solve(risks[0]).err()))?;
     drop(solving);
     let policies = [Who::Paper, Who::Default, Who::Exact, Who::Uniform];
     let cells: Vec<Cell> = policies
         .into_iter()
         .filter(|&who| who != Who::Exact || refused.is_none())
         .flat_map(|who| risks.iter().map(move |&risk| (who, risk)))
-        .map(|(who, risk)| Cell::new(&task, risk, who, args.seed).with(args.runs, args.simulations))
+        .map(|(who, risk)| Cell::new(&task, risk, who, args.luck.seed).with(args.runs, args.simulations))
         .collect();
     let progress = Progress::new(cells.iter().map(|cell| cell.runs).sum(), quiet);
-    let experiment = with_threads(args.threads, || {
+    let experiment = with_threads(args.luck.threads, || {
         let mut finished = Vec::new();
         for cell in cells {
             finished.push(Finished::play(cell, &task, store.as_ref(), &progress, &mut solver)?);

@@ -49,11 +49,11 @@ impl Explanation {
 /// Explains, prints, writes and draws.
 pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
     let task = load(&args.task)?;
-    let risk = one_risk(args.beta, args.risk, &task)?;
+    let risk = one_risk(&args.attitude, &task)?;
     if let Some(dir) = &args.out {
         output_folder(dir)?;
     }
-    let (explanation, fixed) = with_threads(args.threads, || grown(args, &task, risk, quiet))?;
+    let (explanation, fixed) = with_threads(args.luck.threads, || grown(args, &task, risk, quiet))?;
     let mut text = Vec::new();
     writeln!(text, "{}", heading(&task))?;
     let (value, mean) = (short(explanation.tree.erm), short(explanation.tree.mean));
@@ -102,15 +102,15 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
         }
         Err(error) => error,
     };
-    let cell = Cell::new(task, risk, Who::Default, args.seed).with(None, args.simulations);
+    let cell = Cell::new(task, risk, Who::Default, args.luck.seed).with(None, args.simulations);
     let player = |fixed: FixedRisk| GuidedPlanner::new(problem, fixed, cell.guided_settings(task));
-    let fixed = fix_outer(problem, risk, args.seed, player).map_err(BadInput::new)?;
+    let fixed = fix_outer(problem, risk, args.luck.seed, player).map_err(BadInput::new)?;
     drop(spinner);
     let progress = Progress::situations(args.nodes, quiet);
     let price =
         if let (Risk::Evar(evar), FixedRisk::Erm(erm)) = (risk, fixed) { evar.price() / erm.beta() } else { 0.0 };
     let planner = player(fixed).map_err(BadInput::new)?;
-    let (seed, runs) = (args.seed, args.runs);
+    let (seed, runs) = (args.luck.seed, args.runs);
     let mut planned = Planned { problem, fixed, price, planner, seed, runs, progress: &progress };
     let tree = explain::grow(problem, fixed.erm(), &mut planned, wanted)?;
     let simulations = cell.simulations;

@@ -35,7 +35,7 @@ pub fn frontier(args: &FrontierArgs, quiet: bool) -> Result<()> {
     let given = given_risks(args)?;
     let store = open_store(args, &task)?;
     let limits = limits(PolicyName::Auto, args.max_states);
-    let (frontier, sampled) = with_threads(args.threads, || {
+    let (frontier, sampled) = with_threads(args.luck.threads, || {
         let spinner = Progress::spinner("solving for all levels", quiet);
         let risks = if given.is_empty() { usual_risks(args.risk, &task, &limits) } else { given.clone() };
         let error = match oracle::frontier(&task.problem, &risks, &limits) {
@@ -49,7 +49,7 @@ pub fn frontier(args: &FrontierArgs, quiet: bool) -> Result<()> {
             eprintln!("{}: sampling {} levels, {} runs each", error.in_short(), risks.len(), args.runs);
         }
         let progress = Progress::new(args.runs * risks.len() as u64, quiet);
-        let sampling = Sampling { runs: args.runs, simulations: args.simulations, seed: args.seed };
+        let sampling = Sampling { runs: args.runs, simulations: args.simulations, seed: args.luck.seed };
         let (frontier, sampled) = frontier::sample(&task, &risks, sampling, error.in_short(), &progress)?;
         Ok((frontier, Some(sampled)))
     })?;

@@ -27,7 +27,7 @@ use gumdp::oracle::Limits;
 use gumdp::{Erm, FileError, Risk, Task, tasks};
 use serde::Serialize;
 
-use crate::args::{ExperimentArgs, PolicyArgs, PolicyName, Preset};
+use crate::args::{AttitudeArgs, ExperimentArgs, PolicyArgs, PolicyName, Preset};
 use crate::failure::BadInput;
 use crate::results::{self, Experiment, Manifest, distinct};
 use crate::store::Store;
@@ -109,8 +109,8 @@ pub fn risks(args: &ExperimentArgs, task: &Task) -> Vec<Risk> {
 }
 
 /// The one attitude to risk of a command, by either option, or the task's if it has one.
-pub fn one_risk(beta: Option<f64>, risk: Option<Risk>, task: &Task) -> Result<Risk> {
-    match (beta, risk, &task.defaults.risks[..]) {
+pub fn one_risk(given: &AttitudeArgs, task: &Task) -> Result<Risk> {
+    match (given.beta, given.risk, &task.defaults.risks[..]) {
         (Some(beta), _, _) => Ok(entropic(beta)),
         (None, Some(risk), _) | (None, None, &[risk]) => Ok(risk),
         (None, None, _) => Err(BadInput::new("the attitude to risk is missing")

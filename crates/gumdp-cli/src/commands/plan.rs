@@ -61,7 +61,7 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
     let policy = policy(&args.policy, args.time_limit.map(|_| "--time-limit"))?;
     let state = find_state(&task, args.state.as_deref())?;
     let (mdp, at) = (task.problem.mdp(), task.problem.start(state));
-    let risk = one_risk(args.beta, args.risk, &task)?;
+    let risk = one_risk(&args.attitude, &task)?;
     let who = if args.policy.preset == Some(Preset::Paper) { Who::Paper } else { Who::Default };
     let mut plan = Plan {
         task: &task.name,

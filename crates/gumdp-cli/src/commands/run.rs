@@ -43,17 +43,17 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     let store = open_store(args, &task, "")?;
     let progress = Progress::new(risks.len() as u64 * args.runs.unwrap_or(task.defaults.runs), quiet);
     let mut solver = Solver::new(&task.problem, limits(policy, chosen.max_states));
-    let finished: Vec<Finished> = with_threads(args.threads, || {
+    let finished: Vec<Finished> = with_threads(args.luck.threads, || {
         let cell = |risk: Risk, solver: &mut Solver| {
             let who = match policy {
-                PolicyName::Auto => return Cell::auto(&task, risk, args.seed, solver),
+                PolicyName::Auto => return Cell::auto(&task, risk, args.luck.seed, solver),
                 PolicyName::Planner if chosen.preset == Some(Preset::Paper) => Who::Paper,
                 PolicyName::Planner => Who::Default,
                 PolicyName::Uniform => Who::Uniform,
                 PolicyName::Exact => Who::Exact,
                 PolicyName::BackwardInduction => Who::BackwardInduction,
             };
-            Cell::new(&task, risk, who, args.seed)
+            Cell::new(&task, risk, who, args.luck.seed)
         };
         let play = |&risk: &Risk| {
             progress.message(format!("{} {}", task.name, number::risk_label(risk)));
@@ -101,7 +101,7 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
                 if count > 3 { format!(" and {} more", count - 3) } else { String::new() }
             );
         }
-        let experiment = with_threads(args.threads, || Ok(Experiment::new(task, finished, &mut solver)))?;
+        let experiment = with_threads(args.luck.threads, || Ok(Experiment::new(task, finished, &mut solver)))?;
         keep(store, "run", &experiment, started, quiet, draw::draw)?;
     }
     printed

@@ -61,7 +61,7 @@ impl From<OuterVariable> for Outer {
 /// Prints the exact optimum, and saves the policy that attains it if that is wanted.
 pub fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
     let task = load(&args.task)?;
-    let risk = one_risk(args.beta, args.risk, &task)?;
+    let risk = one_risk(&args.attitude, &task)?;
     let progress = Progress::spinner("solving", quiet);
     let limits = Limits { max_states: args.max_states, ..Limits::default() };
     let started = Instant::now();

@@ -16,11 +16,11 @@ use crate::study::{Book, Job, ablation, convergence, worlds};
 pub fn study(args: &StudyArgs, quiet: bool) -> Result<()> {
     let studies = chosen(args)?;
     output_folder(&args.out)?;
-    let mut book = Book::open(&args.out, args.seed)?;
+    let mut book = Book::open(&args.out, args.luck.seed)?;
     let mut out = io::stdout().lock();
     for (number, (study, jobs)) in studies.into_iter().enumerate() {
         let name = study.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
-        let rows = with_threads(args.threads, || book.measure(&name, &jobs, quiet))?;
+        let rows = with_threads(args.luck.threads, || book.measure(&name, &jobs, quiet))?;
         let findings = match study {
             StudyName::Ablation => ablation::findings(&rows),
             StudyName::Worlds => worlds::findings(&rows),
