@@ -83,7 +83,7 @@ fn against_mean(of: &Task, trade_off: &TradeOff) -> Drawing {
         y_label: "cost".to_owned(),
         series: vec![
             series("mean of the worst 5 %", |facts| facts.cvar95),
-            series("worst case", |facts| facts.worst),
+            series(worst(trade_off), |facts| facts.worst),
             at_level,
         ],
         ..LinePlot::default()
@@ -133,7 +133,7 @@ fn over_levels(of: &Task, trade_off: &TradeOff) -> Drawing {
             steps("mean", |facts| facts.mean),
             LineSeries { name: measure.to_owned(), ..risk },
             steps("mean of the worst 5 %", |facts| facts.cvar95),
-            steps("worst case", |facts| facts.worst),
+            steps(worst(trade_off), |facts| facts.worst),
         ],
         references: places.filter(inside).map(mark).collect(),
         ..LinePlot::default()
@@ -171,12 +171,23 @@ fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Drawing {
         reference_label: if trade_off.sampled.is_some() { measure.to_owned() } else { format!("lowest {measure}") },
         ..BoxPlot::default()
     };
-    Drawing {
-        name: format!("{}-boxes", of.name),
-        svg: plot.svg(),
-        caption: "The law of the cost at some levels: quartiles, median and mean; whiskers reach to the best and the worst case."
-            .to_owned(),
-    }
+    let caption = match &trade_off.sampled {
+        Some(sampled) => format!(
+            "Costs of {} runs at each of some levels: quartiles, median and mean; whiskers reach to the best and the worst run, \
+             not to the best and the worst case.",
+            sampled.runs
+        ),
+        None => {
+            "The law of the cost at some levels: quartiles, median and mean; whiskers reach to the best and the worst case."
+                .to_owned()
+        }
+    };
+    Drawing { name: format!("{}-boxes", of.name), svg: plot.svg(), caption }
+}
+
+/// What the highest cost is the cost of.
+fn worst(trade_off: &TradeOff) -> &'static str {
+    if trade_off.sampled.is_some() { "worst run" } else { "worst case" }
 }
 
 fn stats(law: &Law) -> BoxStats {
@@ -206,8 +217,10 @@ fn changes(trade_off: &TradeOff) -> Table {
         cells
     };
     Table {
-        caption: "Where one behaviour takes over from another, and by how much mean, mean of the worst 5 % and worst case grow."
-            .to_owned(),
+        caption: format!(
+            "Where one behaviour takes over from another, and by how much mean, mean of the worst 5 % and {} grow.",
+            worst(trade_off)
+        ),
         columns: vec![
             Column::number(level),
             Column::number("mean"),

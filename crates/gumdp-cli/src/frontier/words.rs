@@ -17,7 +17,7 @@ pub fn sentence(measure: Swept, turn: &Turn, before: &Facts, after: &Facts, samp
         (true, false) => "the same visits come in another order".to_owned(),
         _ => acts.join("; "),
     };
-    format!("{} {acts}. {}.", from(measure, turn, before, after), bill(turn.mean, turn.cvar95, turn.worst))
+    format!("{} {acts}. {}.", from(measure, turn, before, after), bill([turn.mean, turn.cvar95, turn.worst], sampled))
 }
 
 /// The changes that matter most, and all of them together.
@@ -57,7 +57,10 @@ pub fn sentences(trade_off: &TradeOff, most: usize) -> Vec<String> {
         );
     }
     let (from, to) = (crate::number::beta(first.level), crate::number::beta(last.level));
-    let all = bill(last.mean - first.mean, last.cvar95 - first.cvar95, last.worst - first.worst);
+    let all = bill(
+        [last.mean - first.mean, last.cvar95 - first.cvar95, last.worst - first.worst],
+        trade_off.sampled.is_some(),
+    );
     sentences.push(format!("Altogether, going from {level} = {from} to {level} = {to}: {}.", uncapitalised(&all)));
     sentences
 }
@@ -126,8 +129,11 @@ fn goes(visits: &[Visits]) -> Option<String> {
 }
 
 /// What a change costs and what it saves.
-fn bill(mean: f64, cvar95: f64, worst: f64) -> String {
-    let items = [(mean, "in the mean"), (cvar95, "in the worst 5 %"), (worst, "in the worst case")];
+fn bill([mean, cvar95, worst]: [f64; 3], sampled: bool) -> String {
+    // The worst of some runs is not the worst that can happen.
+    let highest = if sampled { "worst run" } else { "worst case" };
+    let in_worst = format!("in the {highest}");
+    let items = [(mean, "in the mean"), (cvar95, "in the worst 5 %"), (worst, in_worst.as_str())];
     let part = |verb: &str, sign: f64| {
         let wanted = items.iter().filter(|(change, _)| sign * change > 1e-12);
         let texts: Vec<String> = wanted.map(|(change, place)| format!("{} {place}", short(change.abs()))).collect();
@@ -136,7 +142,7 @@ fn bill(mean: f64, cvar95: f64, worst: f64) -> String {
     match (part("costs", 1.0), part("saves", -1.0)) {
         (Some(costs), Some(saves)) => format!("That {costs}, and {saves}"),
         (Some(only), None) | (None, Some(only)) => format!("That {only}"),
-        (None, None) => "Mean, worst 5 % and worst case stay the same".to_owned(),
+        (None, None) => format!("Mean, worst 5 % and {highest} stay the same"),
     }
 }
 
@@ -175,11 +181,12 @@ mod tests {
     #[test]
     fn costs_and_savings_in_words() {
         assert_eq!(
-            bill(0.03, -0.31, -0.5),
+            bill([0.03, -0.31, -0.5], false),
             "That costs 0.0300 in the mean, and saves 0.3100 in the worst 5 % and 0.5000 in the worst case"
         );
-        assert_eq!(bill(0.0, 0.0, -0.5), "That saves 0.5000 in the worst case");
-        assert_eq!(bill(0.0, 0.0, 0.0), "Mean, worst 5 % and worst case stay the same");
+        assert_eq!(bill([0.0, 0.0, -0.5], false), "That saves 0.5000 in the worst case");
+        assert_eq!(bill([0.0, 0.0, -0.5], true), "That saves 0.5000 in the worst run");
+        assert_eq!(bill([0.0; 3], false), "Mean, worst 5 % and worst case stay the same");
     }
 
     #[test]
