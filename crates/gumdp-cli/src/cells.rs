@@ -13,7 +13,7 @@ use crate::failure::BadInput;
 use crate::interrupt::{self, Interrupted};
 use crate::number;
 use crate::player::{Player, Who};
-use crate::progress::Progress;
+use crate::progress::{Progress, Watched};
 use crate::store::{Record, Store};
 
 /// One task, one policy, one β.
@@ -147,12 +147,8 @@ impl Cell {
         if !missing.is_empty() {
             let (player, outer) = Player::new(self, task, solver)?;
             self.outer = outer;
-            let played = play_runs(&player, task, self.seed, missing, |record| {
-                if let Some(journal) = &journal {
-                    journal.append(record)?;
-                }
-                progress.advance(1);
-                Ok(())
+            let played = play_runs(&player, task, self.seed, missing, progress, |record| {
+                journal.as_ref().map_or(Ok(()), |journal| journal.append(record))
             });
             records.extend(played?);
             records.sort_by_key(|record| record.run);
@@ -167,6 +163,7 @@ pub fn play_runs(
     task: &Task,
     seed: u64,
     numbers: Vec<u64>,
+    progress: &Progress,
     keep: impl Fn(&Record) -> Result<()> + Sync,
 ) -> Result<Vec<Record>> {
     let play = |player: &mut Player, number| {
@@ -174,7 +171,7 @@ pub fn play_runs(
             return Err(Interrupted.into());
         }
         let started = ThreadTime::now();
-        let run = gumdp::run(&task.problem, player, seed, number)?;
+        let run = gumdp::run(&task.problem, &mut Watched::new(player, &task.problem, progress), seed, number)?;
         let record = Record {
             run: number,
             cost: run.episode.cost,
@@ -184,6 +181,7 @@ pub fn play_runs(
             path: run.episode.path.iter().map(|pair| pair.index() as u32).collect(),
         };
         keep(&record)?;
+        progress.advance(1);
         Ok(record)
     };
     numbers.into_par_iter().map_init(|| player.clone(), play).collect()

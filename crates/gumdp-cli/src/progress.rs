@@ -1,13 +1,26 @@
-//! A progress bar with rate and time left, on a terminal only.
+//! A progress bar with rate and time left, on a terminal only; runs that take long are told of in any case.
 
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
+use gumdp::{Action, OccupancyState, Policy, Problem, rng::Rng};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::talk;
+
+/// A run that takes longer than this is told of.
+const LONG_RUN: Duration = Duration::from_secs(10);
+/// Between two signs of life of a run.
+const SIGN_OF_LIFE: Duration = Duration::from_millis(500);
 
 /// Shows how far the work is.
 #[derive(Debug)]
-pub struct Progress(ProgressBar);
+pub struct Progress {
+    bar: ProgressBar,
+    /// Whether a run that takes long was told of.
+    told: AtomicBool,
+}
 
 impl Progress {
     /// A bar of `total` runs; hidden if quiet or if stderr is not a terminal.
@@ -20,47 +33,103 @@ impl Progress {
         Self::bar(total, "situations", quiet)
     }
 
+    fn of(bar: ProgressBar) -> Self {
+        Self { bar, told: AtomicBool::new(false) }
+    }
+
     fn bar(total: u64, of: &str, quiet: bool) -> Self {
         if quiet || !std::io::stderr().is_terminal() {
-            return Self(ProgressBar::hidden());
+            return Self::of(ProgressBar::hidden());
         }
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-        let style = format!("{{msg}}  {{wide_bar}}  {{pos}}/{{len}} {of}  {{per_sec}}  {{eta}} left");
+        let style = format!("{{msg}}{{prefix}}  {{wide_bar}}  {{pos}}/{{len}} {of}  {{per_sec}}  {{eta}} left");
         if let Ok(style) = ProgressStyle::with_template(&style) {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(200));
-        Self(bar)
+        Self::of(bar)
     }
 
     /// A spinner for work of unknown length.
     pub fn spinner(message: &str, quiet: bool) -> Self {
         if quiet || !std::io::stderr().is_terminal() {
-            return Self(ProgressBar::hidden());
+            return Self::of(ProgressBar::hidden());
         }
         let bar = ProgressBar::new_spinner().with_message(message.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
-        Self(bar)
+        Self::of(bar)
     }
 
     /// Says what is being worked on.
     pub fn message(&self, text: String) {
-        self.0.set_message(text);
+        self.bar.set_message(text);
     }
 
     /// There are so many more runs to do than was thought.
     pub fn lengthen_by(&self, runs: u64) {
-        self.0.inc_length(runs);
+        self.bar.inc_length(runs);
     }
 
     /// So many more runs are done.
     pub fn advance(&self, runs: u64) {
-        self.0.inc(runs);
+        self.bar.set_prefix("");
+        self.bar.inc(runs);
+    }
+
+    /// So many decisions of one run are made since it began.
+    fn within_run(&self, made: usize, all: usize, took: Duration) {
+        self.bar.set_prefix(format!(", decision {made} of {all}"));
+        if took >= LONG_RUN && !self.told.swap(true, Ordering::Relaxed) {
+            let seconds = took.as_secs();
+            let note = format!("a run has {all} decisions; {made} took {seconds} s (a smaller horizon takes less)");
+            self.bar.suspend(|| talk::notes(&[note]));
+        }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A policy that shows how far its episode is.
+#[derive(Debug)]
+pub struct Watched<'a, P> {
+    policy: &'a mut P,
+    progress: &'a Progress,
+    horizon: usize,
+    began: Instant,
+    shown: Instant,
+}
+
+impl<'a, P> Watched<'a, P> {
+    /// The policy, about to begin an episode of the problem.
+    pub fn new(policy: &'a mut P, problem: &Problem, progress: &'a Progress) -> Self {
+        let now = Instant::now();
+        Self { policy, progress, horizon: problem.horizon(), began: now, shown: now }
+    }
+}
+
+impl<P: Policy> Policy for Watched<'_, P> {
+    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
+        let action = self.policy.act(at, rng);
+        if self.shown.elapsed() >= SIGN_OF_LIFE {
+            self.shown = Instant::now();
+            self.progress.within_run(at.time + 1, self.horizon, self.began.elapsed());
+        }
+        action
+    }
+
+    fn begin_episode(&mut self) {
+        self.policy.begin_episode();
+    }
+
+    fn has_failed(&self) -> bool {
+        self.policy.has_failed()
+    }
+
+    fn simulated_steps(&self) -> u64 {
+        self.policy.simulated_steps()
     }
 }

@@ -126,10 +126,7 @@ impl Job {
         let erm = cell.erm()?;
         let optimum = solver.and_then(|solver| solver.optimum(erm));
         let player = self.variant.player(&cell, &self.task)?;
-        let records = play_runs(&player, &self.task, cell.seed, (0..cell.runs).collect(), |_| {
-            progress.advance(1);
-            Ok(())
-        })?;
+        let records = play_runs(&player, &self.task, cell.seed, (0..cell.runs).collect(), progress, |_| Ok(()))?;
         let finished = Finished::new(cell, records)?;
         let Finished { cell, summary, .. } = &finished;
         Ok(Row {
