@@ -11,6 +11,7 @@ problems    Problem(model, objective, discount=..., horizon=...), Problem.from_g
 planning    Planner(problem, risk): act, observe, reset
 playing     evaluate and compare give Samples
 exact       solve gives a Solution, exact_distribution a Distribution, frontier a Frontier
+simulators  SimulatedProblem(simulator, f, discount=..., horizon=...), SimulatorPlanner(problem, risk)
 Gymnasium   gumdp.gymnasium.OccupancyEnv(problem): problems as environments
 ==========  ==============================================================================================
 
@@ -35,6 +36,7 @@ from .objectives import Entropy, Expression, Function, Imitation, Linear, MultiO
 from .planning import Agent, Decision, Planner
 from .problem import Problem, tasks
 from .risks import Cvar, Erm, Evar, Mean, MeanCvar, Risk, Worst
+from .simulators import SimulatedDecision, SimulatedProblem, Simulator, SimulatorPlanner
 from .solving import Solution, solve
 
 __all__ = [
@@ -61,6 +63,10 @@ __all__ = [
     "Problem",
     "Risk",
     "Samples",
+    "SimulatedDecision",
+    "SimulatedProblem",
+    "Simulator",
+    "SimulatorPlanner",
     "Solution",
     "TooLarge",
     "Worst",

@@ -62,7 +62,7 @@ fn an_interrupted_study_goes_on_with_the_rows_it_has() {
 #[test]
 fn worlds_and_convergence_have_both_planners() {
     let sandbox = Sandbox::new();
-    let printed = sandbox.data("study worlds --task random-linear --runs 2 --quiet");
+    let printed = sandbox.data("study worlds --task sparse-linear --runs 2 --quiet");
     let worlds = rows(&printed);
     assert_eq!(worlds.iter().map(|row| row[1]).collect::<Vec<_>>(), ["0.5", "3", "30"]);
     assert!(worlds.iter().all(|row| ["better", "equal", "worse"].contains(&row[7])), "{printed}");

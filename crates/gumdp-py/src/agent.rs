@@ -95,14 +95,18 @@ impl Decision {
     /// Why the search ended.
     #[getter]
     fn stopped(&self) -> &'static str {
-        match self.planned.as_ref().map(|planned| planned.stopped) {
-            None => "known",
-            Some(StopReason::Simulations) => "simulations",
-            Some(StopReason::TimeLimit) => "time limit",
-            Some(StopReason::Solved) => "solved",
-            Some(StopReason::NotFinite) => "not finite",
-            Some(StopReason::Marginal) => "marginal",
-        }
+        self.planned.as_ref().map_or("known", |planned| stop_name(planned.stopped))
+    }
+}
+
+/// Why a search ended, in words.
+pub fn stop_name(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Simulations => "simulations",
+        StopReason::TimeLimit => "time limit",
+        StopReason::Solved => "solved",
+        StopReason::NotFinite => "not finite",
+        StopReason::Marginal => "marginal",
     }
 }
 

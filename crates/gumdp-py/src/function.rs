@@ -84,7 +84,8 @@ impl Function {
     }
 }
 
-fn shown(value: &Bound<'_, PyAny>) -> String {
+/// What Python would print.
+pub fn shown(value: &Bound<'_, PyAny>) -> String {
     value.repr().map_or_else(|_| "something".to_owned(), |text| text.to_string())
 }
 

@@ -14,6 +14,7 @@ mod objective;
 mod play;
 mod policy;
 mod problem;
+mod simulator;
 mod walk;
 
 use pyo3::prelude::*;
@@ -37,6 +38,8 @@ mod _native {
     use super::policy::Policy;
     #[pymodule_export]
     use super::problem::Problem;
+    #[pymodule_export]
+    use super::simulator::SimulatorAgent;
     #[pymodule_export]
     use super::walk::Walk;
 

@@ -176,7 +176,7 @@ impl GuidedPlanner {
     /// Whether the tree sees far enough from here.
     fn within_reach(&self, steps: usize) -> bool {
         let GuidedSettings { reach, .. } = self.settings;
-        let simulations = self.settings.usual() as f64;
+        let simulations = self.settings.usual(steps) as f64;
         let near = || steps as f64 * self.growth <= reach * simulations.ln();
         !self.linear && reach > 0.0 && (reach == f64::INFINITY || near())
     }
@@ -187,7 +187,7 @@ impl GuidedPlanner {
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
         let steps = steps.expect("there is no decision at the horizon");
         let searches = self.within_reach(steps);
-        let work = (self.settings.usual() as usize).saturating_mul(MOVES_PER_STEP * steps).min(MOST_MOVES);
+        let work = (self.settings.usual(steps) as usize).saturating_mul(MOVES_PER_STEP * steps).min(MOST_MOVES);
         self.marginal.update(&self.problem, &self.moves, self.erm, at, work, searches);
         let base = self.marginal.best(&self.problem, &self.moves, self.erm, at);
         if !searches {

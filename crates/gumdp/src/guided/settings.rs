@@ -1,6 +1,11 @@
 //! The settings of the guided planner. Nothing here computes.
 
+use std::time::Duration;
+
 use crate::planner::{Budget, MAX_SIMULATIONS, PlannerError};
+
+/// Nanoseconds that a simulated step usually takes.
+const STEP: u128 = 250;
 
 /// What the guided planner does. The defaults are the best known; `docs/planner.md` says what each of them earns.
 ///
@@ -54,8 +59,10 @@ impl GuidedSettings {
         self.budget.simulations.unwrap_or(MAX_SIMULATIONS)
     }
 
-    /// Simulations by which the reach is measured: those of the budget, or a usual number if it is only a time.
-    pub(super) fn usual(&self) -> u64 {
-        self.budget.simulations.unwrap_or(2000)
+    /// Simulations of a decision with this many steps to go: those of the budget, or about as many as fit its time.
+    pub(super) fn usual(&self, steps: usize) -> u64 {
+        let fitting =
+            |limit: Duration| (limit.as_nanos() / (STEP * steps as u128)).clamp(1, u128::from(MAX_SIMULATIONS));
+        self.budget.simulations.or(self.budget.time_limit.map(|limit| fitting(limit) as u64)).unwrap_or(1)
     }
 }

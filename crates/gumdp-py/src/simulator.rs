@@ -1,0 +1,275 @@
+//! Simulators written in Python: any object with `initial`, `actions` and `step`, and a function of the sums of its features.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use gumdp::rng::{self, Purpose, Rng};
+use gumdp::{
+    Action, BlackBoxPlanner, Budget, Exploration, PlannerSettings, Risk, SimulatedProblem, Simulator, Situation,
+    StopReason,
+};
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::agent::stop_name;
+use crate::errors::wrong;
+use crate::function::shown;
+
+/// A simulator of Python. Its states are numbered as they are met.
+struct Foreign {
+    object: Py<PyAny>,
+    cost: Py<PyAny>,
+    feature_count: usize,
+    /// Never locked while Python is asked.
+    known: Mutex<Known>,
+}
+
+/// The states met so far in an episode, and what Python draws random numbers from.
+struct Known {
+    numbers: Py<PyDict>,
+    states: Vec<Py<PyAny>>,
+    /// The actions of each state, once they were asked for.
+    actions: Vec<Option<Py<PyList>>>,
+    rng: Py<PyAny>,
+}
+
+impl Foreign {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets all states and draws from another generator.
+    fn restart(&self, py: Python<'_>, rng: Py<PyAny>) {
+        let fresh = Known { numbers: PyDict::new(py).unbind(), states: Vec::new(), actions: Vec::new(), rng };
+        drop(std::mem::replace(&mut *self.known(), fresh));
+    }
+
+    /// The number of a state, which must be hashable.
+    fn number(&self, state: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let py = state.py();
+        let numbers = self.known().numbers.clone_ref(py);
+        let numbers = numbers.bind(py);
+        if let Some(number) = numbers.get_item(state)? {
+            return number.extract();
+        }
+        let number = numbers.len();
+        numbers.set_item(state, number)?;
+        let mut known = self.known();
+        known.states.push(state.clone().unbind());
+        known.actions.push(None);
+        Ok(number as u32)
+    }
+
+    fn state<'py>(&self, py: Python<'py>, number: u32) -> Bound<'py, PyAny> {
+        self.known().states[number as usize].bind(py).clone()
+    }
+
+    fn rng<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.known().rng.bind(py).clone()
+    }
+
+    /// The actions of a state.
+    fn actions<'py>(&self, py: Python<'py>, number: u32) -> PyResult<Bound<'py, PyList>> {
+        if let Some(actions) = &self.known().actions[number as usize] {
+            return Ok(actions.bind(py).clone());
+        }
+        let state = self.state(py, number);
+        let actions = self.object.bind(py).call_method1("actions", (&state,))?.try_iter()?;
+        let actions = PyList::new(py, actions.collect::<PyResult<Vec<_>>>()?)?;
+        if actions.is_empty() {
+            return Err(PyValueError::new_err(format!("actions({}) is empty; there must be an action", shown(&state))));
+        }
+        self.known().actions[number as usize] = Some(actions.clone().unbind());
+        Ok(actions)
+    }
+
+    fn ask_step(&self, py: Python<'_>, state: u32, action: Action, features: &mut [f64]) -> PyResult<Option<u32>> {
+        py.check_signals()?;
+        let (from, action) = (self.state(py, state), self.actions(py, state)?.get_item(action.index())?);
+        let returned = self.object.bind(py).call_method1("step", (&from, &action, self.rng(py)))?;
+        let Ok((next, given, done)) = returned.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, bool)>() else {
+            let message = "it must be a tuple (next_state, features, done)";
+            return Err(PyTypeError::new_err(format!("step returned {}; {message}", shown(&returned))));
+        };
+        read_features(&given, features)?;
+        if done { Ok(None) } else { self.number(&next).map(Some) }
+    }
+
+    fn ask_cost(&self, py: Python<'_>, features: &[f64]) -> PyResult<f64> {
+        let returned = self.cost.bind(py).call1((PyArray1::from_slice(py, features),))?;
+        let cost: f64 = returned.extract().map_err(|_| {
+            PyTypeError::new_err(format!("the objective returned {}; it must be a number", shown(&returned)))
+        })?;
+        if cost.is_finite() {
+            Ok(cost)
+        } else {
+            Err(wrong(format!("the objective returned {cost}; it must be finite")))
+        }
+    }
+}
+
+/// Reads the features of a step: as many finite numbers as there are features.
+fn read_features(given: &Bound<'_, PyAny>, features: &mut [f64]) -> PyResult<()> {
+    let wrong = || {
+        let message = format!("they must be {} finite numbers", features.len());
+        PyValueError::new_err(format!("the features of a step are {}; {message}", shown(given)))
+    };
+    let read: Vec<f64> = match given.extract::<PyReadonlyArray1<'_, f64>>() {
+        Ok(array) => array.to_vec().map_err(|_| wrong())?,
+        Err(_) => given.extract().map_err(|_| wrong())?,
+    };
+    if read.len() != features.len() || !read.iter().all(|feature| feature.is_finite()) {
+        return Err(wrong());
+    }
+    features.copy_from_slice(&read);
+    Ok(())
+}
+
+impl Simulator for Foreign {
+    type State = u32;
+    type Error = PyErr;
+
+    fn feature_count(&self) -> usize {
+        self.feature_count
+    }
+
+    fn initial(&self, _: &mut Rng) -> PyResult<u32> {
+        Python::attach(|py| self.number(&self.object.bind(py).call_method1("initial", (self.rng(py),))?))
+    }
+
+    fn action_count(&self, state: &u32) -> PyResult<u32> {
+        Python::attach(|py| Ok(self.actions(py, *state)?.len() as u32))
+    }
+
+    fn step(&self, state: &u32, action: Action, _: &mut Rng, features: &mut [f64]) -> PyResult<Option<u32>> {
+        Python::attach(|py| self.ask_step(py, *state, action, features))
+    }
+
+    fn cost(&self, features: &[f64]) -> PyResult<f64> {
+        Python::attach(|py| self.ask_cost(py, features))
+    }
+}
+
+/// Plans in a simulator, decision by decision.
+#[pyclass(module = "gumdp._native")]
+pub struct SimulatorAgent {
+    problem: Arc<SimulatedProblem<Foreign>>,
+    planner: BlackBoxPlanner<Foreign>,
+    seed: u64,
+    episode: u64,
+    rng: Rng,
+    /// `None` before the first decision.
+    at: Option<Situation<u32>>,
+}
+
+/// The action, visits, four estimates of each action, the estimate of all, simulations, why the search ended.
+type Decided<'py> =
+    (Bound<'py, PyAny>, Bound<'py, PyArray1<u64>>, [Bound<'py, PyArray1<f64>>; 4], f64, u64, &'static str);
+
+#[pymethods]
+impl SimulatorAgent {
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "called from one place")]
+    fn new(
+        py: Python<'_>,
+        object: Py<PyAny>,
+        cost: Py<PyAny>,
+        feature_count: usize,
+        discount: f64,
+        horizon: usize,
+        risk: &str,
+        simulations: Option<u64>,
+        time_limit: Option<f64>,
+        exploration: f64,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let known =
+            Known { numbers: PyDict::new(py).unbind(), states: Vec::new(), actions: Vec::new(), rng: py.None() };
+        let simulator = Foreign { object, cost, feature_count, known: Mutex::new(known) };
+        let problem = Arc::new(SimulatedProblem::new(simulator, discount, horizon).map_err(wrong)?);
+        let time_limit = time_limit.map(Duration::try_from_secs_f64).transpose().map_err(wrong)?;
+        let settings = PlannerSettings {
+            budget: Budget { simulations, time_limit },
+            exploration: Exploration::Constant(exploration),
+            ..PlannerSettings::paper_illustrative()
+        };
+        let measure: Risk = risk.parse().map_err(wrong)?;
+        let erm = measure.as_erm().ok_or_else(|| {
+            wrong(format!("the risk is {risk}; in a simulator only entropic risk measures can be planned with"))
+        })?;
+        let planner = BlackBoxPlanner::new(&problem, erm, settings).map_err(wrong)?;
+        Ok(Self { problem, planner, seed, episode: 0, rng: rng::stream(seed, 0, Purpose::Policy), at: None })
+    }
+
+    /// Begins an episode whose random numbers in Python come from this generator.
+    fn begin(&mut self, py: Python<'_>, rng: Py<PyAny>, episode: u64) {
+        self.problem.simulator().restart(py, rng);
+        self.planner.begin_episode();
+        self.episode = episode;
+        self.rng = rng::stream(self.seed, episode, Purpose::Policy);
+        self.at = None;
+    }
+
+    /// Makes the decision in this state, which is where the episode is.
+    fn act<'py>(&mut self, state: Bound<'py, PyAny>) -> PyResult<Decided<'py>> {
+        let py = state.py();
+        let simulator = self.problem.simulator();
+        let number = simulator.number(&state)?;
+        let at = self.at.get_or_insert_with(|| self.problem.start(number));
+        if self.problem.is_over(at) {
+            return Err(wrong("the episode is over; reset() begins another"));
+        }
+        if at.state != number {
+            let is = shown(&simulator.state(py, at.state));
+            let message = "tell observe() what happened, or reset()";
+            return Err(wrong(format!("the episode is in state {is}, not in {}; {message}", shown(&state))));
+        }
+        let decision = self.planner.decide(at, &mut self.rng)?;
+        if decision.stopped == StopReason::NotFinite {
+            return Err(wrong("the objective is infinite or not a number at the end of a simulated episode"));
+        }
+        let column = |value: fn(&gumdp::ActionReason) -> f64| {
+            decision.reasons.iter().map(value).collect::<Vec<f64>>().into_pyarray(py)
+        };
+        let visits = decision.reasons.iter().map(|reason| reason.visits).collect::<Vec<u64>>().into_pyarray(py);
+        Ok((
+            simulator.actions(py, number)?.get_item(decision.action.index())?,
+            visits,
+            [column(|r| r.erm), column(|r| r.mean), column(|r| r.min), column(|r| r.max)],
+            decision.root_estimate,
+            decision.simulations,
+            stop_name(decision.stopped),
+        ))
+    }
+
+    /// A step had these features and led to this state, or ended the episode.
+    fn observe(&mut self, next: Bound<'_, PyAny>, features: Bound<'_, PyAny>, done: bool) -> PyResult<()> {
+        let at =
+            self.at.as_mut().ok_or_else(|| wrong("nothing was decided yet; act() says where the episode begins"))?;
+        if self.problem.is_over(at) {
+            return Err(wrong("the episode is over; reset() begins another"));
+        }
+        let mut read = vec![0.0; at.features.len()];
+        read_features(&features, &mut read)?;
+        let next = if done { None } else { Some(self.problem.simulator().number(&next)?) };
+        self.problem.advance(at, &read, next);
+        Ok(())
+    }
+
+    /// Number of steps of this episode; the horizon if it is over.
+    fn time(&self) -> usize {
+        self.at.as_ref().map_or(0, |at| at.time)
+    }
+
+    /// The sums of features so far.
+    fn features<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.at.as_ref().map(|at| PyArray1::from_slice(py, &at.features))
+    }
+
+    /// The cost of what has happened.
+    fn cost(&self) -> PyResult<Option<f64>> {
+        self.at.as_ref().map(|at| self.problem.simulator().cost(&at.features)).transpose()
+    }
+}

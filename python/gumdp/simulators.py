@@ -1,0 +1,238 @@
+"""Planning in a simulator without tables: any states that can be hashed, features of each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native
+from ._checks import HIGHEST_SEED, MOST_RUNS, MOST_SIMULATIONS, Floats, count, number, optional_count
+from .planning import REASON
+from .risks import RiskLike, spec_of
+
+__all__ = ["SimulatedDecision", "SimulatedProblem", "Simulator", "SimulatorPlanner"]
+
+
+class Simulator(Protocol):
+    """What a simulator must have. No base class is needed.
+
+    Features must be a function of the state, the action and the next state.
+    """
+
+    def initial(self, rng: np.random.Generator) -> Hashable:
+        """Draws the state in which an episode begins."""
+
+    def actions(self, state: Any) -> Sequence[Any]:
+        """The actions of a state, at least one."""
+
+    def step(self, state: Any, action: Any, rng: np.random.Generator) -> tuple[Hashable, Any, bool]:
+        """Draws the next state; returns it, the features of the step, and whether the episode is over."""
+
+
+class SimulatedProblem:
+    """A simulator and an objective of the discounted sums of its features.
+
+    Parameters
+    ----------
+    simulator : Simulator
+        An object with ``initial(rng)``, ``actions(state)`` and ``step(state, action, rng) -> (next_state, features, done)``.
+    objective : callable
+        f of an array of the sums Σ_t m_t φ_t, where φ_t are the features of step t and m_t = γ^t/Σγ^t. To be small.
+    discount : float
+    horizon : int
+        Steps of an episode, at most.
+    features : int, optional
+        How many there are. By default one step is tried.
+
+    Examples
+    --------
+    A walk that is to be even on both sides of 0; every third step to the right is three long.
+
+    >>> import gumdp
+    >>> class Walk:
+    ...     def initial(self, rng):
+    ...         return 0
+    ...     def actions(self, state):
+    ...         return ["left", "right"]
+    ...     def step(self, state, action, rng):
+    ...         by = -1 if action == "left" else (3 if rng.random() < 1 / 3 else 1)
+    ...         return state + by, [float(state <= 0), float(state > 0)], False
+    >>> problem = gumdp.SimulatedProblem(Walk(), lambda time: abs(time[0] - time[1]), discount=1.0, horizon=10)
+    >>> planner = gumdp.SimulatorPlanner(problem, gumdp.Erm(5), simulations=200)
+    >>> problem.play(planner, runs=2).max() < 0.5
+    True
+    """
+
+    __slots__ = ("discount", "features", "horizon", "objective", "simulator")
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        objective: Callable[[Floats], float],
+        *,
+        discount: float,
+        horizon: int,
+        features: int | None = None,
+    ) -> None:
+        for method in ("initial", "actions", "step"):
+            if not callable(getattr(simulator, method, None)):
+                raise TypeError(f"simulator is {simulator!r}; it must have a method {method}")
+        if not callable(objective):
+            raise TypeError(f"objective is {objective!r}; it must be a function of the sums of features")
+        self.simulator = simulator
+        self.objective = objective
+        self.discount = number("discount", discount)
+        self.horizon = count("horizon", horizon, 1, 1_000_000)
+        if not 0 < self.discount <= 1:
+            raise ValueError(f"the discount is {self.discount}; it must lie in (0, 1]")
+        self.features = _feature_count(simulator) if features is None else count("features", features, 1, 1_000_000)
+
+    def play(self, planner: SimulatorPlanner, runs: int = 1, seed: int = 0) -> Floats:
+        """The costs of some episodes.
+
+        Parameters
+        ----------
+        planner : SimulatorPlanner
+            Begins a new episode for each run.
+        runs : int
+        seed : int
+            Of the world outside; the planner has its own.
+        """
+        costs = np.empty(count("runs", runs, 1, MOST_RUNS))
+        for run in range(costs.size):
+            rng = np.random.default_rng([count("seed", seed, 0, HIGHEST_SEED), run])
+            planner.reset()
+            state, done = self.simulator.initial(rng), False
+            while not done:
+                action = planner.act(state).action
+                state, features, done = self.simulator.step(state, action, rng)
+                planner.observe(state, features, done)
+                done = done or planner.time >= self.horizon
+            cost = planner.cost
+            costs[run] = np.nan if cost is None else cost
+        return costs
+
+    def __repr__(self) -> str:
+        return f"SimulatedProblem({self.simulator!r}, discount={self.discount:g}, horizon={self.horizon})"
+
+
+def _feature_count(simulator: Simulator) -> int:
+    rng = np.random.default_rng(0)
+    state = simulator.initial(rng)
+    actions = list(simulator.actions(state))
+    if not actions:
+        raise ValueError(f"actions({state!r}) is empty; there must be an action")
+    returned = simulator.step(state, actions[0], rng)
+    if not (isinstance(returned, tuple) and len(returned) == 3):
+        raise TypeError(f"step returned {returned!r}; it must be a tuple (next_state, features, done)")
+    return len(returned[1])
+
+
+@dataclass(frozen=True)
+class SimulatedDecision:
+    """What :meth:`SimulatorPlanner.act` decided, and why."""
+
+    action: Any
+    """The action to take, as the simulator gave it."""
+    estimate: float
+    """The estimated risk of the whole episode."""
+    simulations: int
+    """Simulations done for this decision."""
+    stopped: str
+    """Why the search ended: "simulations" or "time limit"."""
+    reasons: npt.NDArray[np.void] = field(repr=False)
+    """What is known of each action, in the simulator's order: a structured array as that of :class:`Decision`."""
+
+
+class SimulatorPlanner:
+    """Plans in a simulator by the published ERM-MCTS, which needs samples only. Much slower than planning in a model.
+
+    Parameters
+    ----------
+    problem : SimulatedProblem
+    risk : Erm, float or str
+        An entropic risk measure, which includes the mean and the worst case; the other measures need a model.
+    simulations : int, optional
+        For each decision; 500 by default, none if there is a time limit.
+    time_limit : float, optional
+        Seconds for each decision.
+    exploration : float
+        The exploration constant, in units of the spread of costs of a few random episodes.
+    seed : int
+    """
+
+    __slots__ = ("_episode", "_native", "_seed", "problem", "risk")
+
+    def __init__(
+        self,
+        problem: SimulatedProblem,
+        risk: RiskLike,
+        *,
+        simulations: int | None = None,
+        time_limit: float | None = None,
+        exploration: float = 1.0,
+        seed: int = 0,
+    ) -> None:
+        if not isinstance(problem, SimulatedProblem):
+            raise TypeError(f"problem is {problem!r}; it must be a gumdp.SimulatedProblem")
+        self.problem = problem
+        self.risk = spec_of(risk)
+        limit = None if time_limit is None else number("time_limit", time_limit)
+        most = optional_count("simulations", simulations, 1, MOST_SIMULATIONS)
+        self._seed = count("seed", seed, 0, HIGHEST_SEED)
+        self._native = _native.SimulatorAgent(
+            problem.simulator,
+            problem.objective,
+            problem.features,
+            problem.discount,
+            problem.horizon,
+            self.risk,
+            500 if most is None and limit is None else most,
+            limit,
+            number("exploration", exploration),
+            self._seed,
+        )
+        self._episode = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._native.begin(np.random.default_rng([self._seed, self._episode]), self._episode)
+
+    def act(self, state: Hashable) -> SimulatedDecision:
+        """Decides what to do in a state: where the episode begins, or where :meth:`observe` said it is."""
+        action, visits, (erm, mean, best, worst), estimate, simulations, stopped = self._native.act(state)
+        reasons = np.empty(visits.size, dtype=REASON)
+        columns = (np.arange(visits.size), visits, erm, mean, best, worst)
+        for name, column in zip(REASON.names or (), columns):
+            reasons[name] = column
+        return SimulatedDecision(action, estimate, simulations, stopped, reasons)
+
+    def observe(self, next_state: Hashable, features: Any, done: bool = False) -> None:
+        """Says what the step led to: the next state, its features, and whether the episode is over."""
+        self._native.observe(next_state, features, bool(done))
+
+    def reset(self) -> None:
+        """Begins another episode. Nothing happens if the episode has no decision yet."""
+        if self._native.features() is not None:
+            self._episode += 1
+            self._begin()
+
+    @property
+    def time(self) -> int:
+        """Number of steps of this episode so far; the horizon if it is over."""
+        return self._native.time()
+
+    @property
+    def cost(self) -> float | None:
+        """f of the sums of features so far: the cost of the episode at its end; None before the first decision."""
+        return self._native.cost()
+
+    def __repr__(self) -> str:
+        return f"SimulatorPlanner({self.problem!r}, {self.risk!r}, time={self.time})"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("SimulatorPlanner objects cannot be pickled; make one in each process")

@@ -1,0 +1,153 @@
+"""Simulators without tables."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import threading
+
+import gumdp
+import numpy as np
+import pytest
+
+
+class Gamble:
+    """Stop with a loss of 1, or go on and lose 3 with probability 1/4."""
+
+    def initial(self, rng: np.random.Generator) -> tuple[str, int]:
+        return ("start", 0)
+
+    def actions(self, state: tuple[str, int]) -> tuple[str, ...]:
+        return ("stop", "go")
+
+    def step(self, state: tuple[str, int], action: str, rng: np.random.Generator) -> tuple[tuple[str, int], np.ndarray, bool]:
+        if action == "stop":
+            return state, np.array([1.0]), True
+        lost = rng.random() < 0.25
+        return ("lost" if lost else "kept", 1), np.array([3.0 * lost]), False
+
+
+def total(features: np.ndarray) -> float:
+    return float(features[0])
+
+
+def gamble(**changes: object) -> gumdp.SimulatedProblem:
+    simulator = Gamble()
+    for name, value in changes.items():
+        setattr(simulator, name, value)
+    return gumdp.SimulatedProblem(simulator, total, discount=1.0, horizon=1, features=1)
+
+
+def test_the_careful_stop_and_the_bold_go() -> None:
+    for beta, action in ((0, "go"), (50, "stop"), (np.inf, "stop"), (-5, "go")):
+        decision = gumdp.SimulatorPlanner(gamble(), beta).act(("start", 0))
+        assert decision.action == action
+        assert decision.reasons["visits"].sum() == decision.simulations == 500
+        assert np.isfinite(decision.reasons["erm"]).all()
+        assert decision.stopped == "simulations"
+
+
+def test_episodes_are_played_and_repeated() -> None:
+    class Line:
+        def initial(self, rng: np.random.Generator) -> int:
+            return 0
+
+        def actions(self, state: int) -> range:
+            return range(-1, 2)
+
+        def step(self, state: int, action: int, rng: np.random.Generator) -> tuple[int, list[float], bool]:
+            return state + action + int(rng.integers(2)), [float(state > 0), float(state <= 0)], state > 9
+
+    problem = gumdp.SimulatedProblem(Line(), lambda d: abs(d[0] - d[1]), discount=0.95, horizon=12)
+    costs = [problem.play(gumdp.SimulatorPlanner(problem, 3.0, simulations=60, seed=1), runs=6, seed=2) for _ in range(2)]
+    assert np.array_equal(*costs)
+    careless = np.mean([abs(1 - 2 * rng.random()) for rng in map(np.random.default_rng, range(50))])
+    assert costs[0].mean() < careless
+
+
+def test_exceptions_arrive_unharmed() -> None:
+    error = RuntimeError("no dice")
+
+    def fails(*_: object) -> object:
+        raise error
+
+    for name in ("actions", "step"):
+        planner = gumdp.SimulatorPlanner(gamble(**{name: fails}), 1)
+        with pytest.raises(RuntimeError) as caught:
+            planner.act(("start", 0))
+        assert caught.value is error
+    problem = gumdp.SimulatedProblem(Gamble(), fails, discount=1.0, horizon=1)  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="no dice"):
+        gumdp.SimulatorPlanner(problem, 1).act(("start", 0))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"actions": lambda state: []}, "is empty"),
+        ({"actions": lambda state: 3}, "not iterable"),
+        ({"step": lambda *_: 5}, r"it must be a tuple \(next_state, features, done\)"),
+        ({"step": lambda *_: (0, [1.0, 2.0], False)}, "they must be 1 finite numbers"),
+        ({"step": lambda *_: (0, [np.nan], False)}, "they must be 1 finite numbers"),
+        ({"step": lambda *_: (0, "one", False)}, "they must be 1 finite numbers"),
+        ({"step": lambda *_: ([], [1.0], False)}, "unhashable"),
+    ],
+)
+def test_wrong_simulators_are_named(changes: dict[str, object], message: str) -> None:
+    problem = gamble(**changes)
+    problem.horizon = 2
+    with pytest.raises((TypeError, ValueError), match=message):
+        gumdp.SimulatorPlanner(problem, 1).act(("start", 0))
+
+
+def test_wrong_arguments_are_named() -> None:
+    with pytest.raises(TypeError, match="it must have a method initial"):
+        gumdp.SimulatedProblem(object(), total, discount=1.0, horizon=1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="must be a function"):
+        gumdp.SimulatedProblem(Gamble(), 3, discount=1.0, horizon=1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="discount is 1.5"):
+        gumdp.SimulatedProblem(Gamble(), total, discount=1.5, horizon=1)
+    with pytest.raises(ValueError, match="only entropic risk measures"):
+        gumdp.SimulatorPlanner(gamble(), gumdp.Cvar(0.9))
+    with pytest.raises(ValueError, match="exploration"):
+        gumdp.SimulatorPlanner(gamble(), 1, exploration=-1.0)
+    planner = gumdp.SimulatorPlanner(gamble(), 1)
+    with pytest.raises(ValueError, match="nothing was decided yet"):
+        planner.observe(("kept", 1), [0.0])
+    planner.act(("start", 0))
+    with pytest.raises(ValueError, match="not in"):
+        planner.act(("lost", 1))
+    planner.observe(("kept", 1), [0.0])
+    with pytest.raises(ValueError, match="the episode is over"):
+        planner.act(("kept", 1))
+    assert planner.cost == 0.0
+    planner.reset()
+    assert planner.cost is None
+
+
+def test_objectives_must_be_finite_numbers() -> None:
+    for value, message in ((np.nan, "it must be finite"), ("much", "it must be a number")):
+        problem = gumdp.SimulatedProblem(Gamble(), lambda _, value=value: value, discount=1.0, horizon=1)  # type: ignore[misc]
+        with pytest.raises((TypeError, ValueError), match=message):
+            gumdp.SimulatorPlanner(problem, 1).act(("start", 0))
+
+
+def test_interruptions_are_heard() -> None:
+    problem = gumdp.SimulatedProblem(Gamble(), total, discount=1.0, horizon=1)
+    planner = gumdp.SimulatorPlanner(problem, 1, simulations=100_000_000)
+    timer = threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        planner.act(("start", 0))
+    timer.join()
+    assert gumdp.SimulatorPlanner(problem, 1).act(("start", 0)).simulations == 500
+
+
+def test_nothing_is_left_behind() -> None:
+    problem = gamble()
+    gc.collect()
+    before = len(gc.get_objects())
+    for _ in range(300):
+        gumdp.SimulatorPlanner(problem, 1, simulations=5).act(("start", 0))
+    gc.collect()
+    assert len(gc.get_objects()) < before + 100
