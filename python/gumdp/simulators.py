@@ -63,7 +63,7 @@ class SimulatedProblem:
     ...         return state + by, [float(state <= 0), float(state > 0)], False
     >>> problem = gumdp.SimulatedProblem(Walk(), lambda time: abs(time[0] - time[1]), discount=1.0, horizon=10)
     >>> planner = gumdp.SimulatorPlanner(problem, gumdp.Erm(5), simulations=200)
-    >>> problem.play(planner, runs=2).max() < 0.5
+    >>> bool(problem.play(planner, runs=2).max() < 0.5)
     True
     """
 
