@@ -1,7 +1,7 @@
 //! Stopping long work from outside.
 //!
 //! Work that is started inside [`Stop::scope`] looks at its flag from time to time and gives up soon after it was raised: solvers
-//! with [`OracleError::Stopped`](crate::oracle::OracleError::Stopped), episodes with
+//! with [`OracleError::Stopped`], episodes with
 //! [`EpisodeError::Stopped`](crate::EpisodeError::Stopped), searches as if their time were over. Work outside of any scope goes on
 //! to its end.
 
