@@ -28,6 +28,9 @@ __all__ = ["Distribution", "Samples", "compare", "evaluate", "exact_distribution
 
 STEP = np.dtype([("state", np.uint32), ("action", np.uint32)])
 
+# What the trajectories of one experiment may take.
+MOST_BYTES = 2**34
+
 
 class Samples:
     """What happened in the episodes of :func:`evaluate`."""
@@ -85,7 +88,10 @@ class Samples:
 
             axes = pyplot.subplots()[1]
         summary = self.summary()
-        axes.hist(self.costs, bins="auto", color="0.75", edgecolor="white")
+        # Costs that differ by rounding only are one.
+        spread = float(np.ptp(self.costs))
+        alike = spread <= 1e-9 * max(1e-300, float(np.abs(self.costs).max()))
+        axes.hist(self.costs.mean(keepdims=True).repeat(len(self)) if alike else self.costs, bins=1 if alike else "auto", color="0.75", edgecolor="white")
         axes.axvline(summary["mean"], color="black", linestyle=":", label=f"mean {summary['mean']:.4g}")
         if self.risk != "mean":
             axes.axvline(summary["risk"], color="black", label=f"{self.risk} {summary['risk']:.4g}")
@@ -184,6 +190,8 @@ def evaluate(
     measure = spec_of(risk)
     chosen_seed = count("seed", seed, 0, HIGHEST_SEED)
     chosen_runs = problem.runs if runs is None else count("runs", runs, 1, MOST_RUNS)
+    if chosen_runs * (8 * problem.horizon + 64) > MOST_BYTES:
+        raise MemoryError(f"{chosen_runs} runs of {problem.horizon} steps do not fit in memory; evaluate fewer at a time")
     workers = optional_count("threads", threads, 1, MOST_THREADS)
     player = policy_of(problem, policy, measure, simulations, time_limit, chosen_seed, max_states, workers)
     played = _native.evaluate(problem._native, player, chosen_runs, chosen_seed, workers)

@@ -284,8 +284,7 @@ class Function(Objective):
         Gets d as a read-only array of shape (S, A) that sums to 1, and returns a finite float. Planners also ask about the
         occupancy of an episode that is under way, scaled up to 1. It may be called from several threads, one at a time.
     bounds : (float, float), optional
-        No value is lower or higher; one that is raises a ValueError. Certified intervals of CVaR and EVaR need them: without
-        bounds these are wide.
+        No value is lower or higher; one that is raises a ValueError.
 
     >>> import numpy as np, gumdp
     >>> model = gumdp.Model([np.eye(2), np.eye(2)[::-1]])
@@ -332,6 +331,8 @@ class Given(Objective):
 
 def _occupancy(model: Model, occupancy: Any) -> Floats:
     given = array("occupancy", occupancy)
+    if not (np.isfinite(given).all() and (given >= 0).all()):
+        raise ValueError("an occupancy has masses that are negative or not finite")
     return model.vector(given, "occupancy") if given.ndim == 2 else given
 
 

@@ -48,7 +48,8 @@ class Decision:
     def reasons(self) -> npt.NDArray[np.void]:
         """What is known of each action: a structured array with action, visits, erm, mean, best and worst.
 
-        The default planner estimates the risk only; mean, best and worst cost are NaN then. The array is made when it is
+        The default planner estimates the risk only; mean, best and worst cost are NaN then. Where nothing was searched
+        (``stopped`` is "marginal") erm is a sum of step costs, which ranks actions and is no risk. The array is made when it is
         asked for. It is empty for an agent that does not plan.
         """
         actions, visits, (erm, mean, best, worst) = self._native.reasons()
@@ -59,8 +60,8 @@ class Decision:
 
     @property
     def estimate(self) -> float:
-        """The estimated risk of the whole episode; NaN for an agent that does not plan."""
-        return self._native.estimate
+        """The estimated risk of the whole episode; NaN if nothing was searched ("known" or "marginal")."""
+        return self._native.estimate if self.stopped != "marginal" else float("nan")
 
     @property
     def simulations(self) -> int:

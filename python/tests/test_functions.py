@@ -206,3 +206,22 @@ def test_a_function_over_some_actions_only() -> None:
     model = Model.builder(["x", "y"]).transition("s", "y", "t").transition("t", "x", "t").transition("t", "y", "s").build()
     own = Problem(model, lambda d: float(d[0, 1] - 10 * d[0, 0] - d[1, 1]), discount=1.0, horizon=2)
     assert gumdp.solve(own).value == 0.0
+
+
+def test_certified_intervals_need_no_bounds() -> None:
+    ring = np.array([[0, 1, 0], [0, 0, 1], [0.9, 0, 0.1]])
+    model = gumdp.Model([np.eye(3), ring])
+
+    def entropy(d: np.ndarray) -> float:
+        times = d.sum(axis=1)
+        return float((times[times > 0] * np.log(times[times > 0])).sum())
+
+    built_in = gumdp.Problem(model, gumdp.Entropy(), discount=0.9, horizon=6)
+    for bounds in (None, (-np.inf, 0.0), (-2.0, 1.0)):
+        objective = entropy if bounds is None else gumdp.Function(entropy, bounds=bounds)
+        problem = gumdp.Problem(model, objective, discount=0.9, horizon=6)
+        for risk in (gumdp.Cvar(0.9), gumdp.Cvar(0.3), gumdp.Evar(0.5)):
+            known, found = gumdp.solve(built_in, risk), gumdp.solve(problem, risk)
+            assert abs(known.high - found.high) < 3e-6
+            assert found.low <= known.high + 1e-9
+            assert found.high - found.low <= 1e-6

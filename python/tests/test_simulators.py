@@ -151,3 +151,12 @@ def test_nothing_is_left_behind() -> None:
         gumdp.SimulatorPlanner(problem, 1, simulations=5).act(("start", 0))
     gc.collect()
     assert len(gc.get_objects()) < before + 100
+
+
+def test_features_may_be_any_view() -> None:
+    table = np.arange(6.0).reshape(2, 3)
+    problem = gamble(step=lambda state, action, rng: (state, table[:1, 0], True))
+    assert gumdp.SimulatorPlanner(problem, 1).act(("start", 0)).estimate == 0.0
+    strided = gumdp.SimulatedProblem(problem.simulator, total, discount=1.0, horizon=1, features=2)
+    strided.simulator.step = lambda state, action, rng: (state, table[:, 1], True)  # type: ignore[method-assign]
+    assert gumdp.SimulatorPlanner(strided, 1).act(("start", 0)).estimate == 1.0

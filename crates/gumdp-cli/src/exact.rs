@@ -58,7 +58,7 @@ impl Solver {
 
 /// Why a task cannot be solved exactly, with a way out.
 pub fn unsolved(task: &str, error: &OracleError) -> BadInput {
-    let ways = format!("raise --max-states, shorten the horizon, or plan instead: gumdp run {task} --policy planner");
+    let ways = "raise --max-states, shorten the horizon, or plan instead: gumdp run with --policy planner";
     let all = |reached: u64, projected: Option<f64>| match projected {
         Some(states) => format!("about {states:.1e} occupancy states"),
         None => format!("more than {reached} occupancy states"),

@@ -39,9 +39,9 @@ pub fn explain() {
         return;
     }
     if JOURNALLED.load(Ordering::Relaxed) {
-        eprintln!("interrupted: finished runs are kept, the same command goes on from there");
+        crate::talk::say!("interrupted: finished runs are kept, the same command goes on from there");
     } else {
-        eprintln!("interrupted");
+        crate::talk::say!("interrupted");
     }
 }
 

@@ -100,11 +100,11 @@ fn explain(error: &anyhow::Error) -> ExitCode {
     if error.is::<commands::check::Refused>() {
         return ExitCode::from(2);
     }
-    eprintln!("error: {error:#}");
+    crate::talk::say!("error: {error:#}");
     match error.downcast_ref::<BadInput>() {
         Some(bad) => {
             if let Some(hint) = bad.hint_text() {
-                eprintln!("hint: {hint}");
+                crate::talk::say!("hint: {hint}");
             }
             ExitCode::from(2)
         }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::cells::Cell;
 use crate::exact::{Solver, unsolved};
 use crate::failure::BadInput;
+use crate::progress::Progress;
 
 /// Who plays a cell: a planner by its preset, or another policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +76,7 @@ impl Player {
     /// The player of a cell, and the outer variable of its risk measure, if that has one.
     pub fn new(cell: &Cell, task: &Task, solver: &mut Solver) -> Result<(Self, Option<String>)> {
         let problem = &task.problem;
+        let _pilots = (cell.preset.plans()).then(|| Progress::pilots(cell.risk));
         let planned = |fixed: FixedRisk| cell.risk.as_erm().is_none().then(|| fixed.to_string());
         Ok(match cell.preset {
             Who::Paper => {

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use gumdp::{Action, OccupancyState, Policy, Problem, rng::Rng};
+use gumdp::{Action, OccupancyState, Policy, Problem, Risk, rng::Rng};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::talk;
@@ -58,6 +58,14 @@ impl Progress {
         let bar = ProgressBar::new_spinner().with_message(message.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
         Self::of(bar)
+    }
+
+    /// Shown while pilot episodes fix the outer variable of a risk measure: hundreds of them, before the first decision. `None`
+    /// if it has none.
+    pub fn pilots(risk: Risk) -> Option<Self> {
+        let message =
+            || format!("pilot episodes choose the outer variable of {risk}; this takes as long as hundreds of runs");
+        risk.as_erm().is_none().then(|| Self::spinner(&message(), talk::is_quiet()))
     }
 
     /// Says what is being worked on.

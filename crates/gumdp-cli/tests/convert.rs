@@ -51,6 +51,10 @@ fn convert_there_and_back() {
     };
     assert!((optimum("coin.toml") - optimum("coin.csv")).abs() < 1e-12);
     assert!(sandbox.gumdp("convert rooms rooms.drn").stderr.contains("is not linear and cannot be written"));
+    let refused = sandbox.gumdp("convert rooms rooms.toml");
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("is not linear and cannot be written"), "{}", refused.stderr);
+    assert!(!sandbox.files(".").contains(&"rooms.toml".to_owned()));
 }
 
 #[test]

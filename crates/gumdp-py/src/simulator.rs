@@ -117,7 +117,7 @@ fn read_features(given: &Bound<'_, PyAny>, features: &mut [f64]) -> PyResult<()>
         PyValueError::new_err(format!("the features of a step are {}; {message}", shown(given)))
     };
     let read: Vec<f64> = match given.extract::<PyReadonlyArray1<'_, f64>>() {
-        Ok(array) => array.to_vec().map_err(|_| wrong())?,
+        Ok(array) => array.as_array().iter().copied().collect(),
         Err(_) => given.extract().map_err(|_| wrong())?,
     };
     if read.len() != features.len() || !read.iter().all(|feature| feature.is_finite()) {

@@ -60,6 +60,10 @@ pub fn advance(task: &Task, at: &mut OccupancyState, action: &Named, next: &Name
         let (state, action) = (mdp.state_name(at.state), mdp.action_name(action));
         wrong(format!("state \"{state}\" does not allow action \"{action}\""))
     })?;
+    if !mdp.successors(pair).any(|(state, _)| state == next) {
+        let (state, action, next) = (mdp.state_name(at.state), mdp.action_name(action), mdp.state_name(next));
+        return Err(wrong(format!("action \"{action}\" in state \"{state}\" never leads to state \"{next}\"")));
+    }
     problem.advance(at, pair, next);
     Ok(())
 }

@@ -113,7 +113,7 @@ pub fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
     if let Some(store) = &store {
         keep(store, &task, &evaluation)?;
         if !quiet {
-            eprintln!("results, figures and report.html are in {}", store.dir().display());
+            crate::talk::say!("results, figures and report.html are in {}", store.dir().display());
         }
     }
     printed
@@ -180,7 +180,11 @@ fn sampled(
         let needed = more_runs(runs, half_width, precision, args.max_runs);
         let Some(needed) = needed else {
             if half_width > precision && !quiet {
-                eprintln!("--max-runs {} is reached: the ERM is known to ±{}", args.max_runs, short(half_width));
+                crate::talk::say!(
+                    "--max-runs {} is reached: the ERM is known to ±{}",
+                    args.max_runs,
+                    short(half_width)
+                );
             }
             return Ok(evaluation);
         };

@@ -72,7 +72,7 @@ pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
         write_atomically(&dir.join("tree.txt"), &text)?;
         draw::draw_explanation(dir, &task, &explanation, &String::from_utf8_lossy(&text))?;
         if !quiet {
-            eprintln!("tree.svg, tree.html, tree.txt and tree.json are in {}", dir.display());
+            crate::talk::say!("tree.svg, tree.html, tree.txt and tree.json are in {}", dir.display());
         }
     }
     if args.json {

@@ -46,7 +46,7 @@ pub fn frontier(args: &FrontierArgs, quiet: bool) -> Result<()> {
         drop(spinner);
         let risks = if given.is_empty() { few(&risks) } else { given };
         if !quiet {
-            eprintln!("{}: sampling {} levels, {} runs each", error.in_short(), risks.len(), args.runs);
+            crate::talk::say!("{}: sampling {} levels, {} runs each", error.in_short(), risks.len(), args.runs);
         }
         let progress = Progress::new(args.runs * risks.len() as u64, quiet);
         let sampling = Sampling { runs: args.runs, simulations: args.simulations, seed: args.luck.seed };
@@ -58,7 +58,7 @@ pub fn frontier(args: &FrontierArgs, quiet: bool) -> Result<()> {
     if let Some(store) = &store {
         keep(store, &task, &trade_off, &frontier)?;
         if !quiet {
-            eprintln!("results, figures and report.html are in {}", store.dir().display());
+            crate::talk::say!("results, figures and report.html are in {}", store.dir().display());
         }
     }
     printed

@@ -110,7 +110,7 @@ pub fn risks(args: &ExperimentArgs, task: &Task) -> Vec<Risk> {
 
 /// The one attitude to risk of a command, by either option, or the task's if it has one.
 pub fn one_risk(given: &AttitudeArgs, task: &Task) -> Result<Risk> {
-    match (given.beta, given.risk, &task.defaults.risks[..]) {
+    match (given.beta, given.risk, &task.defaults.risks()[..]) {
         (Some(beta), _, _) => Ok(entropic(beta)),
         (None, Some(risk), _) | (None, None, &[risk]) => Ok(risk),
         (None, None, _) => Err(BadInput::new("the attitude to risk is missing")
@@ -152,7 +152,7 @@ pub fn keep(
     let manifest = results::save(store, command, std::slice::from_ref(experiment), started.elapsed())?;
     draw(store, &manifest, experiment)?;
     if !quiet {
-        eprintln!("results, figures and report.html are in {}", store.dir().display());
+        crate::talk::say!("results, figures and report.html are in {}", store.dir().display());
     }
     Ok(())
 }

@@ -19,6 +19,7 @@ use crate::exact::unsolved;
 use crate::failure::BadInput;
 use crate::number::{self, known, short};
 use crate::player::Who;
+use crate::progress::Progress;
 use crate::saved_policy;
 use crate::table::Table;
 
@@ -111,13 +112,17 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
         let decision = if who == Who::Paper {
             let settings = PlannerSettings { budget, ..cell.planner_settings(&task) };
             let planner = |risk| Planner::new(&task.problem, risk, settings.clone());
+            let pilots = Progress::pilots(risk);
             let fixed = fix_outer(&task.problem, risk, args.seed, planner).map_err(BadInput::new)?;
+            drop(pilots);
             plan.outer = risk.as_erm().is_none().then(|| fixed.to_string());
             planner(fixed).map_err(BadInput::new)?.decide(&at, &mut rng)
         } else {
             let settings = GuidedSettings { budget, ..cell.guided_settings(&task) };
             let planner = |risk| GuidedPlanner::new(&task.problem, risk, settings.clone());
+            let pilots = Progress::pilots(risk);
             let fixed = fix_outer(&task.problem, risk, args.seed, planner).map_err(BadInput::new)?;
+            drop(pilots);
             plan.outer = risk.as_erm().is_none().then(|| fixed.to_string());
             planner(fixed).map_err(BadInput::new)?.decide(&at, &mut rng)
         };
@@ -145,7 +150,7 @@ fn save(path: &Path, args: &PlanArgs, task: &Task, risk: Risk, plan: &Plan, quie
     let cell = Cell::new(task, risk, plan.preset, args.seed).with(None, args.simulations);
     saved_policy::save_planner(path, task, &cell, (plan.state, plan.action))?;
     if !quiet {
-        eprintln!("the settings of the planner are in {}; gumdp evaluate plays it again", path.display());
+        crate::talk::say!("the settings of the planner are in {}; gumdp evaluate plays it again", path.display());
     }
     Ok(())
 }
@@ -255,7 +260,12 @@ impl<'a> Plan<'a> {
                  stopped by {stopped}"
             )?;
         } else {
-            writeln!(out, "optimal {name} {root}; each action is followed by the best there is")?;
+            let others = if self.outer.is_some() {
+                "what other actions cost is an upper bound, since this variable is best for the first"
+            } else {
+                "each action is followed by the best there is"
+            };
+            writeln!(out, "optimal {name} {root}; {others}")?;
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ pub fn report(dir: &Path, quiet: bool) -> Result<()> {
         experiments => reproduce::write_report(&store, &manifest, experiments)?,
     }
     if !quiet {
-        eprintln!("figures and report.html are in {}", dir.display());
+        crate::talk::say!("figures and report.html are in {}", dir.display());
     }
     Ok(())
 }

@@ -55,7 +55,7 @@ pub fn reproduce(chosen: &Chosen, threads: Option<usize>, out: &Path, quiet: boo
     let manifest = results::save(&store, "reproduce", &experiments, started.elapsed())?;
     write_report(&store, &manifest, &experiments)?;
     if !quiet {
-        eprintln!("results, figures, comparison.json and report.html are in {}", out.display());
+        crate::talk::say!("results, figures, comparison.json and report.html are in {}", out.display());
     }
     Ok(())
 }

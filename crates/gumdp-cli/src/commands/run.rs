@@ -66,7 +66,7 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
                 if !quiet {
                     let (risk, width) = (number::risk_label(risk), short(finished.half_width()));
                     let have = finished.cell.runs;
-                    eprintln!("{risk}: ±{width} after {have} runs; going on to {runs}");
+                    crate::talk::say!("{risk}: ±{width} after {have} runs; going on to {runs}");
                 }
                 let cell = Cell { runs, ..finished.cell };
                 // Those that are at hand are counted again.
@@ -88,14 +88,14 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     if !quiet && let Some(precision) = precision {
         for missed in finished.iter().filter(|finished| finished.half_width() > *precision) {
             let (risk, width) = (number::risk_label(missed.cell.risk), short(missed.half_width()));
-            eprintln!("{risk}: --max-runs {max_runs} is reached, the ERM is known to ±{width}");
+            crate::talk::say!("{risk}: --max-runs {max_runs} is reached, the ERM is known to ±{width}");
         }
     }
     if let Some(store) = &store {
         let other = store.other_journals(&finished.iter().map(|of| of.cell.journal(&task)).collect::<Vec<_>>())?;
         if !quiet && !other.is_empty() {
             let (count, dir) = (other.len(), store.dir().display());
-            eprintln!(
+            crate::talk::say!(
                 "{dir} also holds runs of other settings, which are kept but not part of these results: {}{}",
                 other.iter().take(3).map(String::as_str).collect::<Vec<_>>().join(", "),
                 if count > 3 { format!(" and {} more", count - 3) } else { String::new() }

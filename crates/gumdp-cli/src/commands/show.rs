@@ -75,7 +75,11 @@ fn describe(task: &Task) -> String {
     // Bounds are rounded outwards; a person wants to read 0, not -1e-12.
     let bound = |x: f64| number::short(if x.abs() < 1e-9 * (bounds.high - bounds.low) { 0.0 } else { x });
     line("costs lie in", format!("[{}, {}]", bound(bounds.low), bound(bounds.high)));
-    line("beta", defaults.betas.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
+    if defaults.risks.is_empty() {
+        line("beta", defaults.betas.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
+    } else {
+        line("risk", defaults.risks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
+    }
     line("runs", defaults.runs.to_string());
     line(
         "planner",

@@ -126,7 +126,7 @@ pub fn save(path: &Path, task: &Task, risk: Risk, solution: &RiskSolution, quiet
     saved_policy::save_solution(path, task, risk, solution)?;
     drop(progress);
     if !quiet {
-        eprintln!("the optimal policy is in {}", path.display());
+        crate::talk::say!("the optimal policy is in {}", path.display());
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ pub fn study(args: &StudyArgs, quiet: bool) -> Result<()> {
         findings.table.print_markdown(&mut out)?;
     }
     if !quiet {
-        eprintln!("rows and pictures are in {}", args.out.display());
+        crate::talk::say!("rows and pictures are in {}", args.out.display());
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use super::optima::Passes;
 use super::optimal::{OptimalPolicy, Solution, optimum};
 use super::outer::{Interval, Outer};
 use super::{OracleError, check_bounded};
+use crate::objective::Bounds;
 use crate::policy::ExplicitPolicy;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, Risk};
@@ -170,7 +171,7 @@ pub fn minimise(problem: &Problem, risk: Risk, limits: &Limits) -> Result<RiskSo
     };
     let extremes = passes.solve(&[Erm::BEST.into(), Erm::MEAN.into(), Erm::WORST.into()])?;
     let [lowest, mean, minimax] = [0, 1, 2].map(|k| extremes[k].value);
-    let width = tolerance(problem, &outer);
+    let width = tolerance(problem, &outer, lowest, minimax);
     let best = Best { risk: f64::INFINITY, outer: 0.0, policy: None };
     let mut search = Search { problem, risk, outer, limits, passes, best, width };
     search.start(lowest, mean, minimax)?;
@@ -186,10 +187,13 @@ pub fn minimise(problem: &Problem, risk: Risk, limits: &Limits) -> Result<RiskSo
 }
 
 /// How wide the interval may be, at least as wide as rounding.
-fn tolerance(problem: &Problem, outer: &Outer) -> f64 {
-    let bounds = problem.objective().bounds();
+fn tolerance(problem: &Problem, outer: &Outer, lowest: f64, minimax: f64) -> f64 {
+    let Bounds { low, high } = problem.objective().bounds();
+    // Of a function that is known by its values only there may be no bounds; costs that matter are between these.
+    let largest =
+        if low.is_finite() && high.is_finite() { low.abs().max(high.abs()) } else { lowest.abs().max(minimax.abs()) };
     let steepness = if let Outer::Lambda(measure) = outer { 1.0 / (1.0 - measure.level()) } else { 1.0 };
-    let rounding = 64.0 * f64::EPSILON * bounds.low.abs().max(bounds.high.abs()) * steepness.max(10.0);
+    let rounding = 64.0 * f64::EPSILON * largest * steepness.max(10.0);
     WIDTH.max(rounding)
 }
 

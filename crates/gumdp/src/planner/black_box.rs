@@ -10,6 +10,7 @@ use crate::model::{Action, State};
 use crate::risk::{Erm, FixedRisk, Seen, Weigher};
 use crate::rng::{self, Rng};
 use crate::simulator::{SimulatedProblem, Simulator, Situation};
+use crate::stop::Stop;
 
 use super::decision::{ActionReason, Decision, StopReason, chosen, risk};
 use super::settings::{Expansion, Exploration, MAX_SIMULATIONS, PlannerError, PlannerSettings};
@@ -137,7 +138,7 @@ impl<S: Simulator> BlackBoxPlanner<S> {
     /// If the episode is over (there is no decision at the horizon), or if a state has no action.
     pub fn decide(&mut self, at: &Situation<S::State>, rng: &mut Rng) -> Result<Decision, S::Error> {
         assert!(!self.problem.is_over(at), "there is no decision at the horizon");
-        let started = Instant::now();
+        let (started, stop) = (Instant::now(), Stop::current());
         let weigher = match self.weigher.take() {
             Some(weigher) => weigher,
             None => self.pilot(at, rng)?,
@@ -146,7 +147,7 @@ impl<S: Simulator> BlackBoxPlanner<S> {
         let (mut simulations, mut simulated_steps, mut stopped) = (0, 0, StopReason::Simulations);
         while simulations < self.settings.budget.simulations.unwrap_or(MAX_SIMULATIONS) {
             let out_of_time = |limit| simulations > 0 && started.elapsed() >= limit;
-            if self.settings.budget.time_limit.is_some_and(out_of_time) {
+            if self.settings.budget.time_limit.is_some_and(out_of_time) || stop.is_requested() {
                 stopped = StopReason::TimeLimit;
                 break;
             }

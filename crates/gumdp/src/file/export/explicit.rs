@@ -9,7 +9,6 @@ use crate::model::{Mdp, Pair};
 pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
     let (mdp, defaults) = (task.problem.mdp(), &task.defaults);
     check_names(mdp)?;
-    let mut notes = Vec::new();
     let mut text = String::from("kind = \"explicit\"\n");
     if task.title != task.name {
         let _ = writeln!(text, "title = {}", quoted(&task.title));
@@ -35,10 +34,7 @@ pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
         let _ = writeln!(text, "  {{ from = {state}, action = {action}, to = {to} }},");
     }
     text.push_str("]\n\n[objective]\nkind = \"linear\"\n");
-    let costs = linear_costs(task).unwrap_or_else(|| {
-        notes.push(format!("{}; all costs are 0", lost_objective(task)));
-        vec![0.0; mdp.pair_count()]
-    });
+    let costs = linear_costs(task).ok_or_else(|| ExportError::Objective(lost_objective(task)))?;
     text.push_str("[objective.cost]\n");
     for pair in (0..mdp.pair_count() as u32).map(Pair).filter(|pair| costs[pair.index()] != 0.0) {
         let (state, action) = (mdp.state_name(mdp.state(pair)), mdp.action_name(mdp.action(pair)));
@@ -63,7 +59,7 @@ pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
         let steps: Vec<&str> = script.actions.iter().map(|action| actions[action.index()].as_str()).collect();
         let _ = writeln!(text, "{} = [{}]", quoted(&script.name), steps.join(", "));
     }
-    Ok(Export { files: vec![("toml", text)], notes })
+    Ok(Export { files: vec![("toml", text)], notes: Vec::new() })
 }
 
 /// A pair is named "state/action".

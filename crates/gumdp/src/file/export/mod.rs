@@ -54,6 +54,9 @@ pub struct Export {
 /// Why a task cannot be written in a format. See the [example](export()).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
+    /// A problem file without its objective would be another problem.
+    #[error("{0}; copy the file, or write the model alone: CSV and DRN have no objective to lose")]
+    Objective(String),
     /// A name that a problem file cannot refer to.
     #[error(
         "the name \"{name}\" cannot be written in a problem file; names must not be empty, \"*\", or contain \"/\""
