@@ -247,3 +247,22 @@ def test_a_solution_of_another_problem(rooms: Problem) -> None:
         gumdp.exact_distribution(gumdp.tasks["grid-mo"], other)
     with pytest.raises(ValueError, match="another problem"):
         gumdp.evaluate(gumdp.tasks["grid-mo"], other, runs=2)
+
+
+@pytest.mark.parametrize("state", [None, 1.0, True, [0], np.array([1]), 10**30])
+def test_states_are_numbers_or_names(state: object) -> None:
+    planner = gumdp.Planner(gumdp.tasks["rooms"], 1.0, simulations=5)
+    with pytest.raises(TypeError, match="give its number or its name"):
+        planner.act(state)  # type: ignore[arg-type]
+
+
+def test_steps_that_cannot_happen_are_refused() -> None:
+    planner = gumdp.Planner(gumdp.tasks["rooms"], 1.0, simulations=5)
+    planner.act("s1")
+    with pytest.raises(ValueError, match='never leads to state "s2"'):
+        planner.observe("left", "s2")
+
+
+def test_too_many_runs_are_refused() -> None:
+    with pytest.raises(MemoryError, match="do not fit in memory"):
+        gumdp.evaluate(gumdp.tasks["rooms"], "uniform", runs=10**9)

@@ -4,9 +4,13 @@ use std::sync::Arc;
 
 use gumdp::{Key, Mdp, Pair};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::Borrowed;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 
 use crate::errors::wrong;
+use crate::function::shown;
 
 /// A model, built once.
 #[pyclass(frozen, module = "gumdp._native")]
@@ -18,12 +22,23 @@ pub struct Model {
 pub type Integers<'py> = Bound<'py, PyArray1<i64>>;
 
 /// A state or an action by name or number.
-#[derive(FromPyObject)]
 pub enum Named {
     /// By number.
     Number(i64),
     /// By name.
     Name(String),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Named {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let number = if object.is_instance_of::<PyBool>() { None } else { object.extract().ok().map(Self::Number) };
+        number.or_else(|| object.extract().ok().map(Self::Name)).ok_or_else(|| {
+            let given = shown(&object);
+            PyTypeError::new_err(format!("{given} is no state or action; give its number or its name"))
+        })
+    }
 }
 
 impl Named {

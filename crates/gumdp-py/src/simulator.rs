@@ -8,7 +8,7 @@ use gumdp::{
     Action, BlackBoxPlanner, Budget, Exploration, PlannerSettings, Risk, SimulatedProblem, Simulator, Situation,
     StopReason,
 };
-use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
