@@ -66,8 +66,8 @@ def test_the_same_bits_as_the_command_line(tmp_path: Path, task: str, policy: st
 
 @needs_command
 def test_the_same_decision_and_optimum_as_the_command_line() -> None:
-    plan = command("plan", "rooms", "--beta", "5", "--policy", "planner", "--seed", "3", "--simulations", "50")
-    decision = Planner(gumdp.tasks["rooms"], 5, seed=3, simulations=50).act(plan["state"])
+    plan = command("plan", "rooms", "--beta", "5", "--policy", "planner", "--seed", "3", "--simulations", "500")
+    decision = Planner(gumdp.tasks["rooms"], 5, seed=3, simulations=500).act(plan["state"])
     assert (decision.action_name, decision.estimate) == (plan["action"], plan["root_estimate"])
     assert decision.reasons["erm"].tolist() == [reason["erm"] for reason in plan["reasons"]]
     assert decision.reasons["visits"].tolist() == [reason["visits"] for reason in plan["reasons"]]
