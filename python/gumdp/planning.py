@@ -26,6 +26,14 @@ REASON = np.dtype(
 )
 
 
+def reasons_of(*columns: npt.NDArray[Any]) -> npt.NDArray[np.void]:
+    """The columns of :data:`REASON` as one array."""
+    reasons = np.empty(columns[0].size, dtype=REASON)
+    for name, column in zip(REASON.names or (), columns):
+        reasons[name] = column
+    return reasons
+
+
 class Decision:
     """What :meth:`Agent.act` decided, and why."""
 
@@ -52,11 +60,8 @@ class Decision:
         (``stopped`` is "marginal") erm is a sum of step costs, which ranks actions and is no risk. The array is made when it is
         asked for. It is empty for an agent that does not plan.
         """
-        actions, visits, (erm, mean, best, worst) = self._native.reasons()
-        reasons = np.empty(actions.size, dtype=REASON)
-        for name, column in zip(REASON.names or (), (actions, visits, erm, mean, best, worst)):
-            reasons[name] = column
-        return reasons
+        actions, visits, estimates = self._native.reasons()
+        return reasons_of(actions, visits, *estimates)
 
     @property
     def estimate(self) -> float:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import _native
 from ._checks import HIGHEST_SEED, MOST_RUNS, MOST_SIMULATIONS, Floats, count, number, optional_count
-from .planning import REASON
+from .planning import reasons_of
 from .risks import RiskLike, spec_of
 
 __all__ = ["SimulatedDecision", "SimulatedProblem", "Simulator", "SimulatorPlanner"]
@@ -204,11 +204,8 @@ class SimulatorPlanner:
 
     def act(self, state: Hashable) -> SimulatedDecision:
         """Decides what to do in a state: where the episode begins, or where :meth:`observe` said it is."""
-        action, visits, (erm, mean, best, worst), estimate, simulations, stopped = self._native.act(state)
-        reasons = np.empty(visits.size, dtype=REASON)
-        columns = (np.arange(visits.size), visits, erm, mean, best, worst)
-        for name, column in zip(REASON.names or (), columns):
-            reasons[name] = column
+        action, visits, estimates, estimate, simulations, stopped = self._native.act(state)
+        reasons = reasons_of(np.arange(visits.size), visits, *estimates)
         return SimulatedDecision(action, estimate, simulations, stopped, reasons)
 
     def observe(self, next_state: Hashable, features: Any, done: bool = False) -> None:
