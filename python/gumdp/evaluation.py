@@ -193,7 +193,7 @@ def evaluate(
     >>> bool(np.isclose(samples.summary()["mean"], samples.costs.mean()))
     True
     >>> gumdp.evaluate(gumdp.tasks["rooms"], lambda state, time, features: time % 2, runs=10)
-    Samples(10 episodes of 'rooms', mean 0, function <lambda>)
+    Samples(10 episodes of 'rooms', mean 0.666673, function <lambda>)
     """
     native_of(problem)
     if risk is None:

@@ -174,7 +174,7 @@ def _places(levels: Floats) -> tuple[Floats, dict[float, str]]:
     sizes = np.abs(levels[np.isfinite(levels) & (levels != 0)])
     low, high = (float(sizes.min()), float(sizes.max())) if sizes.size else (1.0, 1.0)
     ticks = {0.0: "0"} if levels[0] <= 0 <= levels[-1] else {}
-    powers = np.arange(np.ceil(np.log10(low) - 1e-9), np.floor(np.log10(high) + 1e-9) + 1)
+    powers = np.arange(np.ceil(np.log10(low) - 1e-9), np.floor(np.log10(high) + 1e-9) + 1) if sizes.size else np.empty(0)
     for power in powers[:: 1 + len(powers) // 4]:
         ticks |= {sign * 10.0**power: f"{sign * 10.0**power:g}" for sign in (1, -1) if levels[0] <= sign * 10.0**power <= levels[-1]}
     edge = 10 * high

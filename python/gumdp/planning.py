@@ -132,13 +132,6 @@ class Playing:
         """f of what has happened so far: the cost of the episode at its end; None before the first decision."""
         return self._native.cost()
 
-    def _seed_and_episode(self) -> tuple[int, int]:
-        """What another one needs to go on from here, which is possible between episodes."""
-        seed, episode, begun = self._native.progress()
-        if begun:
-            raise TypeError(f"a {type(self).__name__} in the middle of an episode cannot be copied or pickled; reset() it")
-        return seed, episode
-
 
 class Agent(Playing):
     """Acts in a world outside, such as a Gymnasium environment; see :meth:`Solution.policy` and :class:`Planner`.
@@ -179,6 +172,13 @@ class Agent(Playing):
     def reset(self) -> None:
         """Begins another episode. Nothing happens if the episode has no decision yet."""
         self._native.reset()
+
+    def _seed_and_episode(self) -> tuple[int, int]:
+        """What another one needs to go on from here, which is possible between episodes."""
+        seed, episode, begun = self._native.progress()
+        if begun:
+            raise TypeError(f"a {type(self).__name__} in the middle of an episode cannot be copied or pickled; reset() it")
+        return seed, episode
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.problem.name!r}, {self._policy.what}, time={self.time})"

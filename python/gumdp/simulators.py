@@ -183,15 +183,11 @@ class SimulatorPlanner(Playing):
             raise TypeError(f"problem is {problem!r}; it must be a gumdp.SimulatedProblem")
         most, limit = budget(simulations, time_limit)
         most = 500 if most is None and limit is None else most
+        self.problem, self.risk = problem, spec_of(risk)
         self._settings = (most, limit, number("exploration", exploration), count("seed", seed, 0, HIGHEST_SEED))
-        self._make(problem, spec_of(risk), 0)
-
-    def _make(self, problem: SimulatedProblem, risk: str, episode: int) -> SimulatorPlanner:
-        self.problem, self.risk = problem, risk
         parts = (problem.simulator, problem.objective, problem.features, problem.discount, problem.horizon)
-        self._native = _native.SimulatorAgent(*parts, risk, *self._settings)
-        self._begin(episode)
-        return self
+        self._native = _native.SimulatorAgent(*parts, self.risk, *self._settings)
+        self._begin(0)
 
     def _begin(self, episode: int) -> None:
         self._native.begin(np.random.default_rng([self._settings[-1], episode]), episode)
@@ -216,12 +212,16 @@ class SimulatorPlanner(Playing):
         return f"SimulatorPlanner({self.problem!r}, {self.risk!r}, time={self.time})"
 
     def __reduce__(self) -> Any:
-        _, episode = self._seed_and_episode()
-        return _planner_again, (self.problem, self.risk, self._settings, episode)
+        _, episode, begun = self._native.progress()
+        if begun or episode > 0:
+            raise TypeError("a SimulatorPlanner that has decided remembers what it saw and cannot be copied or pickled")
+        return _planner_again, (self.problem, self.risk, *self._settings)
 
 
-def _planner_again(problem: SimulatedProblem, risk: str, settings: Any, episode: int) -> SimulatorPlanner:
+def _planner_again(
+    problem: SimulatedProblem, risk: str, simulations: int | None, time_limit: float | None, exploration: float, seed: int
+) -> SimulatorPlanner:
     """The planner that was pickled."""
-    planner = SimulatorPlanner.__new__(SimulatorPlanner)
-    planner._settings = settings
-    return planner._make(problem, risk, episode)
+    return SimulatorPlanner(
+        problem, risk, simulations=simulations, time_limit=time_limit, exploration=exploration, seed=seed
+    )
