@@ -76,17 +76,16 @@ class Frontier:
             from matplotlib import pyplot
 
             axes = pyplot.subplots()[1]
-        places, ticks = _places(self.levels)
+        changes = [change.level for change in self.changes if change.level is not None and np.isfinite(change.level)]
+        places, linear, ticks = _places(self.levels, np.array(changes))
         curves = (("worst", self.worst, "0.75"), ("CVaR 0.95", self.cvar, "0.45"), ("mean", self.mean, "0"))
         for name, values, shade in curves:
             axes.plot(places, values, drawstyle="steps-post", color=shade, label=name)
         axes.plot(places, self.risk, color="tab:blue", linestyle="--", label=f"{self.measure}, minimised")
-        for change in self.changes:
-            if change.level is not None and np.isfinite(change.level):
-                axes.axvline(change.level, color="tab:blue", linestyle=":", linewidth=0.8)
+        for level in changes:
+            axes.axvline(level, color="tab:blue", linestyle=":", linewidth=0.8)
         if self.measure == "erm":
-            positive = np.abs(places[places != 0])
-            axes.set_xscale("symlog", linthresh=positive.min())
+            axes.set_xscale("symlog", linthresh=linear)
             axes.set_xticks(list(ticks), labels=list(ticks.values()))
             axes.minorticks_off()
         axes.set_xlim(places.min(), places.max())
@@ -169,14 +168,22 @@ def _usual(problem: Problem, risk: str, limit: int | None, threads: int | None) 
     return np.concatenate([[0.0], np.geomspace(0.1, 1000.0, 48) / spread, [np.inf]])
 
 
-def _places(levels: Floats) -> tuple[Floats, dict[float, str]]:
-    """Where levels are drawn, infinite ones beside the others, and ticks that do not collide: some powers of ten."""
-    sizes = np.abs(levels[np.isfinite(levels) & (levels != 0)])
+def _places(levels: Floats, changes: Floats) -> tuple[Floats, float, dict[float, str]]:
+    """Where levels are drawn, infinite ones beside the others; where the scale begins to be logarithmic; ticks apart."""
+    known = np.append(levels, changes)
+    sizes = np.abs(known[np.isfinite(known) & (known != 0)])
     low, high = (float(sizes.min()), float(sizes.max())) if sizes.size else (1.0, 1.0)
-    ticks = {0.0: "0"} if levels[0] <= 0 <= levels[-1] else {}
-    powers = np.arange(np.ceil(np.log10(low) - 1e-9), np.floor(np.log10(high) + 1e-9) + 1) if sizes.size else np.empty(0)
-    for power in powers[:: 1 + len(powers) // 4]:
-        ticks |= {sign * 10.0**power: f"{sign * 10.0**power:g}" for sign in (1, -1) if levels[0] <= sign * 10.0**power <= levels[-1]}
     edge = 10 * high
-    ticks |= {sign * edge: name for sign, name in ((1, "∞"), (-1, "−∞")) if sign * np.inf in levels}
-    return np.clip(levels, -edge, edge), ticks
+    places = np.clip(levels, -edge, edge)
+
+    def on_axis(level: float) -> float:
+        return float(np.sign(level) * (1 + np.log10(abs(level) / low))) if level else 0.0
+
+    apart = 0.1 * (on_axis(places[-1]) - on_axis(places[0]))
+    ticks = {sign * edge: name for sign, name in ((1, "∞"), (-1, "−∞")) if sign * np.inf in levels}
+    powers = 10.0 ** np.arange(np.ceil(np.log10(low) - 1e-9), np.floor(np.log10(high) + 1e-9) + 1)
+    for tick in (0.0, *(sign * float(power) for power in powers for sign in (1, -1))):
+        free = all(abs(on_axis(tick) - on_axis(other)) >= apart for other in ticks)
+        if places[0] <= tick <= places[-1] and free:
+            ticks[tick] = f"{tick:g}"
+    return places, low, ticks
