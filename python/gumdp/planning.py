@@ -199,7 +199,8 @@ class Planner(Agent):
     ----------
     problem : Problem
     risk : Risk, float or str
-        A measure such as ``Cvar(0.95)``, a β, or text such as ``"cvar:0.95"``.
+        A measure such as ``Cvar(0.95)``, a β, or text such as ``"cvar:0.95"``. Measures other than Erm play some 900 pilot
+        episodes first, which takes long if the objective is a function of Python.
     simulations : int, optional
         For each decision; the task's by default.
     time_limit : float, optional

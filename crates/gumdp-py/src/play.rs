@@ -8,8 +8,8 @@ use gumdp::{Risk, RunError};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use pyo3::{PyTraverseError, PyVisit};
 use pyo3::types::PyDict;
+use pyo3::{PyTraverseError, PyVisit};
 use rayon::prelude::*;
 
 use crate::background::in_pool;
@@ -57,7 +57,8 @@ pub fn summary<'py>(
     seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (costs, measure) = (costs.as_slice()?.to_vec(), risk(measure)?.0);
-    let summary = in_pool(py, Functions::default(), None, move |_| Summary::of(&costs, measure, seed))?.map_err(wrong)?;
+    let summary =
+        in_pool(py, Functions::default(), None, move |_| Summary::of(&costs, measure, seed))?.map_err(wrong)?;
     let fields = PyDict::new(py);
     fields.set_item("count", summary.count)?;
     for (name, value) in [
@@ -91,9 +92,8 @@ pub fn evaluate<'py>(
     let (task, player) = (Arc::clone(&problem.task), policy.player.clone());
     let functions = problem.functions.and(py, &policy.functions);
     let played = in_pool(py, functions, threads, move |stop| {
-        let play = |player: &mut _, number| {
-            (!stop.is_requested()).then(|| gumdp::run(&task.problem, player, seed, number))
-        };
+        let play =
+            |player: &mut _, number| (!stop.is_requested()).then(|| gumdp::run(&task.problem, player, seed, number));
         (0..runs).into_par_iter().map_init(|| player.clone(), play).collect()
     });
     let played: Vec<Option<Result<gumdp::Run, RunError>>> = played?;
@@ -211,7 +211,8 @@ pub fn distribution<'py>(
     let (task, player) = (Arc::clone(&problem.task), policy.player.clone());
     let work = move |_: &_| player.law(&task.problem, &limits(max_states));
     let law = in_pool(py, problem.functions.and(py, &policy.functions), threads, work)?;
-    let refusal = || wrong("planners and functions do not know the probabilities of their actions; evaluate() plays them");
+    let refusal =
+        || wrong("planners and functions do not know the probabilities of their actions; evaluate() plays them");
     let law = law.ok_or_else(refusal)?.map_err(|error| unsolved(&error))?;
     Ok((law.values().to_vec().into_pyarray(py), law.probabilities().to_vec().into_pyarray(py)))
 }
