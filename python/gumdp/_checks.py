@@ -67,8 +67,8 @@ def budget(simulations: Any, time_limit: Any) -> tuple[int | None, float | None]
 
 def own(value: Any) -> Any:
     """The same numbers, which nobody else can change."""
-    if isinstance(value, np.ndarray):
-        return fixed(value.copy())
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
+        return fixed(np.array(value))
     if isinstance(value, Mapping):
         return dict(value)
     return copy.deepcopy(value) if isinstance(value, (list, tuple)) else value

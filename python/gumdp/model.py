@@ -301,7 +301,7 @@ def _rows(P: Any) -> tuple[tuple[Ints, Ints, Ints, Ints, Floats], tuple[int, int
     """The transitions of all pairs, sorted by state and action, and the numbers of actions and states."""
     if hasattr(P, "tocoo"):
         raise TypeError("P is one sparse matrix; it must be a list with one for each action")
-    if not isinstance(P, (np.ndarray, Sequence)):
+    if not isinstance(P, Sequence) and not hasattr(P, "__array__"):
         raise TypeError(
             f"P is {P!r}; it must be an array of shape (actions, states, states) or a list of sparse matrices"
         )

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 from scipy import sparse
 
@@ -163,10 +164,11 @@ def test_the_hint_for_coarse_numbers_helps() -> None:
 
 def test_objectives_keep_what_they_were_given(corridor: Model) -> None:
     c, cells, target = np.array([0.0, 1.0, 2.0]), [0, 0, 1], [[1.0, 0.0, 0.0]]
-    objectives = [Linear(c), Entropy(over=cells), MultiObjective(target), Expression("a", a=c), Imitation(c, over="states")]
+    series = pandas.Series(c)
+    objectives = [Linear(c), Linear(series), Entropy(over=cells), MultiObjective(target), Expression("a", a=c), Imitation(c, over="states")]
     d = np.full((3, 2), 1 / 6)
     before = [objective.value(corridor, d) for objective in objectives]
-    c[:], cells[0], target[0][0] = 9.0, 1, 9.0
+    c[:], series[:], cells[0], target[0][0] = 9.0, 9.0, 1, 9.0
     assert [objective.value(corridor, d) for objective in objectives] == before
     for array in (corridor.pair_states, corridor.pair_actions, objectives[0].costs):  # type: ignore[attr-defined]
         with pytest.raises(ValueError, match="read-only"):
