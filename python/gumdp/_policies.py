@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def policy_of(
         return _native.Policy.function(native, policy, f"function {getattr(policy, '__name__', type(policy).__name__)}")
     if isinstance(policy, (list, tuple)) and policy and all(isinstance(a, (int, str, np.integer)) for a in policy):
         return _native.Policy.script(native, policy)
-    if policy is None or isinstance(policy, (type, dict)):
+    if isinstance(policy, type) or not (isinstance(policy, Sequence) or hasattr(policy, "__array__")):
         raise TypeError(f"policy is {policy!r}; it must be a name, a planner, a solution, a function, an array or a list")
     return _native.Policy.markov(native, _by_pair(problem, policy))
 
