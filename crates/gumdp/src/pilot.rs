@@ -1,9 +1,11 @@
 //! The outer variable of a risk measure where it cannot be computed: chosen by pilot episodes before the first decision.
 //!
-//! Players with six entropic attitudes to risk, from neutral to the worst case, play first. The law of each one's costs asks for
-//! a λ or β of its own; players with these play next, and with three λ between the lowest and the highest cost met. The three with the lowest risk play on, and the best of them is kept: so
-//! a plain entropic attitude is kept where no λ does better. All meet the same luck, so that equal players have equal costs.
-//! Deterministic for a seed. Not here: the exact search ([`crate::oracle::minimise()`]).
+//! Players with a few entropic attitudes to risk, from neutral to the worst case, play first. The laws of the best of them
+//! ask for a λ or β each; players with these play next, and with three λ between the lowest and the highest cost met. Then the
+//! better half plays on, twice, and the best is kept: so a plain entropic attitude is kept where no λ does better. All meet the same luck, so that equal players have equal costs; of equals only the first plays on.
+//! How many episodes there are depends on how long one is: about two seconds in all, but at least 20 episodes, and fewer
+//! candidates where they are few. That is counted, never timed: the choice is the same for the same seed.
+//! Not here: the exact search ([`crate::oracle::minimise()`]).
 
 use crate::experiment::experiment;
 use crate::policy::Policy;
@@ -11,15 +13,24 @@ use crate::problem::Problem;
 use crate::risk::{Erm, FixedRisk, Risk, Tail};
 use crate::rng::{self, Purpose};
 
-/// Episodes for each candidate.
-const EPISODES: u64 = 32;
-/// Candidates that play on, and how many episodes they play then.
-const FINALISTS: usize = 3;
-const FINAL_EPISODES: u64 = 128;
+/// Simulated steps of all pilot episodes: about two seconds of one core.
+const EFFORT: f64 = (1 << 26) as f64;
+/// A transition that marginal backward induction looks at takes about this part of a simulated step.
+const TRANSITION: f64 = 1.0 / 3.0;
+/// Transitions that it looks at for each step to go, at most: in larger models it looks less far ahead.
+const MOST_TRANSITIONS: usize = 2048;
+/// The fewest and the most pilot episodes, whatever one takes.
+const LEAST: f64 = 20.0;
+const MOST: f64 = 960.0;
+/// Episodes of the neutral player before it is known how many there are.
+const PROBE: u64 = 2;
+/// With fewer episodes than this, fewer candidates play.
+const PLENTY: u64 = 120;
 /// Where λ is tried between the lowest and the highest cost met: the best may be one that no entropic attitude asks for.
 const THRESHOLDS: [f64; 3] = [0.25, 0.5, 0.75];
-/// Entropic attitudes: β times the spread of risk-neutral costs.
+/// Entropic attitudes: β times the spread of risk-neutral costs; and those that play where episodes are few.
 const ATTITUDES: [f64; 4] = [1.0, 3.0, 10.0, 30.0];
+const FEW_ATTITUDES: [f64; 1] = [10.0];
 
 /// Fixes the outer variable of a measure, given who plays once it is fixed. Entropic measures have none, and nothing is
 /// played for them.
@@ -47,52 +58,121 @@ pub fn fix_outer<P: Policy + Clone + Sync + Send, E>(
         return Ok(erm.into());
     }
     let seed = rng::word(&mut rng::stream(seed, 0, Purpose::Pilot));
-    let play = |fixed: FixedRisk, episodes: u64| -> Result<Vec<f64>, E> {
-        let policy = player(fixed)?;
+    // Plays until the candidate has so many episodes; returns the simulated steps of one.
+    let play = |candidate: &mut Candidate, episodes: u64| -> Result<f64, E> {
+        let policy = player(candidate.fixed)?;
+        let missing = candidate.costs.len() as u64..episodes;
         // A player that fails fails again in the real episodes, where it is reported.
-        let runs = experiment(problem, || policy.clone(), seed, 0..episodes).unwrap_or_default();
-        Ok(runs.iter().map(|run| run.episode.cost).collect())
+        let runs = experiment(problem, || policy.clone(), seed, missing).unwrap_or_default();
+        candidate.costs.extend(runs.iter().map(|run| run.episode.cost));
+        candidate.risk = risk.of_samples(&candidate.costs).unwrap_or(f64::INFINITY);
+        Ok(runs.iter().map(|run| run.simulated_steps as f64).sum::<f64>() / runs.len().max(1) as f64)
     };
-    let estimate = |costs: &[f64]| risk.of_samples(costs).unwrap_or(f64::INFINITY);
-    let neutral = play(Erm::MEAN.into(), EPISODES)?;
-    let mut asked_for: Vec<FixedRisk> = best_outer(risk, &neutral).into_iter().collect();
-    let mut tried = vec![(estimate(&neutral), FixedRisk::from(Erm::MEAN))];
-    let mut range = extent(&neutral);
-    for attitude in attitudes(&neutral) {
-        let costs = play(attitude, EPISODES)?;
-        let (low, high) = extent(&costs);
-        range = (range.0.min(low), range.1.max(high));
-        tried.push((estimate(&costs), attitude));
-        asked_for.extend(best_outer(risk, &costs));
+    let mut neutral = Candidate::new(Erm::MEAN.into());
+    let rounds = Rounds::new(problem, play(&mut neutral, PROBE)?);
+    play(&mut neutral, rounds.episodes)?;
+    let mut candidates: Vec<Candidate> = attitudes(&neutral.costs, rounds.attitudes);
+    candidates.insert(0, neutral);
+    for candidate in &mut candidates[1..] {
+        play(candidate, rounds.episodes)?;
     }
-    asked_for.extend(thresholds(risk, range));
-    for candidate in asked_for {
-        if tried.iter().all(|&(_, known)| known != candidate) {
-            tried.push((estimate(&play(candidate, EPISODES)?), candidate));
+    let range = extent(candidates.iter().flat_map(|candidate| &candidate.costs));
+    candidates.sort_by(Candidate::by_risk);
+    let asked = candidates.iter().take(rounds.asked).filter_map(|candidate| best_outer(risk, &candidate.costs));
+    let between = thresholds(risk, range).into_iter().filter(|_| rounds.thresholds);
+    for fixed in asked.chain(between).collect::<Vec<_>>() {
+        if candidates.iter().all(|known| known.fixed != fixed) {
+            let mut candidate = Candidate::new(fixed);
+            play(&mut candidate, rounds.episodes)?;
+            candidates.push(candidate);
         }
     }
-    // The sort is stable: among equals an entropic attitude is kept.
-    tried.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    tried.truncate(FINALISTS);
-    for (value, candidate) in &mut tried {
-        *value = estimate(&play(*candidate, FINAL_EPISODES)?);
+    let mut episodes = rounds.episodes;
+    for _ in 0..rounds.halvings {
+        let mut known: Vec<Candidate> = Vec::new();
+        // The sort is stable: among equals an entropic attitude is kept.
+        candidates.sort_by(Candidate::by_risk);
+        let half = candidates.len().div_ceil(2);
+        for candidate in candidates {
+            if known.len() < half && known.iter().all(|other| other.costs != candidate.costs) {
+                known.push(candidate);
+            }
+        }
+        candidates = known;
+        if candidates.len() == 1 {
+            break;
+        }
+        episodes *= 2;
+        for candidate in &mut candidates {
+            play(candidate, episodes)?;
+        }
     }
-    let best = tried.iter().min_by(|(a, _), (b, _)| a.total_cmp(b));
-    Ok(best.map_or(Erm::MEAN.into(), |&(_, candidate)| candidate))
+    let best = candidates.into_iter().min_by(Candidate::by_risk);
+    Ok(best.map_or(Erm::MEAN.into(), |candidate| candidate.fixed))
+}
+
+/// A value of the outer variable, or an entropic attitude instead, and how it did.
+#[derive(Clone, Debug, PartialEq)]
+struct Candidate {
+    fixed: FixedRisk,
+    costs: Vec<f64>,
+    /// Of these costs.
+    risk: f64,
+}
+
+impl Candidate {
+    fn new(fixed: FixedRisk) -> Self {
+        Self { fixed, costs: Vec::new(), risk: f64::INFINITY }
+    }
+
+    fn by_risk(a: &Self, b: &Self) -> std::cmp::Ordering {
+        a.risk.total_cmp(&b.risk)
+    }
+}
+
+/// Who plays how much.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Rounds {
+    /// Episodes of each candidate at first.
+    episodes: u64,
+    /// Times that the better half plays twice as many.
+    halvings: u32,
+    attitudes: &'static [f64],
+    /// Attitudes whose laws are asked for their λ or β.
+    asked: usize,
+    thresholds: bool,
+}
+
+impl Rounds {
+    /// What can be afforded if an episode takes so many simulated steps.
+    fn new(problem: &Problem, simulated_steps: f64) -> Self {
+        let (transitions, horizon) = (problem.mdp().transition_count(), problem.horizon() as f64);
+        let looked_at = transitions.min(MOST_TRANSITIONS) as f64 * horizon * (horizon + 1.0) / 2.0;
+        // Each time that it plays, a planner is made anew.
+        let steps = simulated_steps + TRANSITION * looked_at + transitions as f64;
+        let episodes = (EFFORT / steps).clamp(LEAST, MOST) as u64;
+        if episodes >= PLENTY {
+            // At most 6 attitudes, 3 values asked for and 3 thresholds: 12 + 12/2 + 2·12/4 times the first episodes.
+            Self { episodes: episodes / 24, halvings: 2, attitudes: &ATTITUDES, asked: 3, thresholds: true }
+        } else {
+            // At most 3 attitudes and a value asked for: 4 + 4/2.
+            Self { episodes: episodes / 6, halvings: 1, attitudes: &FEW_ATTITUDES, asked: 1, thresholds: false }
+        }
+    }
 }
 
 /// Entropic attitudes that are worth a try besides the neutral one, given its costs.
-fn attitudes(neutral: &[f64]) -> Vec<FixedRisk> {
+fn attitudes(neutral: &[f64], tried: &[f64]) -> Vec<Candidate> {
     let (lowest, highest) = extent(neutral);
     let spread = highest - lowest;
-    let finite = ATTITUDES.iter().filter(|_| spread > 0.0).filter_map(|attitude| Erm::new(attitude / spread).ok());
-    finite.chain([Erm::WORST]).map(FixedRisk::Erm).collect()
+    let finite = tried.iter().filter(|_| spread > 0.0).filter_map(|attitude| Erm::new(attitude / spread).ok());
+    finite.chain([Erm::WORST]).map(|erm| Candidate::new(erm.into())).collect()
 }
 
 /// The lowest and the highest cost.
-fn extent(costs: &[f64]) -> (f64, f64) {
-    let highest = costs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    (costs.iter().copied().fold(f64::INFINITY, f64::min), highest)
+fn extent<'a>(costs: impl IntoIterator<Item = &'a f64>) -> (f64, f64) {
+    let wider = |(low, high): (f64, f64), &cost: &f64| (low.min(cost), high.max(cost));
+    costs.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider)
 }
 
 /// The measure at thresholds between two costs, if it has one.
@@ -206,11 +286,44 @@ mod tests {
         assert!((exact.high - 0.394).abs() < 1e-9);
     }
 
+    /// Plays by chance, and counts its episodes.
+    #[derive(Clone)]
+    struct Counted(crate::Uniform, std::sync::Arc<std::sync::atomic::AtomicU64>);
+
+    impl Policy for Counted {
+        fn act(&mut self, at: &crate::OccupancyState, rng: &mut rng::Rng) -> crate::Action {
+            self.0.act(at, rng)
+        }
+
+        fn begin_episode(&mut self) {
+            self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn long_episodes_are_few() {
+        for (name, fewest, most) in [("grid-msee", 6, 20), ("grid-il", 20, 66), ("msee", 200, 960)] {
+            let problem = tasks::get(name).unwrap().problem;
+            let count = std::sync::Arc::default();
+            let uniform = Counted(crate::Uniform::new(&problem), std::sync::Arc::clone(&count));
+            fix_outer(&problem, "cvar:0.95".parse().unwrap(), 0, |_| Ok::<_, ()>(uniform.clone())).unwrap();
+            let played = count.load(std::sync::atomic::Ordering::Relaxed);
+            assert!((fewest..=most).contains(&played), "{name}: {played}");
+        }
+        let problem = tasks::get("msee").unwrap().problem;
+        for steps in [0.0, 1e5, 1e7, 1e300, f64::INFINITY] {
+            let Rounds { episodes, halvings, .. } = Rounds::new(&problem, steps);
+            assert!(episodes >= 3 && halvings > 0, "{steps}");
+        }
+    }
+
     #[test]
     fn attitudes_are_few_and_need_a_spread() {
-        assert_eq!(attitudes(&[1.0, 1.0]), [FixedRisk::Erm(Erm::WORST)]);
-        assert_eq!(attitudes(&[1.0, 3.0]).len(), 5);
-        assert_eq!(attitudes(&[]), [FixedRisk::Erm(Erm::WORST)]);
+        let worst = Candidate::new(Erm::WORST.into());
+        assert_eq!(attitudes(&[1.0, 1.0], &ATTITUDES), [worst.clone()]);
+        assert_eq!(attitudes(&[1.0, 3.0], &ATTITUDES).len(), 5);
+        assert_eq!(attitudes(&[1.0, 3.0], &FEW_ATTITUDES).len(), 2);
+        assert_eq!(attitudes(&[], &ATTITUDES), [worst]);
         let risk: Risk = "cvar:0.5".parse().unwrap();
         assert!(best_outer(risk, &[]).is_none());
         let Some(FixedRisk::Threshold { lambda, .. }) = best_outer(risk, &[4.0, 1.0, 2.0, 3.0]) else { panic!() };

@@ -98,6 +98,18 @@ pub(super) fn induction(
     Ok((constant + risk(&from_start, initial(), erm), constant + mean(&from_start, initial()), pairs))
 }
 
+/// Risk and mean of what the optimum costs from a time on, one of these states being the first.
+pub(super) fn onwards(
+    problem: &Problem,
+    erm: Erm,
+    costs: &[f64],
+    time: usize,
+    states: &[(State, f64)],
+) -> Result<(f64, f64), OracleError> {
+    let next = from(problem, erm, costs, time, drop)?;
+    Ok((risk(&next, states.iter().copied(), erm), mean(&next, states.iter().copied())))
+}
+
 /// Risk and mean of taking each pair of a state, and of the optimum from then on, in the order of the pairs.
 pub(super) fn of_pairs(
     problem: &Problem,

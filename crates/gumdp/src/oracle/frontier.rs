@@ -8,11 +8,13 @@
 //! What is not seen: a behaviour that comes and goes between two levels or crossings, and one that is better by less than
 //! rounding. Two actions that lead to the same law are a tie, not a change.
 
+use super::aim::Aim;
 use super::distribution::{Law, distribution_with_visits};
 use super::minimise::minimise;
 use super::occupancy_dp::Limits;
-use super::optima::optima;
+use super::optima::{PASS, Passes, optima};
 use super::optimal::{OptimalPolicy, optimum};
+use super::unfolded::Start;
 use super::{OracleError, check_bounded};
 use crate::model::{Pair, State};
 use crate::problem::Problem;
@@ -116,9 +118,32 @@ pub struct Change {
 /// Those of [`super::minimise()`] and [`super::distribution()`]; [`OracleError::Memory`] also if the laws of all behaviours
 /// together do not fit.
 pub fn frontier(problem: &Problem, risks: &[Risk], limits: &Limits) -> Result<Frontier, OracleError> {
+    frontier_with_progress(problem, risks, limits, |_| {})
+}
+
+/// The same; `solved` is told how many levels are solved, each time that one more is. When all of them are, the changes are
+/// located.
+///
+/// ```
+/// use gumdp::oracle::{Limits, frontier_with_progress};
+/// let problem = gumdp::tasks::get("rooms").unwrap().problem;
+/// let mut solved = Vec::new();
+/// frontier_with_progress(&problem, &["mean".parse()?, "cvar:0.9".parse()?], &Limits::QUICK, |levels| solved.push(levels))?;
+/// assert_eq!(solved, [1, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of [`frontier()`].
+pub fn frontier_with_progress(
+    problem: &Problem,
+    risks: &[Risk],
+    limits: &Limits,
+    solved: impl FnMut(usize),
+) -> Result<Frontier, OracleError> {
     check_bounded(problem)?;
     let mut found = Found { problem, limits, behaviours: Vec::new() };
-    let points = found.points(risks)?;
+    let points = found.points(risks, solved)?;
     let mut changes = Vec::new();
     let mut gaps = Vec::new();
     for (index, pair) in points.windows(2).enumerate() {
@@ -187,13 +212,19 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    fn points(&mut self, risks: &[Risk]) -> Result<Vec<FrontierPoint>, OracleError> {
-        let erms: Vec<Erm> = risks.iter().filter_map(|risk| risk.as_erm()).collect();
-        let mut entropic = optima(self.problem, &erms, self.limits)?.into_iter();
+    fn points(&mut self, risks: &[Risk], mut solved: impl FnMut(usize)) -> Result<Vec<FrontierPoint>, OracleError> {
+        let aims: Vec<Aim> = risks.iter().filter_map(|risk| risk.as_erm()).map(Aim::from).collect();
+        // Entropic levels are solved one pass ahead.
+        let mut passes = Passes::new(self.problem, self.limits, Start::of(self.problem))?;
+        let mut ahead = aims.chunks(PASS);
+        let mut entropic = Vec::new().into_iter();
         let mut points: Vec<FrontierPoint> = Vec::with_capacity(risks.len());
         for &risk in risks {
             let last = points.last().map(|point| point.behaviour);
             let (value, behaviour) = if let Some(erm) = risk.as_erm() {
+                if entropic.len() == 0 {
+                    entropic = passes.solve(ahead.next().unwrap_or_default())?.into_iter();
+                }
                 let value = entropic.next().map_or(f64::NAN, |optimum| optimum.value);
                 (
                     value,
@@ -215,6 +246,7 @@ impl Found<'_> {
                 )
             };
             points.push(FrontierPoint { risk, value, behaviour });
+            solved(points.len());
         }
         Ok(points)
     }

@@ -12,11 +12,12 @@ use super::occupancy_dp::{Limits, solve_aim};
 use super::optima::Passes;
 use super::optimal::{OptimalPolicy, Solution, optimum};
 use super::outer::{Interval, Outer};
+use super::unfolded::Start;
 use super::{OracleError, check_bounded};
 use crate::objective::Bounds;
 use crate::policy::ExplicitPolicy;
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::{Erm, Risk};
+use crate::risk::{Erm, Risk, six_digits};
 
 /// How wide the interval may be.
 const WIDTH: f64 = 1e-6;
@@ -48,8 +49,8 @@ pub enum OuterVariable {
 impl std::fmt::Display for OuterVariable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Lambda(lambda) => write!(f, "lambda = {lambda:.6}"),
-            Self::Beta(beta) => write!(f, "beta = {beta:.6}"),
+            Self::Lambda(lambda) => write!(f, "lambda = {}", six_digits(*lambda)),
+            Self::Beta(beta) => write!(f, "beta = {}", six_digits(*beta)),
         }
     }
 }
@@ -71,6 +72,7 @@ pub struct RiskSolution {
     pub solves: u64,
     /// The measure as a minimum over the outer variable, and its value.
     family: Option<(Outer, f64)>,
+    pub(super) risk: Risk,
     /// The entropic risk measure if there is no such variable.
     erm: Erm,
     solution: Solution,
@@ -158,32 +160,21 @@ pub fn minimise(problem: &Problem, risk: Risk, limits: &Limits) -> Result<RiskSo
             states,
             solves: 1,
             family: None,
+            risk,
             erm,
             solution,
         });
     }
-    let mut passes = Passes::new(problem, limits)?;
-    let outer = match risk {
-        Risk::Evar(measure) => Outer::Beta { measure, linear_range: passes.linear_range()? },
-        Risk::Cvar(cvar) => Outer::Lambda(cvar.into()),
-        Risk::MeanCvar(mixture) => Outer::Lambda(mixture),
-        Risk::Erm(_) => unreachable!("solved above"),
-    };
-    let extremes = passes.solve(&[Erm::BEST.into(), Erm::MEAN.into(), Erm::WORST.into()])?;
-    let [lowest, mean, minimax] = [0, 1, 2].map(|k| extremes[k].value);
-    let width = tolerance(problem, &outer, lowest, minimax);
-    let best = Best { risk: f64::INFINITY, outer: 0.0, policy: None };
-    let mut search = Search { problem, risk, outer, limits, passes, best, width };
-    search.start(lowest, mean, minimax)?;
+    let mut search = Search::new(problem, risk, limits, Start::of(problem))?;
+    search.look_around()?;
+    search.improve(search.best.outer)?;
     let mut low = search.best.risk;
-    // No risk measure here is below the mean.
-    if search.best.risk - mean > EXCLUDED * width {
-        let open = search.intervals(lowest, mean);
-        let finished = search.exclude(open)?;
-        low = if finished { search.best.risk - CLAIMED * width } else { mean };
+    if let Some(certain) = search.certify()? {
+        low = certain;
         search.improve(search.best.outer)?;
     }
-    search.solution(low.max(mean))
+    let low = low.max(search.extremes.mean);
+    search.solution(low)
 }
 
 /// How wide the interval may be, at least as wide as rounding.
@@ -214,18 +205,65 @@ struct Found {
     solution: Solution,
 }
 
-struct Search<'a> {
+/// The lowest possible values of three attitudes: what costs there can be, at least.
+#[derive(Clone, Copy)]
+struct Extremes {
+    lowest: f64,
+    mean: f64,
+    minimax: f64,
+}
+
+/// The search from some start on.
+pub(super) struct Search<'a> {
     problem: &'a Problem,
     risk: Risk,
     outer: Outer,
     limits: &'a Limits,
     passes: Passes<'a>,
+    extremes: Extremes,
     best: Best,
     /// How wide the certified interval may be.
     width: f64,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    /// Knows the extremes of what follows the start. `risk` is not entropic.
+    pub(super) fn new(problem: &'a Problem, risk: Risk, limits: &'a Limits, start: Start) -> Result<Self, OracleError> {
+        let mut passes = Passes::new(problem, limits, start)?;
+        let outer = match risk {
+            Risk::Evar(measure) => Outer::Beta { measure, linear_range: passes.linear_range()? },
+            Risk::Cvar(cvar) => Outer::Lambda(cvar.into()),
+            Risk::MeanCvar(mixture) => Outer::Lambda(mixture),
+            Risk::Erm(_) => unreachable!("entropic risks have no outer variable"),
+        };
+        let extremes = passes.solve(&[Erm::BEST.into(), Erm::MEAN.into(), Erm::WORST.into()])?;
+        let [lowest, mean, minimax] = [0, 1, 2].map(|k| extremes[k].value);
+        let width = tolerance(problem, &outer, lowest, minimax);
+        let best = Best { risk: f64::INFINITY, outer: 0.0, policy: None };
+        Ok(Self { problem, risk, outer, limits, passes, extremes: Extremes { lowest, mean, minimax }, best, width })
+    }
+
+    /// The lowest risk to within the width, and the expected cost of a policy that attains it; no policy is looked at.
+    pub(super) fn lowest(mut self) -> Result<(f64, f64), OracleError> {
+        self.look_around()?;
+        self.certify()?;
+        let Best { risk, outer, .. } = self.best;
+        Ok((risk, self.passes.solve(&[self.outer.aim(outer)])?[0].mean))
+    }
+
+    /// Excludes everything that is better than the best by more than the width; returns what is certain then, unless that is
+    /// certain anyway.
+    fn certify(&mut self) -> Result<Option<f64>, OracleError> {
+        let Extremes { lowest, mean, .. } = self.extremes;
+        // No risk measure here is below the mean.
+        if self.best.risk - mean <= EXCLUDED * self.width {
+            return Ok(None);
+        }
+        let open = self.intervals(lowest, mean);
+        let finished = self.exclude(open)?;
+        Ok(Some(if finished { self.best.risk - CLAIMED * self.width } else { mean }))
+    }
+
     /// All values of the outer variable that can matter.
     fn intervals(&self, lowest: f64, mean: f64) -> Vec<Interval> {
         match &self.outer {
@@ -242,8 +280,9 @@ impl Search<'_> {
         }
     }
 
-    /// Looks at values all over the range of the outer variable, closer around the best of them, and finds a policy there.
-    fn start(&mut self, lowest: f64, mean: f64, minimax: f64) -> Result<(), OracleError> {
+    /// Looks at values all over the range of the outer variable, and closer around the best of them.
+    fn look_around(&mut self) -> Result<(), OracleError> {
+        let Extremes { lowest, mean, minimax } = self.extremes;
         let scale = if minimax > mean { 1.0 / (minimax - mean) } else { 0.0 };
         let (mut step, candidates) = match self.outer {
             Outer::Lambda(_) => {
@@ -268,7 +307,7 @@ impl Search<'_> {
             self.look_at(candidates, self.best.risk)?;
             step = closer;
         }
-        self.improve(self.best.outer)
+        Ok(())
     }
 
     /// Takes the best policy for an outer variable, the best outer variable for its law, and so on.
@@ -354,8 +393,8 @@ impl Search<'_> {
             Outer::Lambda(_) => OuterVariable::Lambda(outer),
             Outer::Beta { .. } => OuterVariable::Beta(outer),
         };
-        let (family, erm, mean) = (Some((self.outer, outer)), Erm::MEAN, solution.mean);
+        let (family, risk, erm, mean) = (Some((self.outer, outer)), self.risk, Erm::MEAN, solution.mean);
         let low = low.min(high);
-        Ok(RiskSolution { low, high, outer: Some(variable), mean, states, solves, family, erm, solution })
+        Ok(RiskSolution { low, high, outer: Some(variable), mean, states, solves, family, risk, erm, solution })
     }
 }

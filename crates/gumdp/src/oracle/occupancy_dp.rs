@@ -24,6 +24,7 @@ use super::optimal::{OptimalPolicy, Solution};
 use super::reduced::Reduced;
 use super::sweep::{Outcome, Sweep};
 use super::{OracleError, check_bounded, finite};
+use crate::model::State;
 use crate::problem::Problem;
 use crate::risk::Erm;
 
@@ -170,19 +171,19 @@ pub(super) fn sweep<const AIMS: usize>(
     let roots: Vec<u32> = initial.iter().map(|&(state, _)| state.0).collect();
     let zeros = vec![0.0; problem.objective().feature_count()];
     let outcome = Sweep { problem, reduced, aims, limits: *limits }.run(0, &roots, &zeros)?;
-    let optima = optima_of(problem, &outcome.roots, &aims)?;
+    let optima = optima_of(problem.mdp().initial(), &outcome.roots, &aims)?;
     Ok((outcome, optima))
 }
 
-/// The optima before the initial state is known, from those of each initial state.
+/// The optima before it is known which of some states it is, from those of each of them.
 pub(super) fn optima_of<const AIMS: usize>(
-    problem: &Problem,
+    outcomes: &[(State, f64)],
     roots: &[[Solved; AIMS]],
     aims: &[Aim; AIMS],
 ) -> Result<[Optimum; AIMS], OracleError> {
     let mut optima = [Optimum { value: 0.0, mean: 0.0 }; AIMS];
     for (k, optimum) in optima.iter_mut().enumerate() {
-        let solved = || roots.iter().map(|root| root[k]).zip(problem.mdp().initial());
+        let solved = || roots.iter().map(|root| root[k]).zip(outcomes);
         let value = aims[k].erm.of_outcomes(solved().map(|(root, &(_, probability))| (root.value, probability)));
         let mean = Erm::MEAN.of_outcomes(solved().map(|(root, &(_, probability))| (root.mean, probability)));
         let (value, mean) = finite(value, mean)?;

@@ -1,10 +1,10 @@
 //! Many optima of one problem in few passes: the occupancy MDP is walked through once for several attitudes to risk.
 
 use super::aim::Aim;
-use super::backward_induction::{induction, stages};
+use super::backward_induction::{induction, onwards, stages};
 use super::occupancy_dp::Limits;
 use super::optimal::check_stages;
-use super::unfolded::Unfolded;
+use super::unfolded::{Start, Unfolded};
 use super::{OracleError, check_bounded};
 use crate::problem::Problem;
 use crate::risk::Erm;
@@ -38,7 +38,7 @@ pub struct Optimum {
 /// Those of [`super::optimum()`].
 pub fn optima(problem: &Problem, erms: &[Erm], limits: &Limits) -> Result<Vec<Optimum>, OracleError> {
     let aims: Vec<Aim> = erms.iter().map(|&erm| erm.into()).collect();
-    let mut passes = Passes::new(problem, limits)?;
+    let mut passes = Passes::new(problem, limits, Start::of(problem))?;
     passes.solve(&aims)
 }
 
@@ -46,6 +46,7 @@ pub fn optima(problem: &Problem, erms: &[Erm], limits: &Limits) -> Result<Vec<Op
 pub(super) struct Passes<'a> {
     problem: &'a Problem,
     limits: Limits,
+    start: Start,
     /// Costs and constant of a linear objective.
     linear: Option<(Vec<f64>, f64)>,
     /// From the first pass on.
@@ -57,10 +58,10 @@ pub(super) struct Passes<'a> {
 }
 
 impl<'a> Passes<'a> {
-    pub(super) fn new(problem: &'a Problem, limits: &Limits) -> Result<Self, OracleError> {
+    pub(super) fn new(problem: &'a Problem, limits: &Limits, start: Start) -> Result<Self, OracleError> {
         check_bounded(problem)?;
         let linear = problem.objective().as_linear();
-        Ok(Self { problem, limits: *limits, linear, unfolded: None, states: 0, solves: 0 })
+        Ok(Self { problem, limits: *limits, start, linear, unfolded: None, states: 0, solves: 0 })
     }
 
     /// How far apart two costs can be, whatever the policy, if the objective is linear.
@@ -112,12 +113,14 @@ impl<'a> Passes<'a> {
         let Some((costs, constant)) = self.linear.as_ref().filter(|_| aims.iter().all(Aim::is_entropic)) else {
             return Ok(None);
         };
-        check_stages(self.problem, 0, &self.limits)?;
+        let Start { time, features, outcomes } = &self.start;
+        check_stages(self.problem, *time, &self.limits)?;
         self.solves += aims.len() as u64;
-        self.states += aims.len() as u64 * stages(self.problem, 0);
+        self.states += aims.len() as u64 * stages(self.problem, *time);
+        let so_far = if *time == 0 { *constant } else { self.problem.objective().value_of_features(features) };
         let solve = |aim: &Aim| {
-            let (value, mean, _) = induction(self.problem, aim.erm, costs, *constant)?;
-            Ok(Optimum { value, mean })
+            let (value, mean) = onwards(self.problem, aim.erm, costs, *time, outcomes)?;
+            Ok(Optimum { value: so_far + value, mean: so_far + mean })
         };
         aims.iter().map(solve).collect::<Result<_, _>>().map(Some)
     }
@@ -129,7 +132,7 @@ impl<'a> Passes<'a> {
     ) -> Result<(), OracleError> {
         let unfolded = match &self.unfolded {
             Some(unfolded) => unfolded,
-            None => self.unfolded.insert(Unfolded::new(self.problem, self.limits)?),
+            None => self.unfolded.insert(Unfolded::new(self.problem, self.limits, &self.start)?),
         };
         for some in aims.chunks(PASS) {
             self.solves += some.len() as u64;

@@ -14,7 +14,8 @@ use super::occupancy_dp::{Limits, optima_of};
 use super::optima::Optimum;
 use super::reduced::Reduced;
 use super::sweep::{Expanded, Sweep, Unfolding};
-use crate::problem::Problem;
+use crate::model::{Pair, State};
+use crate::problem::{OccupancyState, Problem};
 use crate::stop::Stop;
 
 /// States of the frontier in one piece of parallel work, if trees are below them and if not.
@@ -37,16 +38,40 @@ pub(super) struct Unfolded<'a> {
     costs: Option<Vec<Vec<f64>>>,
     /// Whether all of them are finite.
     finite: bool,
+    /// The states at the start, with their probabilities.
+    outcomes: Vec<(State, f64)>,
+}
+
+/// Where an episode is looked at from: a time before the horizon, what was gathered until then, and the states one may be in.
+#[derive(Clone, Debug)]
+pub(super) struct Start {
+    pub(super) time: usize,
+    pub(super) features: Vec<f64>,
+    pub(super) outcomes: Vec<(State, f64)>,
+}
+
+impl Start {
+    /// The start of an episode.
+    pub(super) fn of(problem: &Problem) -> Self {
+        let features = vec![0.0; problem.objective().feature_count()];
+        Self { time: 0, features, outcomes: problem.mdp().initial().to_vec() }
+    }
+
+    /// What follows a pair in a situation.
+    pub(super) fn after(problem: &Problem, at: &OccupancyState, pair: Pair) -> Self {
+        let mut features = at.features.clone();
+        problem.objective().add(&mut features, pair.index(), problem.masses()[at.time]);
+        Self { time: at.time + 1, features, outcomes: problem.mdp().successors(pair).collect() }
+    }
 }
 
 impl<'a> Unfolded<'a> {
-    pub(super) fn new(problem: &'a Problem, limits: Limits) -> Result<Self, OracleError> {
+    pub(super) fn new(problem: &'a Problem, limits: Limits, start: &Start) -> Result<Self, OracleError> {
         let reduced = Reduced::new(problem);
         let limits = Limits { policy_bytes: 0, ..limits };
-        let roots: Vec<u32> = problem.mdp().initial().iter().map(|&(state, _)| state.0).collect();
-        let zeros = vec![0.0; problem.objective().feature_count()];
+        let roots: Vec<u32> = start.outcomes.iter().map(|&(state, _)| state.0).collect();
         let sweep = Sweep { problem, reduced: &reduced, aims: [], limits };
-        let Unfolding { levels, mut frontier, time } = sweep.unfold(0, &roots, &zeros)?;
+        let Unfolding { levels, mut frontier, time } = sweep.unfold(start.time, &roots, &start.features)?;
         let states = levels.states + sweep.states_below(&frontier, time);
         let leaves = reduced.leaves(problem.horizon() - time);
         let all: f64 = frontier.states().iter().map(|&state| leaves[state as usize]).sum();
@@ -56,7 +81,19 @@ impl<'a> Unfolded<'a> {
             frontier.forget();
         }
         let finite = costs.iter().flatten().flatten().all(|cost| cost.is_finite());
-        Ok(Self { problem, reduced, limits, expanded: levels.expanded, frontier, time, states, costs, finite })
+        let outcomes = start.outcomes.clone();
+        Ok(Self {
+            problem,
+            reduced,
+            limits,
+            expanded: levels.expanded,
+            frontier,
+            time,
+            states,
+            costs,
+            finite,
+            outcomes,
+        })
     }
 
     /// The optima for some aims, with the bits each would have alone.
@@ -70,7 +107,7 @@ impl<'a> Unfolded<'a> {
         for Expanded { level, links, .. } in self.expanded.iter().rev() {
             solved = sweep.back_up(level, links, &solved)?;
         }
-        optima_of(problem, &solved, &aims)
+        optima_of(&self.outcomes, &solved, &aims)
     }
 
     /// The optimal values of some aims, but for rounding: quicker if all are risk-neutral and of one kind.
@@ -121,7 +158,7 @@ impl<'a> Unfolded<'a> {
             solved = level.states().iter().map(back_up).collect();
         }
         let mut values = [0.0; AIMS];
-        for (root, &(_, probability)) in solved.iter().zip(self.problem.mdp().initial()) {
+        for (root, &(_, probability)) in solved.iter().zip(&self.outcomes) {
             add(&mut values, probability, root);
         }
         Ok(values)

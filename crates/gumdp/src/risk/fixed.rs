@@ -61,8 +61,25 @@ impl From<Erm> for FixedRisk {
 impl fmt::Display for FixedRisk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Erm(erm) => write!(f, "beta = {}", erm.beta()),
-            Self::Threshold { lambda, .. } => write!(f, "lambda = {lambda}"),
+            Self::Erm(erm) => write!(f, "beta = {}", six_digits(erm.beta())),
+            Self::Threshold { lambda, .. } => write!(f, "lambda = {}", six_digits(*lambda)),
         }
+    }
+}
+
+/// A number rounded to six significant digits: more say nothing about an outer variable.
+pub(crate) fn six_digits(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_digits_are_shown() {
+        let shown = [188.506_651_069, 0.000_123_456_789, 2.0, -1.5, 0.0, 1e300].map(six_digits);
+        assert_eq!(shown, [188.507, 0.000_123_457, 2.0, -1.5, 0.0, 1e300]);
+        assert!(six_digits(f64::INFINITY).is_infinite());
     }
 }

@@ -1,0 +1,116 @@
+//! The first decision with its reasons for measures with an outer variable: each action at the value that is best for it.
+//!
+//! Not here: later decisions, where the variable is what it was at the first ([`RiskSolution::decide`]).
+
+use super::decide::{ActionValue, ExactDecision};
+use super::minimise::{RiskSolution, Search};
+use super::occupancy_dp::Limits;
+use super::unfolded::Start;
+use super::{OracleError, finite, known_cost};
+use crate::model::Pair;
+use crate::policy::ExplicitPolicy;
+
+impl RiskSolution {
+    /// The first decision with the lowest risk of each action: what playing it first costs if everything after it is optimal, its
+    /// own λ or β included, to within 1e-6. `None` if episodes start in several states: an action is then played in one of them,
+    /// and the variable is common to all. Each action takes about as long as [`super::minimise()`].
+    ///
+    /// ```
+    /// use gumdp::oracle::{Limits, minimise};
+    /// let problem = gumdp::tasks::get("rooms").unwrap().problem;
+    /// let solution = minimise(&problem, "cvar:0.95".parse()?, &Limits::QUICK)?;
+    /// let own = solution.decide_first(&Limits::QUICK)?.expect("one initial state");
+    /// let start = problem.start(problem.mdp().initial()[0].0);
+    /// // With the variable that is best for another action, an action looks no better than it is.
+    /// let common = solution.decide(&start, &Limits::QUICK)?;
+    /// assert!(own.reasons.iter().zip(&common.reasons).all(|(own, common)| own.erm <= common.erm + 1e-6));
+    /// assert!(own.reasons.iter().any(|reason| reason.action == own.action && reason.erm == solution.high));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`super::minimise()`].
+    pub fn decide_first(&self, limits: &Limits) -> Result<Option<ExactDecision>, OracleError> {
+        let policy = self.policy();
+        let problem = policy.problem();
+        let mdp = problem.mdp();
+        let &[(state, _)] = mdp.initial() else { return Ok(None) };
+        let start = problem.start(state);
+        if let Some(erm) = self.risk.as_erm() {
+            return super::decide(problem, erm, &start, limits).map(Some);
+        }
+        let best = policy.best(&start);
+        let mut reasons = Vec::new();
+        for pair in mdp.pairs(state).map(Pair) {
+            let (erm, mean) = if pair == best {
+                (self.high, self.mean)
+            } else if problem.horizon() == 1 {
+                let cost =
+                    known_cost(problem.objective().value_of_features(&Start::after(problem, &start, pair).features));
+                finite(cost, cost)?
+            } else {
+                let (erm, mean) =
+                    Search::new(problem, self.risk, limits, Start::after(problem, &start, pair))?.lowest()?;
+                // Both are known to within 1e-6, and the best is not worse.
+                (erm.max(self.high), mean)
+            };
+            reasons.push(ActionValue { action: mdp.action(pair), erm, mean });
+        }
+        Ok(Some(ExactDecision { action: mdp.action(best), reasons, states: self.states }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::oracle::{Limits, minimise};
+    use crate::{Mdp, Objective, Problem, Risk};
+
+    /// Cost and probability of each outcome of each action; the cost of the first step is 0.
+    fn lotteries(horizon: usize, actions: &[&[(f64, f64)]]) -> Problem {
+        let outcomes: usize = actions.iter().map(|outcomes| outcomes.len()).sum();
+        let mut mdp = Mdp::sized(1 + outcomes, actions.len()).start(0);
+        let (mut costs, mut next) = (vec![0.0], 1);
+        for (action, outcomes) in actions.iter().enumerate() {
+            let first = next;
+            let successors: Vec<(usize, f64)> =
+                outcomes.iter().enumerate().map(|(k, &(_, p))| (first + k, p)).collect();
+            mdp = mdp.transition(0, action, successors);
+            next += outcomes.len();
+            costs.extend(outcomes.iter().map(|&(cost, _)| 2.0 * cost));
+        }
+        let mdp = (1..next).fold(mdp, |mdp, state| mdp.transition(state, 0, [(state, 1.0)])).build().unwrap();
+        let costs = mdp.by_state(&costs).unwrap();
+        Problem::new(mdp, Objective::linear(costs).unwrap(), 1.0, horizon).unwrap()
+    }
+
+    /// The measure of each lottery is known; that of the worse ones needs another λ or β than that of the best.
+    #[test]
+    fn each_action_has_its_own_risk() {
+        let actions: [&[(f64, f64)]; 3] = [&[(0.0, 0.7), (1.0, 0.3)], &[(0.3, 0.99), (5.0, 0.01)], &[(0.42, 1.0)]];
+        let problem = lotteries(2, &actions);
+        for measure in ["cvar:0.5", "cvar:0.9", "evar:0.3", "evar:0.9", "mean-cvar:0.8:0.5", "mean", "worst"] {
+            let risk: Risk = measure.parse().unwrap();
+            let solution = minimise(&problem, risk, &Limits::QUICK).unwrap();
+            let decision = solution.decide_first(&Limits::QUICK).unwrap().unwrap();
+            for (reason, law) in decision.reasons.iter().zip(actions) {
+                let expected = risk.of_distribution(law).unwrap();
+                assert!((reason.erm - expected).abs() < 2e-6, "{measure}: {} {expected}", reason.erm);
+                let mean: f64 = law.iter().map(|(cost, p)| cost * p).sum();
+                assert!((reason.mean - mean).abs() < 1e-9, "{measure}");
+            }
+        }
+    }
+
+    #[test]
+    fn short_and_scattered_episodes() {
+        let one_step = lotteries(1, &[&[(1.0, 1.0)], &[(2.0, 1.0)]]);
+        let solution = minimise(&one_step, "cvar:0.5".parse().unwrap(), &Limits::QUICK).unwrap();
+        assert_eq!(solution.decide_first(&Limits::QUICK).unwrap().unwrap().reasons.len(), 2);
+        let mdp = Mdp::sized(2, 1).initial([(0, 0.5), (1, 0.5)]);
+        let mdp = mdp.transition(0, 0, [(0, 1.0)]).transition(1, 0, [(1, 1.0)]).build().unwrap();
+        let objective = Objective::linear(mdp.by_state(&[0.0, 1.0]).unwrap()).unwrap();
+        let problem = Problem::new(mdp, objective, 1.0, 3).unwrap();
+        let solution = minimise(&problem, "cvar:0.5".parse().unwrap(), &Limits::QUICK).unwrap();
+        assert!(solution.decide_first(&Limits::QUICK).unwrap().is_none());
+    }
+}
