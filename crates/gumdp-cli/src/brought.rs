@@ -6,7 +6,7 @@ use anyhow::Result;
 use gumdp::oracle::{Law, Limits, OracleError, distribution};
 use gumdp::rng::Rng;
 use gumdp::{
-    Action, ByOccupancy, FileError, Markov, OccupancyState, Policy, PolicyTable, Problem, Scripted, Task, Uniform,
+    Action, ByOccupancy, FileError, Markov, OccupancyState, Policy, PolicyTable, Problem, Risk, Scripted, Task, Uniform,
 };
 
 use crate::cells::Cell;
@@ -23,7 +23,7 @@ pub struct Brought {
     /// What it is, for people.
     pub what: String,
     /// The attitude to risk it was made for.
-    pub beta: Option<f64>,
+    pub risk: Option<Risk>,
     /// The planner's cell, if it is one.
     pub planner: Option<Cell>,
 }
@@ -47,7 +47,7 @@ impl Brought {
     /// The policy with this name or in this file.
     pub fn load(name: &str, task: &Task) -> Result<Self> {
         let problem = &task.problem;
-        let known = |policy, what: String| Self { policy, what, beta: None, planner: None };
+        let known = |policy, what: String| Self { policy, what, risk: None, planner: None };
         if name == "uniform" {
             return Ok(known(BroughtPolicy::Uniform(Uniform::new(problem)), "every action equally likely".to_owned()));
         }
@@ -76,20 +76,21 @@ impl Brought {
 
     fn load_saved(path: &Path, task: &Task) -> Result<Self> {
         let (saved, read) = saved_policy::load(path, task)?;
-        let beta = saved.risk.beta();
+        let risk = Some(saved.risk);
         let shown = format!("{}, saved for {}", path.display(), crate::number::risk_label(saved.risk));
         Ok(match read {
             Read::Markov(policy) => {
-                Self { policy: BroughtPolicy::Markov(policy), what: format!("policy {shown}"), beta, planner: None }
+                Self { policy: BroughtPolicy::Markov(policy), what: format!("policy {shown}"), risk, planner: None }
             }
             Read::Occupancy(policy) => {
-                Self { policy: BroughtPolicy::Occupancy(policy), what: format!("policy {shown}"), beta, planner: None }
+                Self { policy: BroughtPolicy::Occupancy(policy), what: format!("policy {shown}"), risk, planner: None }
             }
             Read::Planner(cell) => {
-                let (player, _) = Player::new(&cell, task, &mut Solver::new(&task.problem, Limits::QUICK))?;
+                let (player, outer) = Player::new(&cell, task, &mut Solver::new(&task.problem, Limits::QUICK))?;
                 let (preset, simulations) = (cell.preset, cell.simulations);
-                let what = format!("planner {shown}: preset {preset}, {simulations} simulations per decision");
-                Self { policy: BroughtPolicy::Planner(Box::new(player)), what, beta, planner: Some(cell) }
+                let outer = outer.map_or_else(String::new, |outer| format!(", {outer}"));
+                let what = format!("planner {shown}: preset {preset}, {simulations} simulations per decision{outer}");
+                Self { policy: BroughtPolicy::Planner(Box::new(player)), what, risk, planner: Some(cell) }
             }
         })
     }

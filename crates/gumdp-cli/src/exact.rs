@@ -1,6 +1,6 @@
 //! Exact optima, and what to say where there is none to be had.
 
-use gumdp::oracle::{self, Limits, OracleError, RiskSolution};
+use gumdp::oracle::{self, ExactDecision, Limits, OracleError, RiskSolution};
 use gumdp::{Problem, Risk};
 
 use crate::failure::BadInput;
@@ -54,6 +54,24 @@ impl Solver {
         let known = self.optima.iter().find(|(known, _)| *known == risk).map(|&(_, value)| value);
         known.or_else(|| self.solve(risk).ok().map(|solution| solution.high))
     }
+}
+
+/// Occupancy states that may be gone through for the other first actions: about half a minute.
+const MOST_OWN: u64 = 1 << 30;
+
+/// The first decision of an exact solution with each action at the outer variable that is best for it. `None` if there is no such
+/// variable, if episodes start in several states, or if it would take long.
+pub fn first_decision(
+    problem: &Problem,
+    solution: &RiskSolution,
+    limits: &Limits,
+) -> Result<Option<ExactDecision>, OracleError> {
+    let &[(state, _)] = problem.mdp().initial() else { return Ok(None) };
+    let others = problem.mdp().pairs(state).len() as u64 - 1;
+    if solution.outer.is_none() || solution.states.saturating_mul(others) > MOST_OWN {
+        return Ok(None);
+    }
+    solution.decide_first(limits)
 }
 
 /// Why a task cannot be solved exactly, with a way out.

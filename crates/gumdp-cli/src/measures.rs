@@ -1,6 +1,6 @@
 //! The measures of a law of costs: one list for everything that shows them. A new measure is a variant and a place in [`all`].
 
-use gumdp::risk::{Erm, Evar};
+use gumdp::risk::{Erm, Evar, Risk};
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::{cvar_weighted, quantile, value_at_risk_weighted};
 use rayon::prelude::*;
@@ -31,11 +31,11 @@ pub enum Measure {
     Cvar(f64),
     /// Entropic value at risk.
     Evar(f64),
-    /// Entropic risk.
-    Erm(Erm),
+    /// A measure that was asked for.
+    Asked(Risk),
 }
 
-/// What is shown of every law, besides the entropic risks.
+/// What is shown of every law, besides the measures that are asked for.
 pub fn all() -> Vec<Measure> {
     use Measure::{Best, Cvar, Deviation, Evar, Mean, Quantile, ValueAtRisk, Worst};
     let mut measures = vec![Mean, Deviation, Best];
@@ -59,7 +59,7 @@ impl Measure {
             Self::ValueAtRisk(_) => "var",
             Self::Cvar(_) => "cvar",
             Self::Evar(_) => "evar",
-            Self::Erm(_) => "erm",
+            Self::Asked(_) => "risk",
         }
     }
 
@@ -83,7 +83,7 @@ impl Measure {
             Self::ValueAtRisk(level) => format!("VaR {level}"),
             Self::Cvar(level) => format!("CVaR {level}"),
             Self::Evar(level) => format!("EVaR {level}"),
-            Self::Erm(erm) => format!("ERM, beta = {}", crate::number::beta(erm.beta())),
+            Self::Asked(risk) => crate::number::risk_label(risk),
         }
     }
 
@@ -101,7 +101,10 @@ impl Measure {
             Self::Quantile(level) | Self::ValueAtRisk(level) => value_at_risk_weighted(law, level).unwrap_or(f64::NAN),
             Self::Cvar(level) => cvar_weighted(law, level).unwrap_or(f64::NAN),
             Self::Evar(level) => Evar::new(level).and_then(|evar| evar.of_distribution(law)).unwrap_or(f64::NAN),
-            Self::Erm(erm) => erm.of_outcomes(law.iter().copied()),
+            Self::Asked(risk) => match risk.as_erm() {
+                Some(erm) => erm.of_outcomes(law.iter().copied()),
+                None => risk.of_distribution(law).unwrap_or(f64::NAN),
+            },
         }
     }
 }
@@ -147,7 +150,8 @@ mod tests {
         close(Measure::Quantile(0.75), 1.0);
         close(Measure::ValueAtRisk(0.9), 4.0);
         close(Measure::Cvar(0.5), (0.3 + 0.8) / 0.5);
-        close(Measure::Erm(Erm::WORST), 4.0);
+        close(Measure::Asked(Erm::WORST.into()), 4.0);
+        close(Measure::Asked("mean-cvar:0.5:0.5".parse().unwrap()), 0.5 * 1.1 + 0.5 * 2.2);
         // The worst cost is likely enough to be all that counts.
         close(Measure::Evar(0.8), 4.0);
         assert!(Measure::Evar(0.5).of(&law) > Measure::Cvar(0.5).of(&law));

@@ -60,11 +60,16 @@ impl Progress {
         Self::of(bar)
     }
 
-    /// Shown while pilot episodes fix the outer variable of a risk measure: hundreds of them, before the first decision. `None`
-    /// if it has none.
+    /// A bar of `total` levels of risk.
+    pub fn levels(total: u64, quiet: bool) -> Self {
+        let progress = Self::bar(total, "levels", quiet);
+        progress.message("solving".to_owned());
+        progress
+    }
+
+    /// Shown while pilot episodes fix the outer variable of a risk measure, before the first decision. `None` if it has none.
     pub fn pilots(risk: Risk) -> Option<Self> {
-        let message =
-            || format!("pilot episodes choose the outer variable of {risk}; this takes as long as hundreds of runs");
+        let message = || format!("pilot episodes choose the outer variable of {risk}; this takes as long as some runs");
         risk.as_erm().is_none().then(|| Self::spinner(&message(), talk::is_quiet()))
     }
 
@@ -76,6 +81,14 @@ impl Progress {
     /// There are so many more runs to do than was thought.
     pub fn lengthen_by(&self, runs: u64) {
         self.bar.inc_length(runs);
+    }
+
+    /// So many levels are solved; when all are, changes between them are located.
+    pub fn solved(&self, levels: usize) {
+        self.bar.set_position(levels as u64);
+        if self.bar.length() == Some(levels as u64) {
+            self.bar.set_message("locating changes");
+        }
     }
 
     /// So many more runs are done.

@@ -94,6 +94,21 @@ pub enum Read {
     Planner(Cell),
 }
 
+/// Writes a file and says what is in it, whether it took the place of another, and whether its folder is new.
+pub fn put(path: &Path, what: &str, write: impl FnOnce() -> Result<()>, quiet: bool) -> Result<()> {
+    let replaced = path.is_file();
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists());
+    write()?;
+    if !quiet {
+        if let Some(folder) = folder {
+            crate::talk::say!("created the folder {}", folder.display());
+        }
+        let instead = if replaced { ", which was replaced" } else { "" };
+        crate::talk::say!("{what} in {}{instead}", path.display());
+    }
+    Ok(())
+}
+
 /// Writes the optimal policy of a task.
 pub fn save_solution(path: &Path, task: &Task, risk: Risk, solution: &RiskSolution) -> Result<()> {
     let problem = &task.problem;

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use gumdp::Risk;
 
-use super::{MAX_RUNS, beta, precision, threads, whole};
+use super::{MAX_RUNS, beta, precision, risk, threads, whole};
 
 /// Arguments of `gumdp evaluate`.
 #[derive(Debug, Args)]
@@ -22,10 +23,14 @@ pub struct EvaluateArgs {
     /// saved policy, else the task's).
     #[arg(long, short, value_name = "B,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
     pub beta: Vec<f64>,
+    /// Risk measures instead, separated by commas: mean, worst, best, erm:B, seeking:B, cvar:LEVEL, evar:LEVEL or
+    /// mean-cvar:LEVEL:WEIGHT.
+    #[arg(long, value_name = "MEASURE,…", value_delimiter = ',', value_parser = risk, conflicts_with = "beta")]
+    pub risk: Vec<Risk>,
     /// Episodes, if the law is too large to be computed (default: 10000; the task's for a planner).
     #[arg(long, value_name = "N", value_parser = whole(1, MAX_RUNS))]
     pub runs: Option<u64>,
-    /// Play more until the 95 % interval of every ERM is at most this far to either side.
+    /// Play more until the 95 % interval of every risk is at most this far to either side.
     #[arg(long, value_name = "P", value_parser = precision)]
     pub precision: Option<f64>,
     /// Never play more episodes than this for --precision.

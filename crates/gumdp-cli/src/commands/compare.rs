@@ -23,6 +23,8 @@ struct ComparedRow {
     #[serde(flatten)]
     row: Row,
     optimum: Option<f64>,
+    /// The outer variable of the measure, if there is one and it was not fixed in an earlier process.
+    outer: Option<String>,
 }
 
 /// Plays all policies on the same luck, prints, writes and draws.
@@ -55,7 +57,11 @@ pub fn compare(args: &CompareArgs, quiet: bool) -> Result<()> {
 
     // A reader that has seen enough closes the pipe; the results are written all the same.
     let printed = if args.json {
-        let row = |f: &Finished| ComparedRow { row: Row::new(f), optimum: experiment.optimum(f.cell.risk) };
+        let row = |f: &Finished| ComparedRow {
+            row: Row::new(f),
+            optimum: experiment.optimum(f.cell.risk),
+            outer: f.cell.outer.clone(),
+        };
         print_json(&experiment.by_risk().into_iter().map(row).collect::<Vec<_>>())
     } else {
         let refused = refused.map(|error| error.in_short());
@@ -96,5 +102,10 @@ fn print_table(experiment: &Experiment, refused: Option<&str>, out: &mut impl Wr
         ]);
     }
     table.print(out)?;
+    for Finished { cell, .. } in experiment.by_risk() {
+        if let Some(outer) = &cell.outer {
+            writeln!(out, "{}, {}: {outer} (fixed at the first decision)", cell.risk, cell.preset)?;
+        }
+    }
     Ok(())
 }

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use gumdp::oracle::{Limits, OracleError};
-use gumdp::{Erm, Problem, Task, experiment};
-use serde::Serialize;
+use gumdp::{Problem, Risk, Task, experiment};
+use serde::{Serialize, Serializer};
 
 use super::run::more_runs;
-use super::{heading, limits, load, print_json, with_threads};
+use super::{entropic, heading, limits, load, print_json, with_threads};
 use crate::args::{EvaluateArgs, PolicyName};
 use crate::brought::{Brought, BroughtPolicy};
 use crate::draw;
@@ -16,7 +16,7 @@ use crate::exact::Solver;
 use crate::failure::BadInput;
 use crate::interrupt::{self, Interrupted};
 use crate::measures::{self, Measure};
-use crate::number::{beta, known, short};
+use crate::number::{self, known, short};
 use crate::progress::Progress;
 use crate::results::distinct;
 use crate::store::Store;
@@ -65,13 +65,16 @@ pub struct Measured {
     title: String,
 }
 
-/// The entropic risk for one β, and how far it is from the lowest possible.
+/// The risk for one attitude, and how far it is from the lowest possible.
 #[derive(Debug, Serialize)]
 pub struct RiskRow {
     /// Attitude to risk.
-    #[serde(with = "crate::number")]
-    pub beta: f64,
-    /// Entropic risk.
+    #[serde(serialize_with = "as_text")]
+    pub risk: Risk,
+    /// `null` unless the measure is entropic.
+    #[serde(with = "crate::number::optional")]
+    beta: Option<f64>,
+    /// The risk.
     pub erm: f64,
     low: Option<f64>,
     high: Option<f64>,
@@ -83,13 +86,7 @@ pub struct RiskRow {
 pub fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
     let task = load(&args.task)?;
     let brought = Brought::load(&args.policy, &task)?;
-    let given = match (&args.beta, brought.beta) {
-        (betas, _) if !betas.is_empty() => betas.clone(),
-        (_, Some(beta)) => vec![beta],
-        _ => task.defaults.betas.clone(),
-    };
-    let betas = distinct(given.into_iter());
-    let erms: Vec<Erm> = betas.iter().map(|&beta| Erm::new(beta)).collect::<Result<_, _>>()?;
+    let risks = risks(args, &task, brought.risk);
     let store = match &args.out {
         Some(dir) => Some(Store::folder(dir).map_err(|error| BadInput::new(format!("{error:#}")))?),
         None => None,
@@ -100,13 +97,13 @@ pub fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
         let exact = brought.policy.law(&task.problem, &limits);
         drop(spinner);
         let mut evaluation = match exact {
-            Some(Ok(law)) => exactly(&law.outcomes().collect::<Vec<_>>(), &erms),
-            Some(Err(error)) => sampled(args, &task, &brought, &erms, &too_large(&error)?, quiet)?,
-            None => sampled(args, &task, &brought, &erms, "a planner can only be played", quiet)?,
+            Some(Ok(law)) => exactly(&law.outcomes().collect::<Vec<_>>(), &risks),
+            Some(Err(error)) => sampled(args, &task, &brought, &risks, &too_large(&error)?, quiet)?,
+            None => sampled(args, &task, &brought, &risks, "a planner can only be played", quiet)?,
         };
         evaluation.task.clone_from(&task.name);
         evaluation.policy.clone_from(&brought.what);
-        compare(&mut evaluation, &task.problem, limits, quiet)?;
+        compare(&mut evaluation, &task.problem, limits, quiet);
         Ok(evaluation)
     })?;
     let printed = if args.json { print_json(&evaluation) } else { print(&task, &evaluation, &mut io::stdout().lock()) };
@@ -119,6 +116,22 @@ pub fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
     printed
 }
 
+/// The measures asked for by either option, each once; else that of a saved policy, else the task's.
+fn risks(args: &EvaluateArgs, task: &Task, saved: Option<Risk>) -> Vec<Risk> {
+    let given = match saved {
+        _ if !args.risk.is_empty() => args.risk.clone(),
+        _ if !args.beta.is_empty() => args.beta.iter().map(|&beta| entropic(beta)).collect(),
+        Some(risk) => vec![risk],
+        None => task.defaults.risks(),
+    };
+    distinct(given.into_iter())
+}
+
+/// A measure as `--risk` takes it.
+fn as_text<S: Serializer>(risk: &Risk, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(risk)
+}
+
 /// Why the law is not computed; other failures than its size are failures.
 fn too_large(error: &OracleError) -> Result<String> {
     match error {
@@ -128,7 +141,7 @@ fn too_large(error: &OracleError) -> Result<String> {
     }
 }
 
-fn exactly(law: &[(f64, f64)], erms: &[Erm]) -> Evaluation {
+fn exactly(law: &[(f64, f64)], risks: &[Risk]) -> Evaluation {
     let measured = |measure: Measure| Measured {
         measure: measure.id(),
         level: measure.level(),
@@ -137,9 +150,10 @@ fn exactly(law: &[(f64, f64)], erms: &[Erm]) -> Evaluation {
         high: None,
         title: measure.title(),
     };
-    let risk = |&erm: &Erm| RiskRow {
-        beta: erm.beta(),
-        erm: Measure::Erm(erm).of(law),
+    let row = |&risk: &Risk| RiskRow {
+        risk,
+        beta: risk.beta(),
+        erm: Measure::Asked(risk).of(law),
         low: None,
         high: None,
         optimum: None,
@@ -154,7 +168,7 @@ fn exactly(law: &[(f64, f64)], erms: &[Erm]) -> Evaluation {
         seed: None,
         costs: law.len(),
         measures: measures::all().into_iter().map(measured).collect(),
-        risks: erms.iter().map(risk).collect(),
+        risks: risks.iter().map(row).collect(),
         law: law.to_vec(),
     }
 }
@@ -163,7 +177,7 @@ fn sampled(
     args: &EvaluateArgs,
     task: &Task,
     brought: &Brought,
-    erms: &[Erm],
+    risks: &[Risk],
     because: &str,
     quiet: bool,
 ) -> Result<Evaluation> {
@@ -174,14 +188,14 @@ fn sampled(
     let mut costs: Vec<f64> = Vec::new();
     loop {
         play(&task.problem, &brought.policy, seed, runs, &progress, &mut costs)?;
-        let evaluation = of_samples(&costs, erms, seed, because);
+        let evaluation = of_samples(&costs, risks, seed, because);
         let Some(precision) = args.precision else { return Ok(evaluation) };
         let half_width = evaluation.risks.iter().map(RiskRow::half_width).fold(0.0, f64::max);
         let needed = more_runs(runs, half_width, precision, args.max_runs);
         let Some(needed) = needed else {
             if half_width > precision && !quiet {
                 crate::talk::say!(
-                    "--max-runs {} is reached: the ERM is known to ±{}",
+                    "--max-runs {} is reached: the risk is known to ±{}",
                     args.max_runs,
                     short(half_width)
                 );
@@ -214,16 +228,16 @@ fn play(
     Ok(())
 }
 
-fn of_samples(costs: &[f64], erms: &[Erm], seed: u64, because: &str) -> Evaluation {
+fn of_samples(costs: &[f64], risks: &[Risk], seed: u64, because: &str) -> Evaluation {
     let mut sorted = costs.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let share = 1.0 / sorted.len() as f64;
     let law: Vec<(f64, f64)> =
         sorted.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len() as f64 * share)).collect();
     let all = measures::all();
-    let wanted: Vec<Measure> = all.iter().copied().chain(erms.iter().map(|&erm| Measure::Erm(erm))).collect();
+    let wanted: Vec<Measure> = all.iter().copied().chain(risks.iter().map(|&risk| Measure::Asked(risk))).collect();
     let intervals = measures::intervals(&sorted, &wanted, seed);
-    let mut evaluation = exactly(&law, erms);
+    let mut evaluation = exactly(&law, risks);
     for (measured, &(low, high)) in evaluation.measures.iter_mut().zip(&intervals) {
         (measured.low, measured.high) = (Some(low), Some(high));
     }
@@ -239,15 +253,14 @@ fn of_samples(costs: &[f64], erms: &[Erm], seed: u64, because: &str) -> Evaluati
     }
 }
 
-/// Adds the optimum for each β, where it can be computed.
-fn compare(evaluation: &mut Evaluation, problem: &Problem, limits: Limits, quiet: bool) -> Result<()> {
+/// Adds the optimum of each measure, where it can be computed.
+fn compare(evaluation: &mut Evaluation, problem: &Problem, limits: Limits, quiet: bool) {
     let _spinner = Progress::spinner("solving", quiet);
     let mut solver = Solver::new(problem, limits);
     for risk in &mut evaluation.risks {
-        risk.optimum = solver.optimum(Erm::new(risk.beta)?);
+        risk.optimum = solver.optimum(risk.risk);
         risk.gap = risk.optimum.map(|optimum| risk.erm - optimum);
     }
-    Ok(())
 }
 
 impl RiskRow {
@@ -283,7 +296,13 @@ impl Evaluation {
 
     fn risk_rows(&self) -> Vec<[String; 5]> {
         let row = |risk: &RiskRow| {
-            [beta(risk.beta), short(risk.erm), interval(risk.low, risk.high), known(risk.optimum), known(risk.gap)]
+            [
+                number::risk(risk.risk),
+                short(risk.erm),
+                interval(risk.low, risk.high),
+                known(risk.optimum),
+                known(risk.gap),
+            ]
         };
         self.risks.iter().map(row).collect()
     }
@@ -299,11 +318,12 @@ impl Evaluation {
         let header = |names: &[&'static str]| {
             names.iter().copied().filter(|name| !self.exact || *name != "95% interval").collect::<Vec<_>>()
         };
+        let [label, value] = number::risk_headers(self.risks.iter().map(|row| row.risk));
         let measures = self.measure_rows().into_iter().map(|row| without_interval(row.to_vec())).collect();
         let risks = self.risk_rows().into_iter().map(|row| without_interval(row.to_vec())).collect();
         [
             (header(&["measure", "cost", "95% interval"]), measures),
-            (header(&["beta", "ERM", "95% interval", "optimum", "gap"]), risks),
+            (header(&[label, value, "95% interval", "optimum", "gap"]), risks),
         ]
     }
 }
@@ -312,9 +332,9 @@ fn print(task: &Task, evaluation: &Evaluation, out: &mut impl Write) -> Result<(
     writeln!(out, "{}", heading(task))?;
     writeln!(out, "{}", evaluation.policy)?;
     writeln!(out, "{}; lower is better", evaluation.origin())?;
-    for (number, (header, rows)) in evaluation.tables().into_iter().enumerate() {
+    for (header, rows) in evaluation.tables() {
         writeln!(out)?;
-        let mut table = Table::new(&header, if number == 0 { &[0] } else { &[] });
+        let mut table = Table::new(&header, if header[0] == "beta" { &[] } else { &[0] });
         for row in rows {
             table.row(row);
         }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use gumdp::oracle::{self, OuterVariable};
-use gumdp::{Auto, Erm, FixedRisk, GuidedPlanner, Risk, Task, fix_outer};
+use gumdp::{Auto, Erm, FixedRisk, GuidedPlanner, Risk, Task, experiment, fix_outer};
 use serde::Serialize;
 
 use super::solve::Outer;
@@ -12,10 +12,11 @@ use super::{heading, limits, load, one_risk, output_folder, print_json, with_thr
 use crate::args::{ExplainArgs, PolicyName};
 use crate::cells::Cell;
 use crate::draw;
+use crate::exact::{first_decision, unsolved};
 use crate::explain::{self, Exact, Planned, Situation, Wanted};
 use crate::failure::BadInput;
 use crate::number::{risk_label, short};
-use crate::player::Who;
+use crate::player::{Estimates, Who};
 use crate::progress::Progress;
 use crate::store::write_atomically;
 
@@ -35,6 +36,12 @@ pub struct Explanation {
     pub exact: bool,
     /// How they were found.
     pub origin: String,
+    /// The measure of the whole episode: exact, or of sampled episodes.
+    pub value: f64,
+    /// What the risks of situations are of: the measure with its outer variable fixed, or an entropic one that stands in for it.
+    pub estimate_of: String,
+    /// Whether the second best first action is compared at the outer variable of the best: its risk is an upper bound then.
+    pub upper_bounds: bool,
     /// The tree from the start on.
     pub tree: Situation,
 }
@@ -42,7 +49,8 @@ pub struct Explanation {
 impl Explanation {
     /// What the risk in a situation is called.
     pub fn measure(&self) -> &'static str {
-        if self.outer.is_some() { "risk" } else { "ERM" }
+        let entropic = self.estimate_of.parse().is_ok_and(|risk: Risk| risk.beta().is_some());
+        if entropic { "ERM" } else { "risk" }
     }
 }
 
@@ -56,12 +64,17 @@ pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
     let (explanation, fixed) = with_threads(args.luck.threads, || grown(args, &task, risk, quiet))?;
     let mut text = Vec::new();
     writeln!(text, "{}", heading(&task))?;
-    let (value, mean) = (short(explanation.tree.erm), short(explanation.tree.mean));
+    let (value, mean) = (short(explanation.value), short(explanation.tree.mean));
     writeln!(text, "policy auto: {}", explanation.origin)?;
-    let measure = explanation.measure();
-    writeln!(text, "{}: {measure} {value}, mean {mean}; lower is better", risk_label(risk))?;
+    let (name, measure) = (if explanation.beta.is_some() { "ERM" } else { "risk" }, explanation.measure());
+    writeln!(text, "{}: {name} {value}, mean {mean}; lower is better", risk_label(risk))?;
     if let Some(fixed) = fixed {
-        writeln!(text, "with {fixed}, fixed at the first decision; risks further on are as it sees them")?;
+        let sees = match (measure == name, explanation.upper_bounds) {
+            (false, _) => "situations show the ERM at it, which is what is minimised",
+            (true, false) => "risks further on are as it sees them",
+            (true, true) => "risks of other actions and further on are as it sees them",
+        };
+        writeln!(text, "with {fixed}, fixed at the first decision; {sees}")?;
     }
     writeln!(text)?;
     explain::print(&explanation.tree, measure, &mut text)?;
@@ -94,11 +107,24 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
                 Some(OuterVariable::Lambda(_)) => Erm::MEAN,
                 Some(OuterVariable::Beta(beta)) => Erm::new(beta)?,
             };
-            let mut exact = Exact::new(problem, limits, &solution, &task.name);
+            let first = first_decision(problem, &solution, &limits).map_err(|error| unsolved(&task.name, &error))?;
+            let upper_bounds = solution.outer.is_some() && first.is_none();
+            let mut exact = Exact::new(problem, limits, &solution, &task.name).with_first(first);
             let tree = explain::grow(problem, erm, &mut exact, wanted)?;
-            let origin = Auto::Solved(solution.inner().clone()).to_string();
             let fixed = solution.outer.map(|outer| outer.to_string());
-            return Ok((explanation(task, risk, solution.outer, (true, origin), tree), fixed));
+            let explanation = Explanation {
+                task: task.name.clone(),
+                risk: risk.to_string(),
+                beta: risk.beta(),
+                outer: solution.outer.map(Outer::from),
+                exact: true,
+                origin: Auto::Solved(solution.inner().clone()).to_string(),
+                value: solution.high,
+                estimate_of: risk.to_string(),
+                upper_bounds,
+                tree,
+            };
+            return Ok((explanation, fixed));
         }
         Err(error) => error,
     };
@@ -107,30 +133,37 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
     let fixed = fix_outer(problem, risk, args.luck.seed, player).map_err(BadInput::new)?;
     drop(spinner);
     let progress = Progress::situations(args.nodes, quiet);
-    let price =
-        if let (Risk::Evar(evar), FixedRisk::Erm(erm)) = (risk, fixed) { evar.price() / erm.beta() } else { 0.0 };
+    let Estimates { of, price, .. } = Estimates::new(risk, fixed);
     let planner = player(fixed).map_err(BadInput::new)?;
     let (seed, runs) = (args.luck.seed, args.runs);
+    // The measure itself is that of whole episodes.
+    let value = match risk.as_erm() {
+        Some(_) => None,
+        None => {
+            let costs = experiment(problem, || planner.clone(), seed, 0..runs).map_err(BadInput::new)?;
+            let costs: Vec<f64> = costs.iter().map(|run| run.episode.cost).collect();
+            Some(risk.of_samples(&costs)?)
+        }
+    };
     let mut planned = Planned { problem, fixed, price, planner, seed, runs, progress: &progress };
     let tree = explain::grow(problem, fixed.erm(), &mut planned, wanted)?;
     let simulations = cell.simulations;
     let said = refused.in_short();
-    let origin = format!("{said}, planning ({simulations} simulations); values from {runs} episodes each");
     let outer = risk.as_erm().is_none().then(|| match fixed {
         FixedRisk::Erm(erm) => OuterVariable::Beta(erm.beta()),
         FixedRisk::Threshold { lambda, .. } => OuterVariable::Lambda(lambda),
     });
-    let fixed = outer.map(|_| fixed.to_string());
-    Ok((explanation(task, risk, outer, (false, origin), tree), fixed))
-}
-
-fn explanation(
-    task: &Task,
-    risk: Risk,
-    outer: Option<OuterVariable>,
-    (exact, origin): (bool, String),
-    tree: Situation,
-) -> Explanation {
-    let (beta, outer) = (risk.beta(), outer.map(Outer::from));
-    Explanation { task: task.name.clone(), risk: risk.to_string(), beta, outer, exact, origin, tree }
+    let explanation = Explanation {
+        task: task.name.clone(),
+        risk: risk.to_string(),
+        beta: risk.beta(),
+        outer: outer.map(Outer::from),
+        exact: false,
+        origin: format!("{said}, planning ({simulations} simulations); values from {runs} episodes each"),
+        value: value.unwrap_or(tree.erm),
+        estimate_of: of,
+        upper_bounds: false,
+        tree,
+    };
+    Ok((explanation, outer.map(|_| fixed.to_string())))
 }

@@ -36,14 +36,17 @@ pub fn frontier(args: &FrontierArgs, quiet: bool) -> Result<()> {
     let store = open_store(args, &task)?;
     let limits = limits(PolicyName::Auto, args.max_states);
     let (frontier, sampled) = with_threads(args.luck.threads, || {
-        let spinner = Progress::spinner("solving for all levels", quiet);
+        let spinner = Progress::spinner("choosing levels", quiet);
         let risks = if given.is_empty() { usual_risks(args.risk, &task, &limits) } else { given.clone() };
-        let error = match oracle::frontier(&task.problem, &risks, &limits) {
+        drop(spinner);
+        let progress = Progress::levels(risks.len() as u64, quiet);
+        let solved = |levels| progress.solved(levels);
+        let error = match oracle::frontier_with_progress(&task.problem, &risks, &limits, solved) {
             Ok(frontier) => return Ok((frontier, None)),
             Err(error @ (OracleError::TooLarge { .. } | OracleError::Memory { .. })) => error,
             Err(other) => return Err(unsolved(&task.name, &other).into()),
         };
-        drop(spinner);
+        drop(progress);
         let risks = if given.is_empty() { few(&risks) } else { given };
         if !quiet {
             crate::talk::say!("{}: sampling {} levels, {} runs each", error.in_short(), risks.len(), args.runs);

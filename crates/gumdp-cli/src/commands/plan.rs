@@ -15,10 +15,10 @@ use serde::Serialize;
 use super::{limits, load, one_risk, policy, print_json, solve};
 use crate::args::{PlanArgs, PolicyName, Preset};
 use crate::cells::Cell;
-use crate::exact::unsolved;
+use crate::exact::{first_decision, unsolved};
 use crate::failure::BadInput;
 use crate::number::{self, known, short};
-use crate::player::Who;
+use crate::player::{Estimates, Who};
 use crate::progress::Progress;
 use crate::saved_policy;
 use crate::table::Table;
@@ -36,6 +36,10 @@ struct Plan<'a> {
     preset: Who,
     auto: Option<String>,
     action: &'a str,
+    /// What the estimates of the decision and of each action are of: a risk measure, or step costs, which only rank.
+    estimate_of: String,
+    /// Whether those of other actions are upper bounds only.
+    upper_bounds: bool,
     root_estimate: f64,
     simulations: u64,
     simulated_steps: u64,
@@ -73,6 +77,8 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
         preset: who,
         auto: None,
         action: "",
+        estimate_of: risk.to_string(),
+        upper_bounds: false,
         root_estimate: 0.0,
         simulations: 0,
         simulated_steps: 0,
@@ -93,8 +99,9 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
         }
     };
     match (exact, policy) {
-        (Some(Ok((decision, outer))), policy) => {
+        (Some(Ok(Decided { decision, outer, upper_bounds })), policy) => {
             plan.outer = outer;
+            plan.upper_bounds = upper_bounds;
             plan.auto = (policy == PolicyName::Auto).then(|| format!("solved exactly, {} states", decision.states));
             plan.solved(mdp, &decision);
         }
@@ -109,29 +116,27 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
         let given = args.simulations.map(Budget::simulations).or(args.time_limit.map(Budget::time));
         let budget = given.unwrap_or(Budget::simulations(cell.simulations));
         let mut rng = rng::stream(args.seed, 0, Purpose::Policy);
-        let decision = if who == Who::Paper {
+        let pilots = Progress::pilots(risk);
+        let (fixed, decision) = if who == Who::Paper {
             let settings = PlannerSettings { budget, ..cell.planner_settings(&task) };
             let planner = |risk| Planner::new(&task.problem, risk, settings.clone());
-            let pilots = Progress::pilots(risk);
             let fixed = fix_outer(&task.problem, risk, args.seed, planner).map_err(BadInput::new)?;
             drop(pilots);
-            plan.outer = risk.as_erm().is_none().then(|| fixed.to_string());
-            planner(fixed).map_err(BadInput::new)?.decide(&at, &mut rng)
+            (fixed, planner(fixed).map_err(BadInput::new)?.decide(&at, &mut rng))
         } else {
             let settings = GuidedSettings { budget, ..cell.guided_settings(&task) };
             let planner = |risk| GuidedPlanner::new(&task.problem, risk, settings.clone());
-            let pilots = Progress::pilots(risk);
             let fixed = fix_outer(&task.problem, risk, args.seed, planner).map_err(BadInput::new)?;
             drop(pilots);
-            plan.outer = risk.as_erm().is_none().then(|| fixed.to_string());
-            planner(fixed).map_err(BadInput::new)?.decide(&at, &mut rng)
+            (fixed, planner(fixed).map_err(BadInput::new)?.decide(&at, &mut rng))
         };
+        plan.outer = risk.as_erm().is_none().then(|| fixed.to_string());
         if decision.stopped == StopReason::NotFinite {
             let message =
                 "the objective is infinite or not a number at the end of a simulated episode; check its formula";
             return Err(BadInput::new(message).into());
         }
-        plan.planned(mdp, &decision);
+        plan.planned(mdp, &decision, &Estimates::new(risk, fixed));
     }
     if let Some(path) = &args.save {
         save(path, args, &task, risk, &plan, quiet)?;
@@ -148,27 +153,32 @@ fn save(path: &Path, args: &PlanArgs, task: &Task, risk: Risk, plan: &Plan, quie
         return solve::save(path, task, risk, &solution, quiet);
     }
     let cell = Cell::new(task, risk, plan.preset, args.seed).with(None, args.simulations);
-    saved_policy::save_planner(path, task, &cell, (plan.state, plan.action))?;
-    if !quiet {
-        crate::talk::say!("the settings of the planner are in {}; gumdp evaluate plays it again", path.display());
-    }
-    Ok(())
+    let write = || saved_policy::save_planner(path, task, &cell, (plan.state, plan.action));
+    saved_policy::put(path, "the settings of the planner, which gumdp evaluate plays again, are", write, quiet)
 }
 
-/// An exact decision, and the outer variable of the measure, if it has one. That variable is the best for the initial states of
-/// the task, and stays what it is wherever a decision is made.
-fn decide(
-    task: &Task,
-    risk: Risk,
-    at: &OccupancyState,
-    limits: &Limits,
-) -> Result<(ExactDecision, Option<String>), OracleError> {
+/// An exact decision.
+struct Decided {
+    decision: ExactDecision,
+    /// The outer variable of the measure, if it has one: the best for the initial states of the task, wherever a decision is made.
+    outer: Option<String>,
+    /// Whether other actions are looked at with that variable, and not with their own.
+    upper_bounds: bool,
+}
+
+fn decide(task: &Task, risk: Risk, at: &OccupancyState, limits: &Limits) -> Result<Decided, OracleError> {
     let solution = match risk.as_erm() {
-        Some(erm) => return Ok((oracle::decide(&task.problem, erm, at, limits)?, None)),
+        Some(erm) => {
+            let decision = oracle::decide(&task.problem, erm, at, limits)?;
+            return Ok(Decided { decision, outer: None, upper_bounds: false });
+        }
         None => oracle::minimise(&task.problem, risk, limits)?,
     };
-    let decision = solution.decide(at, limits)?;
-    Ok((decision, solution.outer.map(|outer| outer.to_string())))
+    let is_first = matches!(task.problem.mdp().initial(), &[(state, _)] if state == at.state);
+    let own = if is_first { first_decision(&task.problem, &solution, limits)? } else { None };
+    let upper_bounds = own.is_none();
+    let decision = own.map_or_else(|| solution.decide(at, limits), Ok)?;
+    Ok(Decided { decision, outer: solution.outer.map(|outer| outer.to_string()), upper_bounds })
 }
 
 impl<'a> Plan<'a> {
@@ -187,10 +197,14 @@ impl<'a> Plan<'a> {
         self.reasons = decision.reasons.iter().map(reason).collect();
     }
 
-    fn planned(&mut self, mdp: &'a Mdp, decision: &Decision) {
+    fn planned(&mut self, mdp: &'a Mdp, decision: &Decision, estimates: &Estimates) {
         let known = |x: f64| x.is_finite().then_some(x);
+        let searched = decision.stopped != StopReason::Marginal;
+        // Step costs know nothing of an outer variable.
+        let price = if searched { estimates.price } else { 0.0 };
+        self.estimate_of = if searched { estimates.of.clone() } else { "step costs".to_owned() };
         self.action = mdp.action_name(decision.action);
-        self.root_estimate = decision.root_estimate;
+        self.root_estimate = decision.root_estimate + price;
         self.simulations = decision.simulations;
         self.simulated_steps = decision.simulated_steps;
         self.tree_nodes = decision.tree_nodes;
@@ -204,12 +218,17 @@ impl<'a> Plan<'a> {
         let reason = |reason: &gumdp::ActionReason| Reason {
             action: mdp.action_name(reason.action),
             visits: reason.visits,
-            erm: known(reason.erm),
-            mean: known(reason.mean),
-            min: known(reason.min),
-            max: known(reason.max),
+            erm: known(reason.erm + price),
+            mean: known(reason.mean).filter(|_| estimates.of_costs),
+            min: known(reason.min).filter(|_| estimates.of_costs),
+            max: known(reason.max).filter(|_| estimates.of_costs),
         };
         self.reasons = decision.reasons.iter().map(reason).collect();
+    }
+
+    /// Whether the estimates are entropic risks.
+    fn is_entropic(&self) -> bool {
+        self.estimate_of.parse().is_ok_and(|risk: Risk| risk.beta().is_some())
     }
 
     fn print(&self, out: &mut impl Write) -> Result<()> {
@@ -226,12 +245,15 @@ impl<'a> Plan<'a> {
         writeln!(out)?;
         let searched = self.simulations > 0;
         let header: &[&str] = match self.preset {
-            Who::Paper => &["action", "visits", "ERM", "mean", "worst seen"],
+            Who::Paper if self.reasons.iter().any(|reason| reason.max.is_some()) => {
+                &["action", "visits", "ERM", "mean", "worst seen"]
+            }
+            Who::Paper => &["action", "visits", "ERM"],
             Who::Default if searched => &["action", "visits", "ERM"],
             Who::Default => &["action", "estimate"],
             _ => &["action", "ERM", "mean"],
         };
-        let name = if self.beta.is_some() { "ERM" } else { "risk" };
+        let name = if self.is_entropic() { "ERM" } else { "risk" };
         let shown: Vec<&str> = header.iter().map(|&title| if title == "ERM" { name } else { title }).collect();
         let mut table = Table::new(&shown, &[0]);
         for reason in &self.reasons {
@@ -251,19 +273,24 @@ impl<'a> Plan<'a> {
         if self.preset == Who::Default && !searched {
             writeln!(
                 out,
-                "decided by {stopped}, without search; its estimates rank actions, and are risks if the objective is linear"
+                "decided by {stopped}, without search; its estimates rank actions, and are risks only if the objective is \
+                 linear, beta counts, and the look-ahead is not cut short"
             )?;
         } else if self.preset.plans() {
+            let at = match &self.outer {
+                Some(outer) if self.is_entropic() => format!(" at {outer}"),
+                _ => String::new(),
+            };
             writeln!(
                 out,
-                "estimated {name} {root}; {simulations} simulations, {simulated_steps} steps, {tree_nodes} nodes; \
+                "estimated {name} {root}{at}; {simulations} simulations, {simulated_steps} steps, {tree_nodes} nodes; \
                  stopped by {stopped}"
             )?;
         } else {
-            let others = if self.outer.is_some() {
-                "what other actions cost is an upper bound, since this variable is best for the first"
-            } else {
-                "each action is followed by the best there is"
+            let others = match (&self.outer, self.upper_bounds) {
+                (Some(_), true) => "what other actions cost is an upper bound, since they may have a better variable",
+                (Some(_), false) => "each action is followed by the best there is, with its own variable",
+                (None, _) => "each action is followed by the best there is",
             };
             writeln!(out, "optimal {name} {root}; {others}")?;
         }

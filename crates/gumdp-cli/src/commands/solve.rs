@@ -122,11 +122,9 @@ fn print_tail(law: &Law, out: &mut impl Write) -> Result<()> {
 
 /// Saves an optimal policy and says so.
 pub fn save(path: &Path, task: &Task, risk: Risk, solution: &RiskSolution, quiet: bool) -> Result<()> {
-    let progress = Progress::spinner("saving", quiet);
-    saved_policy::save_solution(path, task, risk, solution)?;
-    drop(progress);
-    if !quiet {
-        crate::talk::say!("the optimal policy is in {}", path.display());
-    }
-    Ok(())
+    let write = || {
+        let _spinner = Progress::spinner("saving", quiet);
+        saved_policy::save_solution(path, task, risk, solution)
+    };
+    saved_policy::put(path, "the optimal policy is", write, quiet)
 }

@@ -1,7 +1,7 @@
 //! The law of a policy as a picture, and the report of `gumdp evaluate`.
 
 use anyhow::Result;
-use gumdp::Task;
+use gumdp::{Risk, Task};
 
 use super::charts::beta_label;
 use super::{Drawing, task, write_figures};
@@ -17,7 +17,8 @@ const MARKED: usize = 3;
 pub fn draw_evaluation(store: &Store, of: &Task, evaluation: &Evaluation) -> Result<()> {
     let mean: f64 = evaluation.law.iter().map(|(cost, p)| cost * p).sum();
     let risks = evaluation.risks.iter().take(MARKED);
-    let risks = risks.map(|risk| ReferenceLine { at: risk.erm, label: format!("ERM, {}", beta_label(risk.beta)) });
+    let label = |risk: Risk| risk.beta().map_or_else(|| risk.to_string(), |beta| format!("ERM, {}", beta_label(beta)));
+    let risks = risks.map(|row| ReferenceLine { at: row.erm, label: label(row.risk) });
     let law = StemPlot {
         title: "Distribution of the cost".to_owned(),
         x_label: "cost f(d)".to_owned(),
@@ -42,7 +43,7 @@ pub fn draw_evaluation(store: &Store, of: &Task, evaluation: &Evaluation) -> Res
     page.paragraph(&format!("{}; {}.", evaluation.policy, evaluation.origin()));
     page.figures(&drawings.into_iter().map(Figure::from).collect::<Vec<_>>());
     page.section("measures", "Measures");
-    let captions = ["Measures of the cost.", "Entropic risk, and how far it is from the lowest possible."];
+    let captions = ["Measures of the cost.", "Risk, and how far it is from the lowest possible."];
     for (number, ((header, rows), caption)) in evaluation.tables().into_iter().zip(captions).enumerate() {
         let column = |(place, name): (usize, &&str)| {
             if place == 0 && number == 0 { Column::text(name) } else { Column::number(name) }

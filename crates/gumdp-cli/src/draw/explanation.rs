@@ -29,10 +29,10 @@ pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: 
     let mut page = Page::new(&of.title);
     page.lead(&of.description);
     let tile = |label: &str, value: String| (label.to_owned(), value, String::new());
-    let name = if explanation.outer.is_some() { "risk" } else { "entropic risk" };
+    let name = if explanation.beta.is_none() { "risk" } else { "entropic risk" };
     let mut tiles = vec![
         tile("attitude to risk", attitude),
-        tile(name, short(explanation.tree.erm)),
+        tile(name, short(explanation.value)),
         tile("expected cost", short(explanation.tree.mean)),
     ];
     if let Some(outer) = &explanation.outer {

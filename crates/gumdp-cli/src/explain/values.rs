@@ -1,7 +1,7 @@
 //! What is done in a situation and what it costs from there on: from the exact solution, or from a planner.
 
 use anyhow::Result;
-use gumdp::oracle::{Limits, OptimalPolicy, RiskSolution};
+use gumdp::oracle::{ExactDecision, Limits, OptimalPolicy, RiskSolution};
 use gumdp::rng::{self, Purpose};
 use gumdp::{Erm, FixedRisk, GuidedPlanner, OccupancyState, Pair, Policy, Problem, play_on};
 use rayon::prelude::*;
@@ -42,12 +42,20 @@ pub struct Exact<'a> {
     solution: &'a RiskSolution,
     policy: OptimalPolicy,
     task: &'a str,
+    /// The first decision with each action at its own outer variable, if that is known.
+    first: Option<ExactDecision>,
 }
 
 impl<'a> Exact<'a> {
     /// Explains this solution.
     pub fn new(problem: &'a Problem, limits: Limits, solution: &'a RiskSolution, task: &'a str) -> Self {
-        Self { problem, limits, solution, policy: solution.policy(), task }
+        Self { problem, limits, solution, policy: solution.policy(), task, first: None }
+    }
+
+    /// Explains the first decision with these reasons.
+    #[must_use]
+    pub fn with_first(self, first: Option<ExactDecision>) -> Self {
+        Self { first, ..self }
     }
 }
 
@@ -72,8 +80,10 @@ impl Explainer for Exact<'_> {
             let cost = self.problem.cost(at);
             return Ok(Value { erm: self.solution.of_cost(cost), mean: cost, next_best: None });
         }
-        let decision = self.solution.decide(at, &self.limits);
-        let decision = decision.map_err(|error| unsolved(self.task, &error))?;
+        let decision = match self.first.as_ref().filter(|_| at.time == 0) {
+            Some(first) => first.clone(),
+            None => self.solution.decide(at, &self.limits).map_err(|error| unsolved(self.task, &error))?,
+        };
         let mdp = self.problem.mdp();
         let best = self.policy.best(at);
         let mut value = Value { erm: f64::NAN, mean: f64::NAN, next_best: None };

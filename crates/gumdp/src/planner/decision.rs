@@ -12,7 +12,8 @@ pub struct Decision {
     pub action: Action,
     /// What the search knows of each action, in the order of the state's pairs.
     pub reasons: Vec<ActionReason>,
-    /// The empirical ERM V̂_n of all simulations from here.
+    /// The empirical ERM V̂_n of all simulations from here; of what costs count for if the planner minimises a
+    /// [threshold](crate::FixedRisk).
     pub root_estimate: f64,
     /// Nodes in the tree, or in the trees of all workers.
     pub tree_nodes: usize,
@@ -53,7 +54,9 @@ pub enum StopReason {
     /// The objective was infinite or not a number at the end of a simulation: its formula breaks there, and the decision means
     /// nothing.
     NotFinite,
-    /// The horizon is out of reach of a search, or nothing needs to be searched: marginal backward induction decided.
+    /// The horizon is out of reach of a search, or nothing needs to be searched: marginal backward induction decided. Its
+    /// estimates are sums of step costs, which rank actions. They are risks only if the objective is linear, the measure is
+    /// entropic and the look-ahead, which is shorter in large models, reaches the horizon.
     Marginal,
 }
 
