@@ -1,6 +1,6 @@
 //! Exact optima, and what to say where there is none to be had.
 
-use gumdp::oracle::{self, ExactDecision, Limits, OracleError, RiskSolution};
+use gumdp::oracle::{self, FirstDecision, Limits, OracleError, RiskSolution};
 use gumdp::{Problem, Risk};
 
 use crate::failure::BadInput;
@@ -56,22 +56,13 @@ impl Solver {
     }
 }
 
-/// Occupancy states that may be gone through for the other first actions: about half a minute.
-const MOST_OWN: u64 = 1 << 30;
+/// Occupancy states that may be gone through for the other first actions: seconds.
+const MOST_OWN: u64 = 1 << 27;
 
 /// The first decision of an exact solution with each action at the outer variable that is best for it. `None` if there is no such
-/// variable, if episodes start in several states, or if it would take long.
-pub fn first_decision(
-    problem: &Problem,
-    solution: &RiskSolution,
-    limits: &Limits,
-) -> Result<Option<ExactDecision>, OracleError> {
-    let &[(state, _)] = problem.mdp().initial() else { return Ok(None) };
-    let others = problem.mdp().pairs(state).len() as u64 - 1;
-    if solution.outer.is_none() || solution.states.saturating_mul(others) > MOST_OWN {
-        return Ok(None);
-    }
-    solution.decide_first(limits)
+/// variable, or if episodes start in several states.
+pub fn first_decision(solution: &RiskSolution, limits: &Limits) -> Result<Option<FirstDecision>, OracleError> {
+    if solution.outer.is_none() { Ok(None) } else { solution.decide_first(limits, MOST_OWN) }
 }
 
 /// Why a task cannot be solved exactly, with a way out.

@@ -14,9 +14,9 @@ use crate::risk::{Erm, FixedRisk, Risk, Tail};
 use crate::rng::{self, Purpose};
 
 /// Simulated steps of all pilot episodes: about two seconds of one core.
-const EFFORT: f64 = (1 << 26) as f64;
+const EFFORT: f64 = 2e7;
 /// A transition that marginal backward induction looks at takes about this part of a simulated step.
-const TRANSITION: f64 = 1.0 / 3.0;
+const TRANSITION: f64 = 1.0 / 8.0;
 /// Transitions that it looks at for each step to go, at most: in larger models it looks less far ahead.
 const MOST_TRANSITIONS: usize = 2048;
 /// The fewest and the most pilot episodes, whatever one takes.

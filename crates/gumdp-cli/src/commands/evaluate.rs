@@ -295,14 +295,10 @@ impl Evaluation {
     }
 
     fn risk_rows(&self) -> Vec<[String; 5]> {
-        let row = |risk: &RiskRow| {
-            [
-                number::risk(risk.risk),
-                short(risk.erm),
-                interval(risk.low, risk.high),
-                known(risk.optimum),
-                known(risk.gap),
-            ]
+        let entropic = self.risks.iter().all(|row| row.risk.beta().is_some());
+        let name = |risk: Risk| if entropic { number::risk(risk) } else { risk.to_string() };
+        let row = |row: &RiskRow| {
+            [name(row.risk), short(row.erm), interval(row.low, row.high), known(row.optimum), known(row.gap)]
         };
         self.risks.iter().map(row).collect()
     }

@@ -40,7 +40,7 @@ pub struct Explanation {
     pub value: f64,
     /// What the risks of situations are of: the measure with its outer variable fixed, or an entropic one that stands in for it.
     pub estimate_of: String,
-    /// Whether the second best first action is compared at the outer variable of the best: its risk is an upper bound then.
+    /// Whether the risk of the second best first action is an upper bound only.
     pub upper_bounds: bool,
     /// The tree from the start on.
     pub tree: Situation,
@@ -72,7 +72,7 @@ pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
         let sees = match (measure == name, explanation.upper_bounds) {
             (false, _) => "situations show the ERM at it, which is what is minimised",
             (true, false) => "risks further on are as it sees them",
-            (true, true) => "risks of other actions and further on are as it sees them",
+            (true, true) => "risks further on are as it sees them, and the next best first action may cost less",
         };
         writeln!(text, "with {fixed}, fixed at the first decision; {sees}")?;
     }
@@ -107,9 +107,10 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
                 Some(OuterVariable::Lambda(_)) => Erm::MEAN,
                 Some(OuterVariable::Beta(beta)) => Erm::new(beta)?,
             };
-            let first = first_decision(problem, &solution, &limits).map_err(|error| unsolved(&task.name, &error))?;
-            let upper_bounds = solution.outer.is_some() && first.is_none();
-            let mut exact = Exact::new(problem, limits, &solution, &task.name).with_first(first);
+            let first = first_decision(&solution, &limits).map_err(|error| unsolved(&task.name, &error))?;
+            let upper_bounds = solution.outer.is_some() && first.as_ref().is_none_or(|first| !first.certain);
+            let mut exact =
+                Exact::new(problem, limits, &solution, &task.name).with_first(first.map(|first| first.decision));
             let tree = explain::grow(problem, erm, &mut exact, wanted)?;
             let fixed = solution.outer.map(|outer| outer.to_string());
             let explanation = Explanation {

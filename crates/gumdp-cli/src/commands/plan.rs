@@ -162,7 +162,7 @@ struct Decided {
     decision: ExactDecision,
     /// The outer variable of the measure, if it has one: the best for the initial states of the task, wherever a decision is made.
     outer: Option<String>,
-    /// Whether other actions are looked at with that variable, and not with their own.
+    /// Whether other actions may cost less: they were looked at with that variable, or not with all of their own.
     upper_bounds: bool,
 }
 
@@ -175,9 +175,9 @@ fn decide(task: &Task, risk: Risk, at: &OccupancyState, limits: &Limits) -> Resu
         None => oracle::minimise(&task.problem, risk, limits)?,
     };
     let is_first = matches!(task.problem.mdp().initial(), &[(state, _)] if state == at.state);
-    let own = if is_first { first_decision(&task.problem, &solution, limits)? } else { None };
-    let upper_bounds = own.is_none();
-    let decision = own.map_or_else(|| solution.decide(at, limits), Ok)?;
+    let own = if is_first { first_decision(&solution, limits)? } else { None };
+    let upper_bounds = own.as_ref().is_none_or(|first| !first.certain);
+    let decision = own.map_or_else(|| solution.decide(at, limits), |first| Ok(first.decision))?;
     Ok(Decided { decision, outer: solution.outer.map(|outer| outer.to_string()), upper_bounds })
 }
 
@@ -273,8 +273,8 @@ impl<'a> Plan<'a> {
         if self.preset == Who::Default && !searched {
             writeln!(
                 out,
-                "decided by {stopped}, without search; its estimates rank actions, and are risks only if the objective is \
-                 linear, beta counts, and the look-ahead is not cut short"
+                "decided by {stopped}, without search; its estimates rank actions; they are risks only if the objective is \
+                 linear, the measure entropic and the whole horizon looked at"
             )?;
         } else if self.preset.plans() {
             let at = match &self.outer {

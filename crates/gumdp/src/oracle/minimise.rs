@@ -224,6 +224,8 @@ pub(super) struct Search<'a> {
     best: Best,
     /// How wide the certified interval may be.
     width: f64,
+    /// Occupancy states after which the search gives up.
+    most_states: u64,
 }
 
 impl<'a> Search<'a> {
@@ -240,15 +242,18 @@ impl<'a> Search<'a> {
         let [lowest, mean, minimax] = [0, 1, 2].map(|k| extremes[k].value);
         let width = tolerance(problem, &outer, lowest, minimax);
         let best = Best { risk: f64::INFINITY, outer: 0.0, policy: None };
-        Ok(Self { problem, risk, outer, limits, passes, extremes: Extremes { lowest, mean, minimax }, best, width })
+        let extremes = Extremes { lowest, mean, minimax };
+        Ok(Self { problem, risk, outer, limits, passes, extremes, best, width, most_states: u64::MAX })
     }
 
-    /// The lowest risk to within the width, and the expected cost of a policy that attains it; no policy is looked at.
-    pub(super) fn lowest(mut self) -> Result<(f64, f64), OracleError> {
+    /// A risk that is attained, the expected cost of a policy that does, and whether it is the lowest to within `width`, which
+    /// is not found out if that takes more than `most_states`. No policy is looked at.
+    pub(super) fn lowest(mut self, width: f64, most_states: u64) -> Result<(f64, f64, bool), OracleError> {
+        (self.width, self.most_states) = (self.width.max(width), most_states);
         self.look_around()?;
-        self.certify()?;
+        let certain = self.certify()?.is_none_or(|low| low > self.extremes.mean);
         let Best { risk, outer, .. } = self.best;
-        Ok((risk, self.passes.solve(&[self.outer.aim(outer)])?[0].mean))
+        Ok((risk, self.passes.solve(&[self.outer.aim(outer)])?[0].mean, certain))
     }
 
     /// Excludes everything that is better than the best by more than the width; returns what is certain then, unless that is
@@ -345,7 +350,7 @@ impl<'a> Search<'a> {
     /// Excludes all intervals, or finds a better value until they can be. Returns whether it came to an end.
     fn exclude(&mut self, mut open: Vec<Interval>) -> Result<bool, OracleError> {
         while !open.is_empty() {
-            if self.passes.solves > MOST_SOLVES {
+            if self.passes.solves > MOST_SOLVES || self.passes.states > self.most_states {
                 return Ok(false);
             }
             let threshold = self.best.risk - EXCLUDED * self.width;

@@ -35,6 +35,7 @@ mod unfolded;
 pub use backward_induction::{LinearSolution, backward_induction};
 pub use decide::{ActionValue, ExactDecision, decide};
 pub use distribution::{Law, distribution, expected_occupancy};
+pub use first_decision::FirstDecision;
 pub use frontier::{Behaviour, Change, Frontier, FrontierPoint, frontier, frontier_with_progress};
 pub use minimise::{OuterVariable, RiskSolution, minimise};
 pub use occupancy_dp::{Limits, Method, Strategy, solve};
