@@ -305,6 +305,10 @@ fn plan() {
     check("plan_auto", "plan msee --beta 50 --state s2");
     check("plan_auto_json", "plan mdp --beta -1 --json");
     check("plan_auto_planning", "plan il --beta 40 --simulations 30");
+    check("plan_cvar", "plan grid-mo --risk cvar:0.9");
+    check("plan_cvar_state", "plan msee --risk cvar:0.9 --state s2");
+    check("plan_cvar_paper", "plan rooms --risk cvar:0.9 --preset paper --simulations 20");
+    check("plan_evar_planner", "plan rooms --risk evar:0.9 --policy planner --simulations 100");
 }
 
 #[test]
@@ -384,6 +388,7 @@ fn completions_know_every_command() {
 #[test]
 fn evaluate_prints_every_measure() {
     check("evaluate", "evaluate rooms --policy pi1 --beta 0,50");
+    check("evaluate_risk", "evaluate rooms --policy pi1 --risk mean-cvar:0.9:0.3,cvar:0.8,erm:5");
     check("evaluate_sampled", "evaluate msee --policy uniform --beta 25 --max-states 0 --runs 200 --seed 3");
 }
 
@@ -394,6 +399,7 @@ fn explain_prints_a_tree() {
     check("explain_map", "explain grid-mo --beta 8 --nodes 8");
     check("explain_cvar", "explain grid-mo --risk cvar:0.9 --nodes 8");
     check("explain_evar", "explain mdp --risk evar:0.5 --depth 2");
+    check("explain_cvar_planned", "explain il --risk cvar:0.9 --simulations 20 --runs 10 --depth 1");
     let sandbox = Sandbox::new();
     let ended = sandbox.gumdp("explain rooms --beta 50 --out why");
     snapshot("explain_out", "explain rooms --beta 50 --out why", &ended);

@@ -58,12 +58,46 @@ fn the_planner_acts_on_the_measure() {
     }
 }
 
+/// Paying costs 0.55; tossing 0.8 in the worse half, which only its own λ shows.
+#[test]
+fn other_actions_are_shown_at_their_own_variable() {
+    let sandbox = Sandbox::new();
+    sandbox.write("coin.toml", COIN);
+    let plan = json(&sandbox.data("plan coin.toml --json"));
+    let risk = |index: usize| plan["reasons"][index]["erm"].as_f64().unwrap();
+    assert!((risk(0) - 0.55).abs() < 1e-9 && (risk(1) - 0.8).abs() < 1e-5, "{plan}");
+    let tree = json(&sandbox.data("explain coin.toml --json"));
+    assert!((tree["tree"]["next_best"]["extra_erm"].as_f64().unwrap() - 0.25).abs() < 1e-5, "{tree}");
+}
+
+#[test]
+fn saving_says_what_it_replaces_and_creates() {
+    let sandbox = Sandbox::new();
+    sandbox.write("coin.toml", COIN);
+    for options in ["solve coin.toml", "plan coin.toml --policy planner --simulations 20"] {
+        let folder = options.split(' ').next().expect("a command");
+        let first = sandbox.gumdp(&format!("{options} --save {folder}/policy.json"));
+        assert!(first.stderr.contains(&format!("created the folder {folder}\n")), "{}", first.stderr);
+        let again = sandbox.gumdp(&format!("{options} --save {folder}/policy.json"));
+        assert!(again.stderr.contains("policy.json, which was replaced\n"), "{}", again.stderr);
+        assert!(!again.stderr.contains("created") && !first.stderr.contains("replaced"), "{}", again.stderr);
+        assert_eq!(sandbox.files(folder), ["policy.json"]);
+        let quiet = sandbox.gumdp(&format!("{options} --save {folder}/policy.json -q"));
+        assert_eq!((quiet.code, quiet.stderr.as_str()), (Some(0), ""));
+    }
+}
+
 #[test]
 fn comparing_and_replaying_by_measure() {
     let sandbox = Sandbox::new();
     sandbox.write("coin.toml", COIN);
     let compared = sandbox.data("compare coin.toml --risk mean,cvar:0.5 --runs 3 --simulations 50 --out compared -q");
-    assert!(compared.contains("cvar:0.5"), "{compared}");
+    assert!(compared.contains("cvar:0.5, exact: lambda = 0.55 (fixed"), "{compared}");
+    let rows = json(&sandbox.data("compare coin.toml --risk mean,cvar:0.5 --runs 3 --simulations 50 --json"));
+    for row in rows.as_array().expect("rows") {
+        let plays = row["risk"] == "cvar:0.5" && row["preset"] != "uniform";
+        assert_eq!(row["outer"].is_string(), plays, "{row}");
+    }
     sandbox.data("run coin.toml --risk mean,cvar:0.5 --runs 3 --out played -q");
     let replayed = sandbox.data("replay played --run 1 --risk cvar:0.5");
     assert!(replayed.starts_with("coin, risk cvar:0.5, exact, run 1: cost 0.55"), "{replayed}");

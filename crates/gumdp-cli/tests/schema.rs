@@ -197,6 +197,13 @@ fn plan() {
         let output = valid("plan", &Sandbox::new().data(&format!("plan grid-mo {options} --json")));
         assert_eq!((&output["preset"], &output["stopped"]), (&Value::from(preset), &Value::from(reasons)));
         assert_eq!(output["auto"].is_string(), options == "--beta 8");
+        assert_eq!((&output["estimate_of"], &output["upper_bounds"]), (&output["risk"], &Value::from(false)));
+    }
+    for (options, bounds) in [("--risk cvar:0.9", false), ("--risk evar:0.5 --policy planner --simulations 20", false)]
+    {
+        let output = valid("plan", &Sandbox::new().data(&format!("plan grid-mo {options} --json")));
+        assert!(output["outer"].is_string() && output["estimate_of"].is_string());
+        assert_eq!(output["upper_bounds"], Value::from(bounds));
     }
 }
 
@@ -209,6 +216,15 @@ fn evaluate_and_saved_policies() {
         let output = valid("evaluate", &sandbox.data(&format!("evaluate {task} --policy {task}.json --json")));
         assert!(output["risks"][0]["gap"].as_f64().unwrap().abs() < 1e-9, "{task}");
     }
+    // A policy is measured by what it was made for, unless other measures are asked for.
+    sandbox.data("solve grid-mo --risk cvar:0.9 --save tail.json -q");
+    let output = valid("evaluate", &sandbox.data("evaluate grid-mo --policy tail.json --json"));
+    assert_eq!((&output["risks"][0]["risk"], &output["risks"][0]["beta"]), (&Value::from("cvar:0.9"), &Value::Null));
+    assert!(output["risks"][0]["gap"].as_f64().unwrap().abs() < 1e-6);
+    let asked = "evaluate grid-mo --policy tail.json --risk mean,evar:0.7,mean-cvar:0.5:0.5 --json";
+    let output = valid("evaluate", &sandbox.data(asked));
+    assert_eq!(output["risks"].as_array().unwrap().len(), 3);
+    assert!(output["risks"].as_array().unwrap().iter().all(|row| row["gap"].as_f64().unwrap() > -1e-6));
     sandbox.data("plan il --beta 1 --simulations 20 --save il.json -q");
     valid("policy", &sandbox.read("il.json"));
     let output = valid("evaluate", &sandbox.data("evaluate il --policy il.json --runs 3 --out il -q --json"));
@@ -282,6 +298,7 @@ fn explain() {
         assert_eq!((output["outer"]["variable"].as_str(), output["beta"].is_null()), (Some(variable), true));
         let command = arguments.split(" --n").next().and_then(|text| text.split(" --d").next()).expect("a task");
         let solved = valid("solve", &sandbox.data(&format!("solve {command} --json")));
+        assert_eq!((&output["value"], &output["upper_bounds"]), (&solved["erm"], &Value::from(false)));
         let (tree, risk) = (output["tree"]["erm"].as_f64().unwrap(), solved["erm"].as_f64().unwrap());
         assert!((tree - risk).abs() < 1e-9, "{arguments}: {tree} {risk}");
     }

@@ -45,7 +45,7 @@ fn an_unknown_task_gets_the_nearest_name() {
 
 #[test]
 fn a_risk_measure_out_of_range_is_named() {
-    for command in ["run", "compare", "solve", "plan", "explain"] {
+    for command in ["run", "compare", "solve", "plan", "explain", "evaluate --policy pi1"] {
         let arguments = format!("{command} rooms --risk cvar:95");
         let ended = Sandbox::new().gumdp(&arguments);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{arguments}");
@@ -53,6 +53,10 @@ fn a_risk_measure_out_of_range_is_named() {
         let both = Sandbox::new().gumdp(&format!("{command} rooms --risk mean --beta 1"));
         assert!(both.code == Some(2) && both.stderr.contains("cannot be used with"), "{}", both.stderr);
     }
+    refused_value(
+        "evaluate rooms --policy pi1 --risk mean,cva:0.5",
+        "'cva:0.5' for '--risk <MEASURE,…>': \"cva:0.5\" is no risk measure; allowed are mean, worst, best, erm:BETA, seeking:BETA, cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT, such as cvar:0.95",
+    );
     refused(
         "solve rooms",
         "error: the attitude to risk is missing\nhint: give --beta B or --risk MEASURE, such as --beta 5 or --risk cvar:0.95",
