@@ -2,10 +2,13 @@
 //!
 //! Players with a few entropic attitudes to risk, from neutral to the worst case, play first. The laws of the best of them
 //! ask for a λ or β each; players with these play next, and with three λ between the lowest and the highest cost met. Then the
-//! better half plays on, twice, and the best is kept: so a plain entropic attitude is kept where no λ does better. All meet the same luck, so that equal players have equal costs; of equals only the first plays on.
-//! How many episodes there are depends on how long one is: about two seconds in all, but at least 20 episodes, and fewer
+//! better half plays on, twice, the last of them for as long as there are episodes, and the best is kept: so a plain entropic
+//! attitude is kept where no λ does better. All meet the same luck, so that equal players have equal costs; of equals only the first plays on.
+//! How many episodes there are depends on how long one is: about two seconds in all, but at least 24 episodes, and fewer
 //! candidates where they are few. That is counted, never timed: the choice is the same for the same seed.
 //! Not here: the exact search ([`crate::oracle::minimise()`]).
+
+use std::cell::Cell;
 
 use crate::experiment::experiment;
 use crate::policy::Policy;
@@ -14,13 +17,13 @@ use crate::risk::{Erm, FixedRisk, Risk, Tail};
 use crate::rng::{self, Purpose};
 
 /// Simulated steps of all pilot episodes: about two seconds of one core.
-const EFFORT: f64 = 2e7;
+const EFFORT: f64 = 3e7;
 /// A transition that marginal backward induction looks at takes about this part of a simulated step.
-const TRANSITION: f64 = 1.0 / 8.0;
+const TRANSITION: f64 = 1.0 / 6.0;
 /// Transitions that it looks at for each step to go, at most: in larger models it looks less far ahead.
 const MOST_TRANSITIONS: usize = 2048;
 /// The fewest and the most pilot episodes, whatever one takes.
-const LEAST: f64 = 20.0;
+const LEAST: f64 = 24.0;
 const MOST: f64 = 960.0;
 /// Episodes of the neutral player before it is known how many there are.
 const PROBE: u64 = 2;
@@ -58,10 +61,12 @@ pub fn fix_outer<P: Policy + Clone + Sync + Send, E>(
         return Ok(erm.into());
     }
     let seed = rng::word(&mut rng::stream(seed, 0, Purpose::Pilot));
+    let played = Cell::new(0);
     // Plays until the candidate has so many episodes; returns the simulated steps of one.
     let play = |candidate: &mut Candidate, episodes: u64| -> Result<f64, E> {
         let policy = player(candidate.fixed)?;
         let missing = candidate.costs.len() as u64..episodes;
+        played.set(played.get() + missing.end.saturating_sub(missing.start));
         // A player that fails fails again in the real episodes, where it is reported.
         let runs = experiment(problem, || policy.clone(), seed, missing).unwrap_or_default();
         candidate.costs.extend(runs.iter().map(|run| run.episode.cost));
@@ -88,27 +93,37 @@ pub fn fix_outer<P: Policy + Clone + Sync + Send, E>(
         }
     }
     let mut episodes = rounds.episodes;
-    for _ in 0..rounds.halvings {
-        let mut known: Vec<Candidate> = Vec::new();
-        // The sort is stable: among equals an entropic attitude is kept.
-        candidates.sort_by(Candidate::by_risk);
-        let half = candidates.len().div_ceil(2);
-        for candidate in candidates {
-            if known.len() < half && known.iter().all(|other| other.costs != candidate.costs) {
-                known.push(candidate);
-            }
-        }
-        candidates = known;
+    for halving in 1..=rounds.halvings {
+        candidates = better_half(candidates);
         if candidates.len() == 1 {
             break;
         }
         episodes *= 2;
+        if halving == rounds.halvings {
+            // Equal candidates have left some.
+            let needed: u64 = candidates.iter().map(|candidate| episodes - candidate.costs.len() as u64).sum();
+            episodes += rounds.all.saturating_sub(played.get() + needed) / candidates.len() as u64;
+        }
         for candidate in &mut candidates {
             play(candidate, episodes)?;
         }
     }
     let best = candidates.into_iter().min_by(Candidate::by_risk);
     Ok(best.map_or(Erm::MEAN.into(), |candidate| candidate.fixed))
+}
+
+/// The better half, without those that had the very costs of a better or equal one.
+fn better_half(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    // The sort is stable: among equals an entropic attitude is kept.
+    candidates.sort_by(Candidate::by_risk);
+    let half = candidates.len().div_ceil(2);
+    let mut kept: Vec<Candidate> = Vec::with_capacity(half);
+    for candidate in candidates {
+        if kept.len() < half && kept.iter().all(|other| other.costs != candidate.costs) {
+            kept.push(candidate);
+        }
+    }
+    kept
 }
 
 /// A value of the outer variable, or an entropic attitude instead, and how it did.
@@ -133,6 +148,8 @@ impl Candidate {
 /// Who plays how much.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Rounds {
+    /// Episodes of all candidates.
+    all: u64,
     /// Episodes of each candidate at first.
     episodes: u64,
     /// Times that the better half plays twice as many.
@@ -150,13 +167,14 @@ impl Rounds {
         let looked_at = transitions.min(MOST_TRANSITIONS) as f64 * horizon * (horizon + 1.0) / 2.0;
         // Each time that it plays, a planner is made anew.
         let steps = simulated_steps + TRANSITION * looked_at + transitions as f64;
-        let episodes = (EFFORT / steps).clamp(LEAST, MOST) as u64;
-        if episodes >= PLENTY {
-            // At most 6 attitudes, 3 values asked for and 3 thresholds: 12 + 12/2 + 2·12/4 times the first episodes.
-            Self { episodes: episodes / 24, halvings: 2, attitudes: &ATTITUDES, asked: 3, thresholds: true }
+        let all = (EFFORT / steps).clamp(LEAST, MOST) as u64;
+        if all >= PLENTY {
+            // At most 6 attitudes, 3 values asked for and 3 thresholds: 12 + 12/2 + 2·12/4 times the first episodes; the
+            // finalists have the rest.
+            Self { all, episodes: all / 32, halvings: 2, attitudes: &ATTITUDES, asked: 3, thresholds: true }
         } else {
             // At most 3 attitudes and a value asked for: 4 + 4/2.
-            Self { episodes: episodes / 6, halvings: 1, attitudes: &FEW_ATTITUDES, asked: 1, thresholds: false }
+            Self { all, episodes: all / 8, halvings: 1, attitudes: &FEW_ATTITUDES, asked: 1, thresholds: false }
         }
     }
 }
@@ -302,7 +320,7 @@ mod tests {
 
     #[test]
     fn long_episodes_are_few() {
-        for (name, fewest, most) in [("grid-msee", 6, 20), ("grid-il", 20, 66), ("msee", 200, 960)] {
+        for (name, fewest, most) in [("grid-msee", 6, 24), ("grid-il", 20, 66), ("msee", 150, 960)] {
             let problem = tasks::get(name).unwrap().problem;
             let count = std::sync::Arc::default();
             let uniform = Counted(crate::Uniform::new(&problem), std::sync::Arc::clone(&count));
