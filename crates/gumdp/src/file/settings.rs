@@ -152,9 +152,10 @@ fn each<'a, T>(
 
 fn read_guided(table: Table, settings: &mut GuidedSettings) -> Result<(), FileError> {
     const MANY: u64 = 1_000_000;
-    table.only(&["reach", "exploration", "rollouts", "caution"])?;
+    table.only(&["reach", "forecast", "exploration", "rollouts", "caution"])?;
     for (name, setting, highest) in [
         ("reach", &mut settings.reach, f64::INFINITY),
+        ("forecast", &mut settings.forecast, 1.0),
         ("exploration", &mut settings.exploration, f64::MAX),
         ("caution", &mut settings.caution, f64::MAX),
     ] {
