@@ -3,17 +3,17 @@
 Bring a Markov decision process, an objective f(d) of how often state-action pairs are visited, and an attitude to risk. gumdp
 plans, solves exactly and plays the behaviour that minimises the risk of f. Lower is better everywhere.
 
-==========  ==============================================================================================
+==========  ==================================================================================================
 models      Model, Model.builder(), Model.from_gymnasium(env), Model.from_file(path)
 objectives  Linear, Entropy, Imitation, MultiObjective, Expression, any function f(d); 0.5 * a + b
 risks       Erm, Cvar, Evar, MeanCvar, Mean(), Worst(); a number is a β
 problems    Problem(model, objective, discount=..., horizon=...), Problem.from_gymnasium(env, ...), tasks["rooms"]
 planning    Planner(problem, risk): act, observe, reset
-playing     evaluate and compare give Samples
+playing     evaluate and compare give Samples: of planners, solutions, functions, arrays and names of policies
 exact       solve gives a Solution, exact_distribution a Distribution, frontier a Frontier
 simulators  SimulatedProblem(simulator, f, discount=..., horizon=...), SimulatorPlanner(problem, risk)
 Gymnasium   gumdp.gymnasium.OccupancyEnv(problem): problems as environments
-==========  ==============================================================================================
+==========  ==================================================================================================
 
 >>> import numpy as np, gumdp
 >>> stay, move = np.eye(3), np.array([[0, 1, 0], [0, 0, 1], [0.9, 0, 0.1]])
@@ -31,8 +31,9 @@ from ._native import TooLarge, __version__
 from .builder import ModelBuilder
 from .evaluation import Distribution, Samples, compare, evaluate, exact_distribution
 from .frontiers import Change, Frontier, frontier
+from .functions import Function
 from .model import Model
-from .objectives import Entropy, Expression, Function, Imitation, Linear, MultiObjective, Objective
+from .objectives import Entropy, Expression, Imitation, Linear, MultiObjective, Objective
 from .planning import Agent, Decision, Planner
 from .problem import Problem, tasks
 from .risks import Cvar, Erm, Evar, Mean, MeanCvar, Risk, Worst

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import operator
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -48,7 +50,31 @@ def number(name: str, value: Any) -> float:
 
 def array(name: str, value: Any) -> Floats:
     """An array of real numbers, C-contiguous; copied only if it is not one yet."""
-    raw = np.asarray(value)
+    try:
+        raw = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} is no array of numbers: {error}") from None
     if raw.dtype.kind not in "biuf":
         raise TypeError(f"{name} has elements of type {raw.dtype}; they must be real numbers")
     return np.ascontiguousarray(raw, dtype=np.float64)
+
+
+def budget(simulations: Any, time_limit: Any) -> tuple[int | None, float | None]:
+    """Simulations and seconds for a decision, as somebody gave them."""
+    seconds = None if time_limit is None else number("time_limit", time_limit)
+    return optional_count("simulations", simulations, 1, MOST_SIMULATIONS), seconds
+
+
+def own(value: Any) -> Any:
+    """The same numbers, which nobody else can change."""
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
+        return fixed(np.array(value))
+    if isinstance(value, Mapping):
+        return dict(value)
+    return copy.deepcopy(value) if isinstance(value, (list, tuple)) else value
+
+
+def fixed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array that cannot be changed any more."""
+    values.setflags(write=False)
+    return values

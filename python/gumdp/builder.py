@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from . import _native
 from ._checks import number
 from .model import Model
 
@@ -94,7 +93,7 @@ class ModelBuilder:
             start[self._states[name]] = probability
         rows = sorted(self._rows)
         outcomes = [self._rows[row] for row in rows]
-        native = _native.Model(
+        parts = (
             list(self._states),
             list(self._actions),
             start,
@@ -104,7 +103,7 @@ class ModelBuilder:
             np.array([to for row in outcomes for to in row], dtype=np.int64),
             np.array([probability for row in outcomes for probability in row.values()], dtype=np.float64),
         )
-        return Model.__new__(Model)._take(native, {})
+        return Model.__new__(Model)._take(parts, {}, None)
 
     def __repr__(self) -> str:
         return f"ModelBuilder({len(self._states)} states, {len(self._actions)} actions, {len(self._rows)} transitions)"

@@ -21,8 +21,10 @@ from ._checks import (
     optional_count,
 )
 from ._policies import policy_of
-from .problem import Problem
+from .planning import Agent
+from .problem import Problem, native_of
 from .risks import RiskLike, spec_of
+from .solving import Solution
 
 __all__ = ["Distribution", "Samples", "compare", "evaluate", "exact_distribution"]
 
@@ -147,10 +149,10 @@ class Distribution:
 def evaluate(
     problem: Problem,
     policy: Any = "auto",
-    risk: RiskLike = 0.0,
+    risk: RiskLike | None = None,
     *,
     runs: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     simulations: int | None = None,
     time_limit: float | None = None,
     max_states: int | None = None,
@@ -161,18 +163,22 @@ def evaluate(
     Parameters
     ----------
     problem : Problem
-    policy : str, Solution, array_like, sequence or path
+    policy : str, Planner, Agent, Solution, callable, array_like, sequence or path
         "auto" (the exact optimum if it is soon found, else the planner), "planner", "paper" (the published planner),
-        "exact", "uniform", the name of one of the problem's scripts; a :class:`Solution`; probabilities of shape (S, A) or
-        (H, S, A); a list of actions, one for each time; the path of a table (.csv).
-    risk : Risk, float or str
-        What planners minimise, and what :meth:`Samples.summary` shows.
+        "exact", "uniform", the name of one of the problem's scripts; a :class:`Planner` with its settings, which stays as it
+        is; a :class:`Solution` or its agent; a function ``policy(state, time, features) -> action`` of a state's number, the
+        time and the read-only features of the occupancy so far (slow: each action is a call of Python); an array with the
+        probabilities of actions, of shape (S, A) or (H, S, A), or whole numbers of actions, of shape (S,) or (H, S); a list
+        of actions, one for each time; the path of a table (.csv).
+    risk : Risk, float or str, optional
+        What planners minimise, and what :meth:`Samples.summary` shows. By default that of the planner, agent or solution, else
+        the mean.
     runs : int, optional
         Number of episodes; the task's by default.
-    seed : int
-        Run k depends on (seed, k) only.
+    seed : int, optional
+        Run k depends on (seed, k) only. By default that of the planner or agent, else 0.
     simulations, time_limit
-        As for :class:`Planner`.
+        As for :class:`Planner`, for policies that are named.
     max_states : int, optional
         Limit for "exact".
     threads : int, optional
@@ -186,7 +192,14 @@ def evaluate(
     (1000, 20)
     >>> bool(np.isclose(samples.summary()["mean"], samples.costs.mean()))
     True
+    >>> gumdp.evaluate(gumdp.tasks["rooms"], lambda state, time, features: time % 2, runs=10)
+    Samples(10 episodes of 'rooms', mean 0.666673, function <lambda>)
     """
+    native_of(problem)
+    if risk is None:
+        risk = policy.risk if isinstance(policy, (Agent, Solution)) else 0.0
+    if seed is None:
+        seed = policy._native.progress()[0] if isinstance(policy, Agent) else 0
     measure = spec_of(risk)
     chosen_seed = count("seed", seed, 0, HIGHEST_SEED)
     chosen_runs = problem.runs if runs is None else count("runs", runs, 1, MOST_RUNS)
@@ -201,7 +214,7 @@ def evaluate(
 def exact_distribution(
     problem: Problem, policy: Any, *, max_states: int | None = None, threads: int | None = None
 ) -> Distribution:
-    """The exact law of the cost under a policy that knows the probabilities of its actions: any but a planner.
+    """The exact law of the cost under a policy that knows the probabilities of its actions: any but planners and functions.
 
     Examples
     --------
@@ -221,7 +234,7 @@ def exact_distribution(
 def compare(
     problem: Problem,
     policies: Mapping[str, Any] | Sequence[str] = ("planner", "paper", "uniform"),
-    risk: RiskLike = 0.0,
+    risk: RiskLike | None = None,
     **settings: Any,
 ) -> dict[str, Samples]:
     """Plays several policies with the same luck: run k of each meets the same random numbers of the environment.
@@ -231,7 +244,7 @@ def compare(
     problem : Problem
     policies : mapping of names to policies, or sequence of names
         Each as in :func:`evaluate`.
-    risk : Risk, float or str
+    risk : Risk, float or str, optional
     **settings
         Those of :func:`evaluate`.
 

@@ -11,7 +11,7 @@ import numpy as np
 from . import _native
 from ._checks import MOST_STATES, MOST_THREADS, Floats, Ints, array, optional_count
 from .evaluation import Distribution, exact_distribution
-from .problem import Problem
+from .problem import Problem, native_of
 from .risks import Cvar, Erm, Evar, Risk, Worst
 from .solving import solve
 
@@ -26,10 +26,10 @@ class Change:
 
     before: int
     after: int
-    beta: float | None
-    """The β from which on the later one is better; None if it is only known to lie between two levels."""
-    level: float
-    """The first level that is not before the change."""
+    level: float | None
+    """The level, β for erm, from which on the later one is better; None if it is only known to lie between two levels."""
+    next_level: float
+    """The first of the frontier's levels that is not before the change."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -76,21 +76,20 @@ class Frontier:
             from matplotlib import pyplot
 
             axes = pyplot.subplots()[1]
-        entropic = self.measure == "erm"
-        finite = np.isfinite(self.levels)
-        levels = self.levels[finite]
+        changes = [change.level for change in self.changes if change.level is not None and np.isfinite(change.level)]
+        places, linear, ticks = _places(self.levels, np.array(changes))
         curves = (("worst", self.worst, "0.75"), ("CVaR 0.95", self.cvar, "0.45"), ("mean", self.mean, "0"))
         for name, values, shade in curves:
-            axes.plot(levels, values[finite], drawstyle="steps-post", color=shade, label=name)
-        axes.plot(levels, self.risk[finite], color="tab:blue", linestyle="--", label=f"{self.measure}, minimised")
-        for change in self.changes:
-            if change.beta is not None and np.isfinite(change.beta):
-                axes.axvline(change.beta, color="tab:blue", linestyle=":", linewidth=0.8)
-        positive = np.abs(levels[levels != 0])
-        if entropic and positive.size:
-            axes.set_xscale("symlog", linthresh=positive.min())
-        axes.set_xlim(levels.min(), levels.max())
-        axes.set_xlabel("β" if entropic else "level")
+            axes.plot(places, values, drawstyle="steps-post", color=shade, label=name)
+        axes.plot(places, self.risk, color="tab:blue", linestyle="--", label=f"{self.measure}, minimised")
+        for level in changes:
+            axes.axvline(level, color="tab:blue", linestyle=":", linewidth=0.8)
+        if self.measure == "erm":
+            axes.set_xscale("symlog", linthresh=linear)
+            axes.set_xticks(list(ticks), labels=list(ticks.values()))
+            axes.minorticks_off()
+        axes.set_xlim(places.min(), places.max())
+        axes.set_xlabel("β" if self.measure == "erm" else "level")
         axes.set_ylabel("cost f(d)")
         axes.set_title(f"{self.problem.name}: optimal behaviour by attitude to risk")
         axes.legend(frameon=False)
@@ -138,8 +137,7 @@ def frontier(
     >>> bool((found.mean <= found.risk + 1e-9).all()), bool((found.worst[1:] <= found.worst[:-1] + 1e-9).all())
     (True, True)
     """
-    if not isinstance(problem, Problem):
-        raise TypeError(f"problem is {problem!r}; it must be a gumdp.Problem")
+    native = native_of(problem)
     if risk not in MEASURES:
         raise ValueError(f"risk is {risk!r}; it must be one of {', '.join(MEASURES)}")
     limit = optional_count("max_states", max_states, 1, MOST_STATES)
@@ -148,7 +146,7 @@ def frontier(
     if swept.size < 2:
         raise ValueError(f"levels holds {swept.size} different levels; at least two are needed")
     measures = [MEASURES[risk](float(level)).spec for level in swept]
-    points, behaviours, changes, complete = _native.frontier(problem._native, measures, limit, workers)
+    points, behaviours, changes, complete = _native.frontier(native, measures, limit, workers)
     return Frontier(
         problem,
         risk,
@@ -157,7 +155,7 @@ def frontier(
         np.array([number for _, number in points], dtype=np.int64),
         [Distribution(values, probabilities) for values, probabilities, _ in behaviours],
         [visits for _, _, visits in behaviours],
-        [Change(before, after, beta, float(swept[point])) for before, after, beta, point in changes],
+        [Change(before, after, level, float(swept[point])) for before, after, level, point in changes],
         complete,
     )
 
@@ -168,3 +166,24 @@ def _usual(problem: Problem, risk: str, limit: int | None, threads: int | None) 
     neutral = exact_distribution(problem, solve(problem, 0.0, max_states=limit, threads=threads), max_states=limit)
     spread = float(neutral.values[-1] - neutral.values[0]) or 1.0
     return np.concatenate([[0.0], np.geomspace(0.1, 1000.0, 48) / spread, [np.inf]])
+
+
+def _places(levels: Floats, changes: Floats) -> tuple[Floats, float, dict[float, str]]:
+    """Where levels are drawn, infinite ones beside the others; where the scale begins to be logarithmic; ticks apart."""
+    known = np.append(levels, changes)
+    sizes = np.abs(known[np.isfinite(known) & (known != 0)])
+    low, high = (float(sizes.min()), float(sizes.max())) if sizes.size else (1.0, 1.0)
+    edge = 10 * high
+    places = np.clip(levels, -edge, edge)
+
+    def on_axis(level: float) -> float:
+        return float(np.sign(level) * (1 + np.log10(abs(level) / low))) if level else 0.0
+
+    apart = 0.1 * (on_axis(places[-1]) - on_axis(places[0]))
+    ticks = {sign * edge: name for sign, name in ((1, "∞"), (-1, "−∞")) if sign * np.inf in levels}
+    powers = 10.0 ** np.arange(np.ceil(np.log10(low) - 1e-9), np.floor(np.log10(high) + 1e-9) + 1)
+    for tick in (0.0, *(sign * float(power) for power in powers for sign in (1, -1))):
+        free = all(abs(on_axis(tick) - on_axis(other)) >= apart for other in ticks)
+        if places[0] <= tick <= places[-1] and free:
+            ticks[tick] = f"{tick:g}"
+    return places, low, ticks

@@ -1,9 +1,9 @@
 """Gymnasium environments of problems: any RL library can train on risk-aware general-utility tasks.
 
-Importing this module registers ``gumdp/<task>-v0`` for every built-in task.
+Importing this module registers ``gumdp/<task>-v0`` for every built-in task; Gymnasium does that itself if the name says so.
 
->>> import gymnasium, gumdp.gymnasium
->>> env = gymnasium.make("gumdp/rooms-v0")
+>>> import gymnasium
+>>> env = gymnasium.make("gumdp.gymnasium:gumdp/rooms-v0")
 >>> observation, info = env.reset(seed=0)
 >>> sorted(observation)
 ['features', 'state', 'time']
@@ -19,7 +19,7 @@ from gymnasium import spaces
 
 from . import _native
 from ._checks import Floats
-from .problem import Problem, tasks
+from .problem import Problem, native_of, tasks
 
 __all__ = ["OccupancyEnv"]
 
@@ -42,6 +42,7 @@ class OccupancyEnv(gymnasium.Env[dict[str, Any], Any]):
     def __init__(self, problem: Problem | str, render_mode: str | None = None) -> None:
         self.problem = tasks[problem] if isinstance(problem, str) else problem
         self.render_mode = render_mode
+        low, high = native_of(self.problem).feature_bounds()
         model = self.problem.model
         self._first, self._successors, self._probabilities = model._native.rows()
         self._mask = np.zeros((len(model.states), len(model.actions)), dtype=np.int8)
@@ -50,12 +51,13 @@ class OccupancyEnv(gymnasium.Env[dict[str, Any], Any]):
         self._pair[model.pair_states, model.pair_actions] = np.arange(model.pair_count)
         self._initial = model.initial
         self._walk: _native.Walk | None = None
-        features = _native.Walk(self.problem._native, 0).features().size
+        # Sums are rounded.
+        slack = 1e-9 * (1 + np.abs(low) + np.abs(high))
         self.action_space = spaces.Discrete(len(model.actions))
         self.observation_space = spaces.Dict(
             {
                 "state": spaces.Discrete(len(model.states)),
-                "features": spaces.Box(-np.inf, np.inf, shape=(features,), dtype=np.float64),
+                "features": spaces.Box(low - slack, high + slack, dtype=np.float64),
                 "time": spaces.Discrete(self.problem.horizon + 1),
             }
         )
@@ -82,6 +84,17 @@ class OccupancyEnv(gymnasium.Env[dict[str, Any], Any]):
         observation, info = self._observe(walk)
         over = observation["time"] == self.problem.horizon
         return observation, -walk.cost() if over else 0.0, over, False, info
+
+    def __getstate__(self) -> dict[str, Any]:
+        walk = self._walk
+        return {**self.__dict__, "_walk": None if walk is None else (*walk.place(), walk.features())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state
+        if state["_walk"] is not None:
+            time, place, features = state["_walk"]
+            self._walk = _native.Walk(self.problem._native, place)
+            self._walk.resume(time, place, features)
 
     def _draw(self, outcomes: Any, probabilities: Floats) -> int:
         cumulative = np.cumsum(probabilities)

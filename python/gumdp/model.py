@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _native
-from ._checks import Floats, Ints, array, number
+from ._checks import Floats, Ints, array, fixed, number
 from ._native import Model as NativeModel
 from ._native import Problem as NativeProblem
+from ._tables import Observations, Table
 
 if TYPE_CHECKING:
     from .builder import ModelBuilder
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["Model"]
 
 PathLike = str | os.PathLike[str]
+
+# Names of states and actions, initial probabilities, and the transitions: what the native half makes a model of.
+Parts = tuple[list[str], list[str], Floats, Ints, Ints, Ints, Ints, Floats]
 
 
 class Model:
@@ -50,10 +53,13 @@ class Model:
     ValueError: state "s0", action "a0": the probabilities sum to 0.5; they must sum to 1 within 1e-9
     """
 
-    __slots__ = ("_native", "_pairs", "costs")
+    __slots__ = ("_native", "_observations", "_pairs", "_source", "costs")
 
     _native: NativeModel
     _pairs: tuple[Ints, Ints]
+    _observations: Observations | None
+    # What it was made of, unless the model gives the same again.
+    _source: Parts | NativeProblem | None
     costs: dict[str, Floats]
     """Costs by name, one number for each pair, if the model was imported with rewards."""
 
@@ -65,25 +71,41 @@ class Model:
         states: Sequence[str] | None = None,
         actions: Sequence[str] | None = None,
     ) -> None:
-        row_states, row_actions, first, successors, probabilities, shape = _rows(P)
-        action_count, state_count = shape
+        rows, (action_count, state_count) = _rows(P)
         state_names = _names("states", states, "s", state_count)
         action_names = _names("actions", actions, "a", action_count)
         start = _initial(initial, state_names)
-        native = _native.Model(
-            state_names, action_names, start, row_states, row_actions, first, successors, probabilities
-        )
-        self._take(native, {})
+        try:
+            self._take((state_names, action_names, start, *rows), {}, None)
+        except ValueError as error:
+            raise ValueError(f"{error}{_hint(P)}" if "sum to" in str(error) else str(error)) from None
 
-    def _take(self, native: NativeModel, costs: dict[str, Floats]) -> Model:
-        self._native = native
-        self._pairs = native.pairs()
-        self.costs = costs
+    def _take(
+        self, source: Parts | NativeProblem, costs: dict[str, Floats], observations: Observations | None
+    ) -> Model:
+        self._native = source.model() if isinstance(source, NativeProblem) else _native.Model(*source)
+        self._pairs = self._native.pairs()
+        self._source, self._observations, self.costs = source, observations, costs
+        if isinstance(source, tuple):
+            # Rows are divided by their sums. Where that changed nothing, the arrays need not be kept.
+            if all(map(np.array_equal, self._parts()[2:], source[2:])):
+                self._source = None
+        for values in (*self._pairs, *costs.values()):
+            fixed(values)
         return self
 
     @classmethod
-    def _of(cls, problem: NativeProblem) -> Model:
-        return cls.__new__(cls)._take(problem.model(), dict(problem.costs()))
+    def _of(cls, problem: NativeProblem, table: Table | None = None) -> Model:
+        observations = None if table is None else table.observations(problem.model().states())
+        return cls.__new__(cls)._take(problem, dict(problem.costs()), observations)
+
+    def _parts(self) -> Parts:
+        native = self._native
+        return (native.states(), native.actions(), native.initial(), *native.pairs(), *native.rows())
+
+    def __reduce__(self) -> Any:
+        made_of = self._source.source() if isinstance(self._source, NativeProblem) else self._source
+        return _again, (made_of or self._parts(), self.costs, self._observations)
 
     @staticmethod
     def builder(actions: Sequence[str] = ()) -> ModelBuilder:
@@ -107,7 +129,27 @@ class Model:
         initial : array_like, optional
             The probability of each state to be the first; by default the environment's ``initial_state_distrib``.
         """
-        return cls._of(_native.Problem.parse("gymnasium.json", gymnasium_json(env, initial)))
+        table = Table(env, initial)
+        return cls._of(_native.Problem.parse("gymnasium.json", table.text), table)
+
+    def state_of(self, observation: int, reward: float = 0.0, terminated: bool = False) -> int:
+        """The number of the state that an environment is in, for a model of that environment.
+
+        It is the observation itself, but for two cases: an episode that terminated may be in the state ``terminated``, and
+        in a problem with ``rewards="split"`` the state depends on the reward that led to it.
+
+        Parameters
+        ----------
+        observation : int
+            What ``env.reset`` or ``env.step`` returned.
+        reward : float
+            The reward of that step.
+        terminated : bool
+            Whether the episode ended with that step.
+        """
+        if self._observations is None:
+            raise ValueError("the model is not one of a Gymnasium environment; its states are numbers and names")
+        return self._observations.state(observation, reward, terminated)
 
     @classmethod
     def from_file(cls, path: PathLike) -> Model:
@@ -203,25 +245,10 @@ class Model:
         return f"Model({states} states, {actions} actions, {transitions} transitions)"
 
 
-def gymnasium_json(env: Any, initial: Any) -> str:
-    """The table of an environment as a file of the library's would have it."""
-    table = getattr(getattr(env, "unwrapped", env), "P", None)
-    if not isinstance(table, (Mapping, Sequence)):
-        raise TypeError(f"{env!r} has no table P of transitions")
-    if initial is None:
-        initial = getattr(getattr(env, "unwrapped", env), "initial_state_distrib", None)
-    by_state = table.items() if isinstance(table, Mapping) else enumerate(table)
-    rows = {
-        int(state): {
-            int(action): [[float(p), int(to), float(reward), bool(end)] for p, to, reward, end in outcomes]
-            for action, outcomes in (by_action.items() if isinstance(by_action, Mapping) else enumerate(by_action))
-        }
-        for state, by_action in by_state
-    }
-    text: dict[str, Any] = {"P": rows}
-    if initial is not None:
-        text["initial"] = array("initial", initial).tolist()
-    return json.dumps(text)
+def _again(made_of: Any, costs: dict[str, Floats], observations: Observations | None) -> Model:
+    """The model that was pickled."""
+    source = _native.Problem.parse(*made_of) if len(made_of) == 2 else made_of
+    return Model.__new__(Model)._take(source, costs, observations)
 
 
 def write(problem: NativeProblem, path: PathLike) -> list[str]:
@@ -270,9 +297,19 @@ def _initial(initial: Any, states: list[str]) -> Floats:
     return start
 
 
-def _rows(P: Any) -> tuple[Ints, Ints, Ints, Ints, Floats, tuple[int, int]]:
+def _rows(P: Any) -> tuple[tuple[Ints, Ints, Ints, Ints, Floats], tuple[int, int]]:
     """The transitions of all pairs, sorted by state and action, and the numbers of actions and states."""
-    if not isinstance(P, np.ndarray) and any(hasattr(matrix, "tocoo") for matrix in P):
+    if hasattr(P, "tocoo"):
+        raise TypeError("P is one sparse matrix; it must be a list with one for each action")
+    if not isinstance(P, Sequence) and not hasattr(P, "__array__"):
+        raise TypeError(
+            f"P is {P!r}; it must be an array of shape (actions, states, states) or a list of sparse matrices"
+        )
+    sparse = [hasattr(matrix, "tocoo") for matrix in P] if isinstance(P, Sequence) else []
+    if any(sparse):
+        if not all(sparse):
+            other = sparse.index(False)
+            raise TypeError(f"P[{other}] is of type {type(P[other]).__name__}; all matrices must be sparse, or none")
         shapes = [matrix.shape for matrix in P]
         square = all(len(shape) == 2 and shape[0] == shape[1] == shapes[0][0] for shape in shapes)
         if not square:
@@ -298,11 +335,20 @@ def _rows(P: Any) -> tuple[Ints, Ints, Ints, Ints, Floats, tuple[int, int]]:
     pair = state * max(counts[0], 1) + action
     first = np.flatnonzero(np.diff(pair, prepend=-1))
     bounds = np.append(first, pair.size).astype(np.int64)
-    return (
+    rows = (
         np.ascontiguousarray(state[first], dtype=np.int64),
         np.ascontiguousarray(action[first], dtype=np.int64),
         bounds,
         np.ascontiguousarray(to, dtype=np.int64),
         probability,
-        counts,
     )
+    return rows, counts
+
+
+def _hint(P: Any) -> str:
+    """What to do if rows do not sum to 1 because their numbers are too coarse."""
+    for part in (P, *(P if isinstance(P, Sequence) else ())):
+        kind = getattr(part, "dtype", np.dtype(float))
+        if kind in (np.float32, np.float16):
+            return f" (hint: numbers of type {kind} are too coarse; P = P.astype(float), then P / P.sum(axis=-1, keepdims=True))"
+    return ""

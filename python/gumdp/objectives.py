@@ -5,21 +5,31 @@ They are small values that know no model yet. They print well and compose: ``0.5
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from . import _native
-from ._checks import Floats, array, number
+from ._checks import Floats, array, number, own
 from .model import Model
 
-__all__ = ["Entropy", "Expression", "Function", "Imitation", "Linear", "MultiObjective", "Objective", "Sum"]
+__all__ = ["Entropy", "Expression", "Imitation", "Linear", "MultiObjective", "Objective", "Sum"]
 
 
 class Objective:
-    """A function of the occupancy. Objectives can be added, and multiplied by and added to numbers."""
+    """A function of the occupancy. Objectives can be added, and added to, multiplied and divided by numbers."""
+
+    # Whether its text may be a sum.
+    _is_sum = False
+
+    def __post_init__(self) -> None:
+        # Whoever made the objective may change the arrays later.
+        for part in fields(self):  # type: ignore[arg-type]
+            object.__setattr__(self, part.name, own(getattr(self, part.name)))
+
+    def __reduce__(self) -> Any:
+        return type(self), tuple(getattr(self, part.name) for part in fields(self))  # type: ignore[arg-type]
 
     def build(self, model: Model) -> _native.Objective:
         """The objective for one model."""
@@ -64,6 +74,13 @@ class Objective:
 
     __rmul__ = __mul__
 
+    def __truediv__(self, divisor: float) -> Sum:
+        if isinstance(divisor, Objective):
+            raise TypeError("objectives cannot be divided by each other; Expression() can")
+        by = number("the divisor", divisor)
+        terms, constant = self._terms()
+        return Sum(tuple((weight / by, term) for weight, term in terms), constant / by)
+
     def __neg__(self) -> Sum:
         return self * -1.0
 
@@ -85,6 +102,9 @@ class Sum(Objective):
     terms: tuple[tuple[float, Objective], ...]
     constant: float = 0.0
 
+    def __post_init__(self) -> None:
+        """Nothing in it can be changed."""
+
     def build(self, model: Model) -> _native.Objective:
         """The objective for one model."""
         built = [term.build(model).scaled(weight) for weight, term in self.terms]
@@ -100,9 +120,10 @@ class Sum(Objective):
         text = ""
         for weight, term in self.terms:
             sign = ("-" if weight < 0 else "") if not text else (" - " if weight < 0 else " + ")
-            text += sign + (repr(term) if abs(weight) == 1 else f"{abs(weight):g}*{term!r}")
+            shown = f"({term!r})" if term._is_sum else repr(term)
+            text += sign + (shown if abs(weight) == 1 else f"{_digits(abs(weight))}*{shown}")
         if self.constant:
-            text += f" {'-' if self.constant < 0 else '+'} {abs(self.constant):g}"
+            text += f" {'-' if self.constant < 0 else '+'} {_digits(abs(self.constant))}"
         return text
 
 
@@ -155,7 +176,7 @@ class Entropy(Objective):
 
     def __repr__(self) -> str:
         parts = [] if _is("states", self.over) else [f"over={_short(self.over)}"]
-        return f"Entropy({', '.join(parts + ([f'epsilon={self.epsilon:g}'] if self.epsilon else []))})"
+        return f"Entropy({', '.join(parts + ([f'epsilon={self.epsilon!r}'] if self.epsilon else []))})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -194,7 +215,8 @@ class Imitation(Objective):
         )
 
     def __repr__(self) -> str:
-        return f"Imitation({_short(self.target)}, distance={self.distance!r}, over={_short(self.over)})"
+        smoothing = f", epsilon={self.epsilon!r}" if self.epsilon else ""
+        return f"Imitation({_short(self.target)}, distance={self.distance!r}, over={_short(self.over)}{smoothing})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -208,7 +230,7 @@ class MultiObjective(Objective):
     combine : {"maximum", "minimum", "sum", "power"}
         The largest, the smallest, Σ w_i z_i, or Σ w_i sign(z_i)|z_i|^p_i.
     weights, powers : sequence of float, optional
-        1 each by default.
+        1 each by default. Weights are for "sum" and "power", powers for "power".
 
     >>> import numpy as np
     >>> MultiObjective([[1.0, 0.0], [0.0, 1.0]]).value(Model([np.eye(2)]), [0.25, 0.75])
@@ -222,6 +244,10 @@ class MultiObjective(Objective):
 
     def build(self, model: Model) -> _native.Objective:
         """The objective for one model."""
+        if self.weights is not None and self.combine not in ("sum", "power"):
+            raise ValueError(f'weights are for combine="sum" and "power", not {self.combine!r}; multiply the costs instead')
+        if self.powers is not None and self.combine != "power":
+            raise ValueError(f'powers are for combine="power", not {self.combine!r}')
         costs = [model.vector(cost, f"costs[{k}]") for k, cost in enumerate(self.costs)]
         ones = [1.0] * len(costs)
         weights = ones if self.weights is None else array("weights", self.weights).ravel().tolist()
@@ -229,7 +255,10 @@ class MultiObjective(Objective):
         return _native.Objective.several(self.combine, costs, weights, powers)
 
     def __repr__(self) -> str:
-        return f"MultiObjective({len(self.costs)} costs, combine={self.combine!r})"
+        given = {"combine": repr(self.combine), "weights": self.weights, "powers": self.powers}
+        parts = [f"{name}={part if name == 'combine' else _short(part)}" for name, part in given.items() if part is not None]
+        costs = ", ".join(map(_short, self.costs))
+        return f"MultiObjective([{costs}], {', '.join(parts)})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -263,6 +292,9 @@ class Expression(Objective):
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "inputs", named)
 
+    def __reduce__(self) -> Any:
+        return _expression_again, (self.text, self.inputs)
+
     def build(self, model: Model) -> _native.Objective:
         """The objective for one model."""
         return _native.Objective.formula(self.text, [(name, part.build(model)) for name, part in self.inputs.items()])
@@ -271,62 +303,9 @@ class Expression(Objective):
         return f"Expression({', '.join([repr(self.text)] + [f'{name}={part!r}' for name, part in self.inputs.items()])})"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Function(Objective):
-    """Any Python function f(d) of the occupancy. ``Problem(model, f)`` is enough where no bounds are needed.
-
-    It is slower than all others by far, because Python is asked for each value, and exact solvers see every state-action pair. If
-    it raises, that exception arrives where planning, solving or playing was asked for.
-
-    Parameters
-    ----------
-    f : callable
-        Gets d as a read-only array of shape (S, A) that sums to 1, and returns a finite float. Planners also ask about the
-        occupancy of an episode that is under way, scaled up to 1. It may be called from several threads, one at a time.
-    bounds : (float, float), optional
-        No value is lower or higher; one that is raises a ValueError.
-
-    >>> import numpy as np, gumdp
-    >>> model = gumdp.Model([np.eye(2), np.eye(2)[::-1]])
-    >>> def uneven(d):
-    ...     return abs(d[0].sum() - d[1].sum())
-    >>> problem = gumdp.Problem(model, uneven, discount=1.0, horizon=4)
-    >>> gumdp.solve(problem).value
-    0.0
-    """
-
-    f: Callable[[Floats], float]
-    bounds: tuple[float, float] | None = None
-
-    def __post_init__(self) -> None:
-        if not callable(self.f):
-            raise TypeError(f"the objective is {self.f!r}; it must be a function")
-
-    def build(self, model: Model) -> _native.Objective:
-        """The objective for one model."""
-        try:
-            low, high = (-np.inf, np.inf) if self.bounds is None else self.bounds
-        except (TypeError, ValueError):
-            raise TypeError(f"bounds is {self.bounds!r}; it must be two numbers") from None
-        return _native.Objective.function(model._native, self.f, number("bounds[0]", low), number("bounds[1]", high))
-
-    def __repr__(self) -> str:
-        name = getattr(self.f, "__name__", repr(self.f))
-        return f"Function({name}{'' if self.bounds is None else f', bounds={self.bounds}'})"
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Given(Objective):
-    """The objective of a task or a file, which is for its own model only."""
-
-    native: _native.Objective
-
-    def build(self, model: Model) -> _native.Objective:
-        """The objective, if the model has as many pairs."""
-        return self.native
-
-    def __repr__(self) -> str:
-        return str(self.native)
+def _expression_again(text: str, inputs: dict[str, Objective]) -> Expression:
+    """The expression that was pickled."""
+    return Expression(text, **inputs)
 
 
 def _occupancy(model: Model, occupancy: Any) -> Floats:
@@ -350,6 +329,10 @@ def _cells(model: Model, over: Any) -> tuple[str, list[int] | None]:
     if cells.size and cells.max() >= 2**31:
         raise ValueError("cell numbers must be below 2147483648")
     return "cells", [int(cell) for cell in np.unique(cells, return_inverse=True)[1].ravel()[model.pair_states]]
+
+
+def _digits(value: float) -> str:
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
 def _short(value: Any) -> str:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _native
-from ._checks import HIGHEST_SEED, MOST_SIMULATIONS, count, number, optional_count
-from .problem import Problem
+from ._checks import HIGHEST_SEED, budget, count
+from ._native import Agent as NativeAgent
+from ._native import Policy as NativePolicy
+from .problem import Problem, native_of
 from .risks import RiskLike, spec_of
+
+if TYPE_CHECKING:
+    from .solving import Solution
 
 __all__ = ["Agent", "Decision", "Planner"]
 
@@ -34,13 +40,35 @@ def reasons_of(*columns: npt.NDArray[Any]) -> npt.NDArray[np.void]:
     return reasons
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """What a pickled decision was."""
+
+    action: int
+    action_name: str
+    estimate: float
+    simulations: int
+    seconds: float
+    stopped: str
+    columns: Any
+
+    def reasons(self) -> Any:
+        """The columns of :data:`REASON`."""
+        return self.columns
+
+
 class Decision:
     """What :meth:`Agent.act` decided, and why."""
 
     __slots__ = ("_native",)
 
-    def __init__(self, native: _native.Decision) -> None:
+    def __init__(self, native: _native.Decision | Recorded) -> None:
         self._native = native
+
+    def __reduce__(self) -> Any:
+        own = self._native
+        values = (own.action, own.action_name, own.estimate, own.simulations, own.seconds, own.stopped)
+        return Decision, (Recorded(*values, own.reasons()),)
 
     @property
     def action(self) -> int:
@@ -87,20 +115,51 @@ class Decision:
         return f"Decision({self.action_name!r}, estimate={self.estimate:.6g}, simulations={self.simulations})"
 
 
-class Agent:
+class Playing:
+    """Where an episode is, of anyone who plays it step by step."""
+
+    __slots__ = ()
+
+    _native: _native.Agent | _native.SimulatorAgent
+
+    @property
+    def time(self) -> int:
+        """Number of steps of this episode so far; the horizon if it is over."""
+        return self._native.time()
+
+    @property
+    def cost(self) -> float | None:
+        """f of what has happened so far: the cost of the episode at its end; None before the first decision."""
+        return self._native.cost()
+
+
+class Agent(Playing):
     """Acts in a world outside, such as a Gymnasium environment; see :meth:`Solution.policy` and :class:`Planner`.
 
     Episode k, counted from 0, draws the random numbers of run k of :func:`evaluate` and of the command line.
     """
 
-    __slots__ = ("_native", "_policy", "problem")
+    __slots__ = ("_native", "_policy", "_solution", "problem", "risk")
 
+    _native: NativeAgent
     problem: Problem
+    risk: str
 
-    def __init__(self, problem: Problem, policy: _native.Policy, seed: int) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        policy: NativePolicy,
+        risk: str,
+        seed: int,
+        *,
+        episode: int = 0,
+        solution: Solution | None = None,
+    ) -> None:
         self.problem = problem
+        self.risk = risk
         self._policy = policy
-        self._native = _native.Agent(problem._native, policy, count("seed", seed, 0, HIGHEST_SEED))
+        self._solution = solution
+        self._native = _native.Agent(problem._native, policy, count("seed", seed, 0, HIGHEST_SEED), episode)
 
     def act(self, state: int | str) -> Decision:
         """Decides what to do in a state: where the episode begins, or where :meth:`observe` said it is."""
@@ -114,21 +173,23 @@ class Agent:
         """Begins another episode. Nothing happens if the episode has no decision yet."""
         self._native.reset()
 
-    @property
-    def time(self) -> int:
-        """Number of steps of this episode so far."""
-        return self._native.time()
-
-    @property
-    def cost(self) -> float | None:
-        """f of the occupancy so far: the cost of the episode at the horizon; None before the first decision."""
-        return self._native.cost()
+    def _seed_and_episode(self) -> tuple[int, int]:
+        """What another one needs to go on from here, which is possible between episodes."""
+        seed, episode, begun = self._native.progress()
+        if begun:
+            raise TypeError(f"a {type(self).__name__} in the middle of an episode cannot be copied or pickled; reset() it")
+        return seed, episode
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.problem.name!r}, {self._policy.what}, time={self.time})"
 
     def __reduce__(self) -> Any:
-        raise TypeError(f"{type(self).__name__} objects cannot be pickled; make one in each process")
+        return _agent_again, (self._solution, *self._seed_and_episode())
+
+
+def _agent_again(solution: Solution, seed: int, episode: int) -> Agent:
+    """The agent that was pickled."""
+    return solution._agent(seed, episode)
 
 
 class Planner(Agent):
@@ -138,7 +199,8 @@ class Planner(Agent):
     ----------
     problem : Problem
     risk : Risk, float or str
-        A measure such as ``Cvar(0.95)``, a β, or text such as ``"cvar:0.95"``.
+        A measure such as ``Cvar(0.95)``, a β, or text such as ``"cvar:0.95"``. Measures other than Erm play some 900 pilot
+        episodes first, which takes long if the objective is a function of Python.
     simulations : int, optional
         For each decision; the task's by default.
     time_limit : float, optional
@@ -159,7 +221,7 @@ class Planner(Agent):
     1
     """
 
-    __slots__ = ("risk",)
+    __slots__ = ("_settings",)
 
     def __init__(
         self,
@@ -171,20 +233,14 @@ class Planner(Agent):
         preset: str = "default",
         seed: int = 0,
     ) -> None:
-        if not isinstance(problem, Problem):
-            raise TypeError(f"problem is {problem!r}; it must be a gumdp.Problem")
-        self.risk = spec_of(risk)
-        policy = _native.Policy.planner(
-            problem._native,
-            self.risk,
-            preset,
-            optional_count("simulations", simulations, 1, MOST_SIMULATIONS),
-            None if time_limit is None else number("time_limit", time_limit),
-            count("seed", seed, 0, HIGHEST_SEED),
-            None,
-            False,
-        )
-        super().__init__(problem, policy, seed)
+        self._settings = (*budget(simulations, time_limit), preset)
+        self._make(problem, spec_of(risk), count("seed", seed, 0, HIGHEST_SEED), 0)
+
+    def _make(self, problem: Problem, risk: str, seed: int, episode: int) -> Planner:
+        most, seconds, preset = self._settings
+        policy = _native.Policy.planner(native_of(problem), risk, preset, most, seconds, seed, None, False)
+        super().__init__(problem, policy, risk, seed, episode=episode)
+        return self
 
     @property
     def outer(self) -> str | None:
@@ -193,3 +249,13 @@ class Planner(Agent):
 
     def __repr__(self) -> str:
         return f"Planner({self.problem.name!r}, {self.risk!r}, time={self.time})"
+
+    def __reduce__(self) -> Any:
+        return _planner_again, (self.problem, self.risk, self._settings, *self._seed_and_episode())
+
+
+def _planner_again(problem: Problem, risk: str, settings: Any, seed: int, episode: int) -> Planner:
+    """The planner that was pickled."""
+    planner = Planner.__new__(Planner)
+    planner._settings = settings
+    return planner._make(problem, risk, seed, episode)

@@ -9,8 +9,10 @@ from typing import Any
 from . import _native
 from ._checks import Floats, count, number
 from ._native import Problem as NativeProblem
-from .model import Model, PathLike, gymnasium_json, write
-from .objectives import Function, Given, Objective
+from ._tables import Observations, Table
+from .functions import Function, Given
+from .model import Model, PathLike, write
+from .objectives import Objective
 
 __all__ = ["Problem", "tasks"]
 
@@ -81,12 +83,18 @@ class Problem:
         self.model, self.objective = model, objective
 
     @classmethod
-    def _of(cls, native: NativeProblem) -> Problem:
+    def _of(cls, native: NativeProblem, table: Table | None = None) -> Problem:
         problem = cls.__new__(cls)
         problem._native = native
-        problem.model = Model._of(native)
-        problem.objective = Given(native.objective())
+        problem.model = Model._of(native, table)
+        problem.objective = Given(native)
         return problem
+
+    def __reduce__(self) -> Any:
+        source = self._native.source()
+        if source is None:
+            return _again, (self.model, self.objective, self.discount, self.horizon)
+        return _read_again, (*source, self.model._observations)
 
     @classmethod
     def from_file(cls, path: PathLike) -> Problem:
@@ -111,19 +119,22 @@ class Problem:
             average, is exact. With "expected", chance in a reward itself is averaged away, and no risk measure sees it.
         initial : array_like, optional
             As for :meth:`Model.from_gymnasium`.
+
+        See :meth:`Model.state_of` for a loop with the environment itself.
         """
+        table = Table(env, initial)
         settings = {
             "kind": "import",
             "format": "gymnasium",
             "discount": number("discount", discount),
             "horizon": count("horizon", horizon, 1, MOST_STEPS - 1),
             "rewards": rewards,
-            "text": gymnasium_json(env, initial),
+            "text": table.text,
         }
         # TOML writes numbers as Python does and strings as JSON does.
         texts = {name: json.dumps(value) if isinstance(value, str) else repr(value) for name, value in settings.items()}
         lines = [f"{name} = {text}" for name, text in texts.items()]
-        return cls._of(_native.Problem.parse("gymnasium.toml", "\n".join(lines)))
+        return cls._of(_native.Problem.parse("gymnasium.toml", "\n".join(lines)), table)
 
     def to_file(self, path: PathLike) -> list[str]:
         """Writes the problem as .csv, .drn or .toml; returns what the format cannot hold, such as an objective."""
@@ -183,6 +194,25 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"Problem({self.model!r}, {self.objective!r}, discount={self.discount:g}, horizon={self.horizon})"
+
+
+def _again(model: Model, objective: Objective, discount: float, horizon: int) -> Problem:
+    """The problem that was pickled."""
+    return Problem(model, objective, discount=discount, horizon=horizon)
+
+
+def _read_again(file: str, text: str, observations: Observations | None) -> Problem:
+    """The problem that was pickled, of a task or a file."""
+    problem = Problem._of(_native.Problem.parse(file, text))
+    problem.model._observations = observations
+    return problem
+
+
+def native_of(problem: Any) -> NativeProblem:
+    """The native half of what must be a problem."""
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem is {problem!r}; it must be a gumdp.Problem")
+    return problem._native
 
 
 class _Tasks(Mapping[str, Problem]):

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native
-from ._checks import HIGHEST_SEED, MOST_RUNS, MOST_SIMULATIONS, Floats, count, number, optional_count
-from .planning import reasons_of
+from ._checks import HIGHEST_SEED, MOST_RUNS, Floats, budget, count, number
+from .planning import Playing, reasons_of
 from .risks import RiskLike, spec_of
 
 __all__ = ["SimulatedDecision", "SimulatedProblem", "Simulator", "SimulatorPlanner"]
@@ -148,7 +148,7 @@ class SimulatedDecision:
     """What is known of each action, in the simulator's order: a structured array as that of :class:`Decision`."""
 
 
-class SimulatorPlanner:
+class SimulatorPlanner(Playing):
     """Plans in a simulator by the published ERM-MCTS, which needs samples only. Much slower than planning in a model.
 
     Parameters
@@ -165,7 +165,9 @@ class SimulatorPlanner:
     seed : int
     """
 
-    __slots__ = ("_episode", "_native", "_seed", "problem", "risk")
+    __slots__ = ("_native", "_settings", "problem", "risk")
+
+    _native: _native.SimulatorAgent
 
     def __init__(
         self,
@@ -179,28 +181,16 @@ class SimulatorPlanner:
     ) -> None:
         if not isinstance(problem, SimulatedProblem):
             raise TypeError(f"problem is {problem!r}; it must be a gumdp.SimulatedProblem")
-        self.problem = problem
-        self.risk = spec_of(risk)
-        limit = None if time_limit is None else number("time_limit", time_limit)
-        most = optional_count("simulations", simulations, 1, MOST_SIMULATIONS)
-        self._seed = count("seed", seed, 0, HIGHEST_SEED)
-        self._native = _native.SimulatorAgent(
-            problem.simulator,
-            problem.objective,
-            problem.features,
-            problem.discount,
-            problem.horizon,
-            self.risk,
-            500 if most is None and limit is None else most,
-            limit,
-            number("exploration", exploration),
-            self._seed,
-        )
-        self._episode = 0
-        self._begin()
+        most, limit = budget(simulations, time_limit)
+        most = 500 if most is None and limit is None else most
+        self.problem, self.risk = problem, spec_of(risk)
+        self._settings = (most, limit, number("exploration", exploration), count("seed", seed, 0, HIGHEST_SEED))
+        parts = (problem.simulator, problem.objective, problem.features, problem.discount, problem.horizon)
+        self._native = _native.SimulatorAgent(*parts, self.risk, *self._settings)
+        self._begin(0)
 
-    def _begin(self) -> None:
-        self._native.begin(np.random.default_rng([self._seed, self._episode]), self._episode)
+    def _begin(self, episode: int) -> None:
+        self._native.begin(np.random.default_rng([self._settings[-1], episode]), episode)
 
     def act(self, state: Hashable) -> SimulatedDecision:
         """Decides what to do in a state: where the episode begins, or where :meth:`observe` said it is."""
@@ -214,22 +204,24 @@ class SimulatorPlanner:
 
     def reset(self) -> None:
         """Begins another episode. Nothing happens if the episode has no decision yet."""
-        if self._native.features() is not None:
-            self._episode += 1
-            self._begin()
-
-    @property
-    def time(self) -> int:
-        """Number of steps of this episode so far; the horizon if it is over."""
-        return self._native.time()
-
-    @property
-    def cost(self) -> float | None:
-        """f of the sums of features so far: the cost of the episode at its end; None before the first decision."""
-        return self._native.cost()
+        _, episode, begun = self._native.progress()
+        if begun:
+            self._begin(episode + 1)
 
     def __repr__(self) -> str:
         return f"SimulatorPlanner({self.problem!r}, {self.risk!r}, time={self.time})"
 
     def __reduce__(self) -> Any:
-        raise TypeError("SimulatorPlanner objects cannot be pickled; make one in each process")
+        _, episode, begun = self._native.progress()
+        if begun or episode > 0:
+            raise TypeError("a SimulatorPlanner that has decided remembers what it saw and cannot be copied or pickled")
+        return _planner_again, (self.problem, self.risk, *self._settings)
+
+
+def _planner_again(
+    problem: SimulatedProblem, risk: str, simulations: int | None, time_limit: float | None, exploration: float, seed: int
+) -> SimulatorPlanner:
+    """The planner that was pickled."""
+    return SimulatorPlanner(
+        problem, risk, simulations=simulations, time_limit=time_limit, exploration=exploration, seed=seed
+    )

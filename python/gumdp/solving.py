@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from . import _native
 from ._checks import MOST_STATES, MOST_THREADS, optional_count
 from .planning import Agent
-from .problem import Problem
+from .problem import Problem, native_of
 from .risks import RiskLike, spec_of
 
 __all__ = ["Solution", "solve"]
 
 
 class Solution:
-    """The exact optimum of a problem, as :func:`solve` found it. It is also a policy for :func:`evaluate`."""
+    """The exact optimum of a problem, as :func:`solve` found it. It is also a policy for :func:`evaluate`.
 
-    def __init__(self, native: _native.Solution, problem: Problem, risk: str) -> None:
-        self._native = native
+    Its numbers can be pickled; the policy, which may be large, is found once more where it is needed.
+    """
+
+    def __init__(self, native: _native.Solution, problem: Problem, risk: str, max_states: int | None) -> None:
+        self._solved: _native.Solution | None = native
+        self._max_states = max_states
         self.problem = problem
         self.risk = risk
         self.low, self.high = native.interval()
@@ -41,7 +47,20 @@ class Solution:
         >>> agent.observe("left", "s0")
         >>> agent.reset()
         """
-        return Agent(self.problem, _native.Policy.exact(self.problem._native, self._native), seed)
+        return self._agent(seed, 0)
+
+    def _agent(self, seed: int, episode: int) -> Agent:
+        policy = _native.Policy.exact(self.problem._native, self._optimum)
+        return Agent(self.problem, policy, self.risk, seed, episode=episode, solution=self)
+
+    @property
+    def _optimum(self) -> _native.Solution:
+        if self._solved is None:
+            self._solved = _native.solve(self.problem._native, self.risk, self._max_states, None)
+        return self._solved
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_solved": None}
 
     def __repr__(self) -> str:
         return f"Solution({self.risk}: {self.value:.6g}, mean {self.mean:.6g}, {self.states} states)"
@@ -68,9 +87,8 @@ def solve(
     ...
     gumdp.TooLarge: the occupancy MDP is too large: ...
     """
-    if not isinstance(problem, Problem):
-        raise TypeError(f"problem is {problem!r}; it must be a gumdp.Problem")
+    native = native_of(problem)
     measure = spec_of(risk)
     limit = optional_count("max_states", max_states, 1, MOST_STATES)
     workers = optional_count("threads", threads, 1, MOST_THREADS)
-    return Solution(_native.solve(problem._native, measure, limit, workers), problem, measure)
+    return Solution(_native.solve(native, measure, limit, workers), problem, measure, limit)

@@ -31,9 +31,9 @@ def test_the_change_is_where_the_laws_cross(coin: Problem) -> None:
     assert found.levels.tolist() == [0.0, 1.0, np.inf] and found.complete and len(found) == 3
     (change,) = found.changes
     # ERM of the coin is 1 where exp(1.8β) + 1 = 2·exp(β).
-    assert change.beta is not None
-    assert np.exp(1.8 * change.beta) + 1 == pytest.approx(2 * np.exp(change.beta), abs=1e-8)
-    assert (change.before, change.after) == (0, 1) and change.level in (1.0, np.inf)
+    assert change.level is not None and change.next_level == 1.0
+    assert np.exp(1.8 * change.level) + 1 == pytest.approx(2 * np.exp(change.level), abs=1e-8)
+    assert (change.before, change.after) == (0, 1)
     assert found.mean.tolist() == pytest.approx([0.9, 1.0, 1.0]) and found.worst.tolist() == pytest.approx([1.8, 1, 1])
     assert found.cvar.tolist() == pytest.approx([1.8, 1.0, 1.0]) and found.behaviour.tolist() == [0, 1, 1]
     assert found.laws[1].values.tolist() == [1.0] and [visits.sum() for visits in found.visits] == pytest.approx([2, 2])
@@ -60,6 +60,29 @@ def test_plot(coin: Problem) -> None:
     axes = gumdp.frontier(coin).plot()
     assert axes.get_xlabel() == "β" and "problem" in axes.get_title()
     assert gumdp.frontier(coin, "cvar", [0, 0.5]).plot().get_xlabel() == "level"
+
+
+@pytest.mark.parametrize(
+    ("risk", "levels", "ticks"),
+    [
+        ("erm", [-np.inf, 0, np.inf], ["−∞", "0", "∞"]),
+        ("erm", [0, np.inf], ["0", "∞"]),
+        ("erm", [-np.inf, np.inf], ["−∞", "0", "∞"]),
+        ("erm", [-2.0, -1.0], ["-1"]),
+        ("erm", [3.0, 4.0, np.inf], ["∞"]),
+        ("erm", [-1e3, -1.0, 0, 1.0, 1e3], ["-1000", "-100", "-10", "-1", "0", "1", "10", "100", "1000"]),
+        ("cvar", [0.0, 1.0], None),
+    ],
+)
+def test_plots_of_extreme_levels(coin: Problem, risk: str, levels: list[float], ticks: list[str] | None) -> None:
+    axes = gumdp.frontier(coin, risk, levels).plot()
+    axes.figure.canvas.draw()
+    labels = sorted((tick.get_position()[0], tick.get_text()) for tick in axes.get_xticklabels())
+    assert ticks is None or [label for _, label in labels] == ticks
+    low, high = axes.get_xlim()
+    assert low < high and np.isfinite([low, high]).all()
+    boxes = sorted((tick.get_window_extent() for tick in axes.get_xticklabels()), key=lambda box: box.x0)
+    assert all(one.x1 < two.x0 for one, two in zip(boxes, boxes[1:]))
 
 
 @pytest.mark.parametrize(

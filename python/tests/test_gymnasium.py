@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -93,7 +96,7 @@ def test_a_planner_drives_a_taxi() -> None:
     while not terminated and planner.time < problem.horizon:
         action = planner.act(int(state)).action
         state, reward, terminated, _, _ = env.step(action)
-        planner.observe(action, "terminated" if terminated else int(state))
+        planner.observe(action, model.state_of(int(state), float(reward), terminated))
         total += float(reward)
     # An optimal ride earns between 3 and 16.
     assert terminated and total > 0
@@ -175,15 +178,15 @@ def test_expected_rewards_hide_risk_and_split_ones_do_not() -> None:
 def test_every_task_is_an_environment(name: str) -> None:
     env = gymnasium.make(f"gumdp/{name}-v0")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_env(env.unwrapped, skip_render_check=True)
+        warnings.simplefilter("error")
+        check_env(env.unwrapped)
     problem = gumdp.tasks[name]
     observation, info = env.reset(seed=1)
     d = np.zeros((len(problem.model.states), len(problem.model.actions)))
     mass = problem.discount ** np.arange(problem.horizon)
     terminated, reward, time = False, 0.0, 0
     while not terminated:
-        assert reward == 0.0 and observation["time"] == time
+        assert reward == 0.0 and observation["time"] == time and env.observation_space.contains(observation)
         action = int(np.flatnonzero(info["action_mask"])[-1])
         d[observation["state"], action] += mass[time] / mass.sum()
         observation, value, terminated, _, info = env.step(action)
@@ -191,6 +194,71 @@ def test_every_task_is_an_environment(name: str) -> None:
     assert time == problem.horizon and -reward == pytest.approx(problem.value(d), abs=1e-9)
     with pytest.raises(ValueError, match="the episode is over"):
         env.unwrapped.step(0)
+
+
+def test_gymnasium_finds_the_tasks(tmp_path: Path) -> None:
+    program = "import gymnasium, sys; print(gymnasium.make('gumdp.gymnasium:gumdp/grid-msee-v0').reset(seed=0)[0]['time'])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert done.stdout == "0\n"
+
+
+def test_a_loop_with_split_rewards() -> None:
+    """The environment's own observations find the states that depend on rewards; what it pays is what the problem counts."""
+    for env in (
+        gymnasium.make("FrozenLake-v1", map_name="4x4"),
+        gymnasium.make("CliffWalking-v1", is_slippery=True),
+        gymnasium.make(TAXI),
+    ):
+        problem = Problem.from_gymnasium(env, discount=0.9, horizon=30)
+        agent, model = gumdp.solve(problem, Erm(0)).policy(), problem.model
+        for seed in range(5):
+            observation, _ = env.reset(seed=seed)
+            agent.reset()
+            state, rewards, terminated = model.state_of(observation), [], False
+            while not terminated and agent.time < problem.horizon - 1:
+                action = agent.act(state).action
+                observation, reward, terminated, _, _ = env.step(action)
+                rewards.append(float(reward))
+                state = model.state_of(observation, float(reward), terminated)
+                agent.observe(action, state)
+            # The last reward is paid one step later, and nothing after the end.
+            while agent.time < problem.horizon:
+                action = agent.act(state).action
+                dense = model.to_numpy()[action, state]
+                state = int(np.argmax(dense))
+                agent.observe(action, state)
+            total = sum(0.9**time * reward for time, reward in enumerate(rewards))
+            assert agent.cost == pytest.approx(-total / sum(0.9**time for time in range(30)), abs=1e-9)
+
+
+def test_states_of_observations() -> None:
+    split = Problem.from_gymnasium(unsteady_cliff(0.1), discount=1.0, horizon=5).model
+    assert split.states[split.state_of(36, -100.0)] == "s36[-100]" and split.states[split.state_of(36)] == "s36[0]"
+    with pytest.raises(ValueError, match="state 36 is never reached with reward 5"):
+        split.state_of(36, 5.0)
+    with pytest.raises(ValueError, match="there is no state 48"):
+        split.state_of(48)
+    with pytest.raises(TypeError, match="observation is 'x'"):
+        split.state_of("x")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="not one of a Gymnasium environment"):
+        gumdp.tasks["rooms"].model.state_of(0)
+
+
+@pytest.mark.parametrize(
+    ("table", "initial", "message"),
+    [
+        ({0: {0: [(1.0, 2, 0.0, False)]}, 2: {0: [(1.0, 0, 0.0, False)]}}, None, "P has state 2 but no state 1"),
+        ({0: {0: [(1.0, 0, 0.0, False)], 2: [(1.0, 0, 0.0, False)]}}, None, "P has action 2 but no action 1"),
+        ({0: {0: [(1.0, 7, 0.0, False)]}}, None, r"P\[0\]\[0\] leads to state 7, which P does not have"),
+        ([[[(1.0, 1, 0.0, False)]], [[(1.0, 0, 0.0, False)]]], [1.0], r"initial has shape \(1,\); it must be \(2,\)"),
+    ],
+)
+def test_wrong_tables(table: Any, initial: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Model.from_gymnasium(SimpleNamespace(P=table), initial)
+    short = SimpleNamespace(P=[[[(1.0, 1, 0.0, False)]], [[(1.0, 0, 0.0, False)]]], initial_state_distrib=[1.0])
+    with pytest.raises(ValueError, match="initial_state_distrib has shape"):
+        Problem.from_gymnasium(short, discount=1.0, horizon=3)
 
 
 def test_wrong_environments() -> None:

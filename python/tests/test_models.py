@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 from scipy import sparse
 
@@ -70,8 +72,13 @@ def test_files(tmp_path: Path, corridor: Model, extension: str) -> None:
         (([sparse.csr_matrix((2, 3))],), ValueError, "all must be"),
         (([sparse.csr_matrix((2, 2))],), ValueError, "has no action"),
         ((np.zeros((0, 0, 0)),), ValueError, "has no states"),
-        ((7,), (TypeError, ValueError), "."),
-        ((None,), TypeError, "."),
+        ((7,), TypeError, r"P is 7; it must be an array of shape \(actions, states, states\)"),
+        ((None,), TypeError, "P is None; it must be an array"),
+        ((sparse.csr_matrix(EYE),), TypeError, "P is one sparse matrix; it must be a list"),
+        (([sparse.csr_matrix(EYE), EYE],), TypeError, r"P\[1\] is of type ndarray; all matrices must be sparse"),
+        (([[[1.0, 0.0], [1.0]]],), ValueError, "P is no array of numbers"),
+        ((np.array([[[1 / 3, 2 / 3 - 1e-6], [0, 1]]], dtype=np.float32),), ValueError, r"float32 are too coarse; P = P.astype\(float\)"),
+        (([sparse.csr_matrix(EYE.astype(np.float32) * 0.999)],), ValueError, "float32 are too coarse"),
     ],
 )
 def test_wrong_models(arguments: tuple[Any, ...], error: type[Exception], message: str) -> None:
@@ -86,8 +93,11 @@ def test_wrong_names() -> None:
         Model([EYE], states=["x", "x"])
     with pytest.raises(TypeError, match="must be names"):
         Model([EYE], states=[0, 1])  # type: ignore[list-item]
-    with pytest.raises(ValueError, match="there is no such file"):
+    with pytest.raises(FileNotFoundError, match="there is no such file"):
         Model.from_file("nowhere.toml")
+    with pytest.raises(FileNotFoundError) as missing:
+        Problem.from_file("nowhere.toml")
+    assert missing.value.filename == "nowhere.toml" and missing.value.errno == 2
     with pytest.raises(ValueError, match="must end in .csv, .drn or .toml"):
         Model([EYE]).to_file("model.pdf")
 
@@ -130,6 +140,8 @@ def test_values_of_objectives(corridor: Model) -> None:
         (MultiObjective([]), ValueError, "."),
         (MultiObjective([[1, 2, 3]], "median"), ValueError, "median"),
         (MultiObjective([[1, 2, 3]], "sum", weights=[1, 2]), ValueError, "."),
+        (MultiObjective([[1, 2, 3]], weights=[2]), ValueError, "weights are for combine=.*, not 'maximum'; multiply"),
+        (MultiObjective([[1, 2, 3]], "sum", powers=[2]), ValueError, "powers are for combine=\"power\", not 'sum'"),
         (Expression("a +", a=[0, 0, 1]), ValueError, "."),
         (Expression("a + b", a=[0, 0, 1]), ValueError, "b"),
         (Expression("ln(a)", a=[0, 0, 1]), ValueError, "-inf"),
@@ -141,7 +153,58 @@ def test_wrong_objectives(corridor: Model, objective: Any, error: type[Exception
         Problem(corridor, objective, discount=0.9, horizon=3)
 
 
+def test_the_hint_for_coarse_numbers_helps() -> None:
+    P = np.random.default_rng(1).random((2, 20, 20)).astype(np.float32)
+    P /= P.sum(axis=-1, keepdims=True)
+    with pytest.raises(ValueError, match="hint: numbers of type float32"):
+        Model(P)
+    P = P.astype(float)
+    assert Model(P / P.sum(axis=-1, keepdims=True)).pair_count == 40
+
+
+def test_objectives_keep_what_they_were_given(corridor: Model) -> None:
+    c, cells, target = np.array([0.0, 1.0, 2.0]), [0, 0, 1], [[1.0, 0.0, 0.0]]
+    series = pandas.Series(c)
+    objectives = [Linear(c), Linear(series), Entropy(over=cells), MultiObjective(target), Expression("a", a=c), Imitation(c, over="states")]
+    d = np.full((3, 2), 1 / 6)
+    before = [objective.value(corridor, d) for objective in objectives]
+    c[:], series[:], cells[0], target[0][0] = 9.0, 9.0, 1, 9.0
+    assert [objective.value(corridor, d) for objective in objectives] == before
+    for array in (corridor.pair_states, corridor.pair_actions, objectives[0].costs):  # type: ignore[attr-defined]
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    rewards = Model.from_gymnasium(SimpleNamespace(P=[[[(1.0, 0, 3.0, False)]]])).costs["cost"]
+    with pytest.raises(ValueError, match="read-only"):
+        rewards[0] = 1
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        Linear([0.1, 1, 2]) / 3,
+        -(0.1 * Linear({"c": 1.0}) - 2 * Entropy(epsilon=0.01)) / 7 + 1e-9,
+        Imitation([0.2, 0.3, 0.5], "kl", "states", 0.01),
+        MultiObjective([[1, 0, 0], np.array([0.0, 0, 1])], "power", weights=[1, 2], powers=[1, 2]),
+        Expression("a*b", a=[1, 0, 0], b=Linear([0, 0, 1]) * 0.3),
+    ],
+)
+def test_what_is_printed_can_be_evaluated(corridor: Model, objective: Any) -> None:
+    again = eval(repr(objective))
+    d = np.array([[0.1, 0.2], [0.3, 0.0], [0.4, 0.0]])
+    assert again.value(corridor, d) == objective.value(corridor, d) and repr(again) == repr(objective)
+
+
+def test_the_objective_of_a_task_in_a_sum() -> None:
+    rooms = gumdp.tasks["rooms"]
+    both = 2 * rooms.objective + Linear([1, 0, 0, 0])
+    assert repr(both) == f"2*({rooms.objective!r}) + Linear([1, 0, 0, 0])"
+
+
 def test_wrong_compositions() -> None:
+    with pytest.raises(TypeError, match="divided by each other"):
+        Linear([1]) / Linear([1])  # type: ignore[operator]
+    with pytest.raises(ZeroDivisionError):
+        Linear([1]) / 0
     with pytest.raises(TypeError):
         Linear([1]) * Linear([1])  # type: ignore[operator]
     with pytest.raises(TypeError):

@@ -125,6 +125,111 @@ def test_policies_of_all_kinds(rooms: Problem, tmp_path: Path) -> None:
         assert gumdp.exact_distribution(rooms, name).values[-1] < 0.7
 
 
+def test_actions_by_state(corridor: gumdp.Model) -> None:
+    problem = Problem(corridor, gumdp.Linear([0, 1, 3]), discount=0.9, horizon=7)
+    by_state = np.array([0, 1, 0])
+    table = np.eye(2)[by_state]
+    expected = gumdp.evaluate(problem, table, runs=30).costs
+    by_time = np.tile(by_state, (7, 1))
+    for same in (by_state, by_state.astype(np.uint8), by_time, by_time.tolist(), lambda s, t, x: by_state[s]):
+        assert np.array_equal(gumdp.evaluate(problem, same, runs=30).costs, expected)
+    by_time[2:] = 0
+    assert gumdp.exact_distribution(problem, by_time).mean > gumdp.exact_distribution(problem, table).mean
+    # A list is a script: one action for each time.
+    assert gumdp.evaluate(problem, by_state.tolist(), runs=5).trajectories["action"][:, :3].tolist() == [[0, 1, 0]] * 5
+    # As many times as states, and as many states as actions: probabilities.
+    square = Problem(gumdp.Model([np.eye(2), np.eye(2)[::-1]]), gumdp.Entropy(), discount=1.0, horizon=2)
+    assert gumdp.exact_distribution(square, np.array([[0, 1], [1, 0]])).mean == 0.0 - np.log(2)
+
+
+@needs_command
+@pytest.mark.parametrize("preset", ["default", "paper"])
+@pytest.mark.parametrize("risk", ["erm:2", "cvar:0.9"])
+def test_a_planner_is_played_as_the_command_line_plays_it(tmp_path: Path, preset: str, risk: str) -> None:
+    out, flags = tmp_path / "out", ["--policy", "planner"] if preset == "default" else ["--preset", "paper"]
+    command("run", "msee", "--risk", risk, "--runs", "10", "--seed", "7", "--simulations", "60", "--out", str(out), *flags)
+    (journal,) = (path for path in out.rglob("*.csv") if path.name.startswith("msee_"))
+    with journal.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    theirs = {int(row["run"]): float(row["cost"]) for row in rows}
+    problem = gumdp.tasks["msee"]
+    planner = Planner(problem, risk, simulations=60, preset=preset, seed=7)
+    planner.act(problem.model.states[int(np.argmax(problem.model.initial))])
+    time = planner.time
+    samples = gumdp.evaluate(problem, planner, runs=10)
+    assert samples.costs.tolist() == [theirs[run] for run in range(10)] and samples.risk == planner.risk
+    assert samples.seed == 7 and planner.time == time
+
+
+def test_agents_are_policies(rooms: Problem) -> None:
+    solution = gumdp.solve(rooms, Erm(50))
+    samples = gumdp.evaluate(rooms, solution.policy(seed=3), runs=20)
+    assert np.array_equal(samples.costs, gumdp.evaluate(rooms, solution, runs=20, seed=3).costs)
+    assert samples.risk == "erm:50" and samples.seed == 3
+    assert gumdp.exact_distribution(rooms, solution.policy()).mean == pytest.approx(solution.mean)
+    with pytest.raises(ValueError, match="the policy is one of another problem"):
+        gumdp.evaluate(gumdp.tasks["mdp"], solution.policy())
+    with pytest.raises(ValueError, match="are settings of the Planner"):
+        gumdp.evaluate(rooms, Planner(rooms, 5), simulations=5)
+
+
+def test_functions_are_policies(rooms: Problem) -> None:
+    seen: list[tuple[int, int, Any]] = []
+
+    def policy(state: int, time: int, features: Any) -> str:
+        seen.append((state, time, features))
+        return "left" if state == 1 else "right"
+
+    samples = gumdp.evaluate(rooms, policy, 2.0, runs=8, threads=2)
+    assert samples.policy == "function policy" and len(seen) == 8 * rooms.horizon
+    assert sorted({time for _, time, _ in seen}) == list(range(rooms.horizon))
+    assert all(not features.flags.writeable and features.shape == (4,) for _, _, features in seen)
+    steps = samples.trajectories
+    left = rooms.model.actions.index("left")
+    assert ((steps["action"] == left) == (steps["state"] == 1)).all()
+    with pytest.raises(ValueError, match="planners and functions"):
+        gumdp.exact_distribution(rooms, policy)
+
+
+def test_functions_that_fail(rooms: Problem) -> None:
+    error = RuntimeError("no idea")
+
+    def raises(state: int, time: int, features: Any) -> int:
+        if time == 3:
+            raise error
+        return 0
+
+    for threads in (1, 3):
+        with pytest.raises(RuntimeError) as caught:
+            gumdp.evaluate(rooms, raises, runs=50, threads=threads)
+        assert caught.value is error
+    for returned, kind, message in [
+        (None, TypeError, "the policy returned None; it must be the number or the name of an action"),
+        (1.0, TypeError, "the policy returned 1.0"),
+        (17, ValueError, "there is no action 17"),
+        ("fly", ValueError, 'unknown action "fly"'),
+    ]:
+        with pytest.raises(kind, match=message):
+            gumdp.evaluate(rooms, lambda *_, value=returned: value, runs=2)
+    some = gumdp.Model.builder(["x", "y"]).transition("s", "y", "t").transition("t", "x", "s").build()
+    problem = Problem(some, gumdp.Linear([0, 1]), discount=1.0, horizon=3)
+    with pytest.raises(ValueError, match='the policy chose action "x", which state "s" does not allow'):
+        gumdp.evaluate(problem, lambda *_: 0, runs=2)
+    with pytest.raises(ValueError, match='the policy takes action "x" in state "s", which does not allow it'):
+        gumdp.evaluate(problem, np.array([0, 0]), runs=2)
+    with pytest.raises(TypeError, match="positional argument"):
+        gumdp.evaluate(rooms, lambda state: 0, runs=2)  # type: ignore[misc]
+
+
+def test_models_are_not_problems(corridor: gumdp.Model) -> None:
+    for work in (gumdp.evaluate, gumdp.solve, gumdp.frontier, gumdp.compare):
+        with pytest.raises(TypeError, match=r"problem is Model\(.*it must be a gumdp.Problem"):
+            work(corridor)  # type: ignore[operator]
+    for work in (gumdp.exact_distribution, Planner):
+        with pytest.raises(TypeError, match="it must be a gumdp.Problem"):
+            work(corridor, "uniform" if work is gumdp.exact_distribution else 1.0)  # type: ignore[arg-type]
+
+
 def test_samples(rooms: Problem) -> None:
     samples = gumdp.evaluate(rooms, "uniform", Cvar(0.9), runs=300)
     steps = samples.trajectories
@@ -209,17 +314,23 @@ def test_wrong_planners(rooms: Problem, settings: dict[str, Any], error: type[Ex
     ("arguments", "settings", "error", "message"),
     [
         (("pi9",), {}, ValueError, "policy is 'pi9'; it must be one of auto"),
-        (("nowhere.csv",), {}, ValueError, "no such file"),
+        (("nowhere.csv",), {}, FileNotFoundError, "no such file"),
         ((np.ones((2, 2)),), {}, ValueError, "policy has shape"),
         ((np.ones((4, 2)),), {}, ValueError, "sum to 2|does not allow"),
         ((np.full((4, 2), np.nan),), {}, ValueError, "."),
         ((["fly"],), {}, ValueError, 'unknown action "fly"'),
-        ((7.5,), {}, ValueError, "policy has shape"),
+        ((7.5,), {}, TypeError, "policy is 7.5; it must be a name"),
+        ((Erm(5),), {}, TypeError, "it must be a name, a planner"),
         (("uniform",), {"runs": -1}, ValueError, "runs is -1"),
         (("uniform",), {"runs": "10"}, TypeError, "runs is '10'"),
         (("uniform",), {"threads": 0}, ValueError, "threads is 0"),
         (("uniform", "risky"), {}, ValueError, "is no risk measure"),
-        (("uniform", None), {}, TypeError, "must be a number"),
+        (("uniform", []), {}, TypeError, "must be a number"),
+        ((None,), {}, TypeError, "policy is None; it must be a name"),
+        ((Planner,), {}, TypeError, "it must be a name, a planner"),
+        ((np.array([0, 1, 2]),), {}, ValueError, r"policy has shape \(3,\) and type int64.*a list has one action"),
+        ((np.array([0, 1, 0, 9]),), {}, ValueError, "policy has action 9; actions are numbered 0 to 1"),
+        ((np.array([0, 1, -1, 0]),), {}, ValueError, "policy has action -1"),
     ],
 )
 def test_wrong_plays(
@@ -235,7 +346,7 @@ def test_too_large() -> None:
         gumdp.solve(problem, max_states=1000)
     with pytest.raises(gumdp.TooLarge):
         gumdp.exact_distribution(problem, "uniform", max_states=1000)
-    with pytest.raises(ValueError, match="evaluate\\(\\) plays it"):
+    with pytest.raises(ValueError, match="evaluate\\(\\) plays them"):
         gumdp.exact_distribution(problem, "planner")
     with pytest.raises(ValueError, match="max_states is -1"):
         gumdp.solve(problem, max_states=-1)

@@ -119,6 +119,8 @@ def test_wrong_arguments_are_named() -> None:
         gumdp.SimulatedProblem(Gamble(), total, discount=1.5, horizon=1)
     with pytest.raises(ValueError, match="only entropic risk measures"):
         gumdp.SimulatorPlanner(gamble(), gumdp.Cvar(0.9))
+    with pytest.raises(ValueError, match=r"time_limit is -1; it must lie in \(0, 86400\] seconds"):
+        gumdp.SimulatorPlanner(gamble(), 1, time_limit=-1)
     with pytest.raises(ValueError, match="exploration"):
         gumdp.SimulatorPlanner(gamble(), 1, exploration=-1.0)
     planner = gumdp.SimulatorPlanner(gamble(), 1)

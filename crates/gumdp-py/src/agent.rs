@@ -7,6 +7,7 @@ use gumdp::rng::{self, Purpose, Rng};
 use gumdp::{OccupancyState, StopReason, Task};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::background::interruptible;
 use crate::errors::wrong;
@@ -113,15 +114,15 @@ pub fn stop_name(reason: StopReason) -> &'static str {
 #[pymethods]
 impl Agent {
     #[new]
-    fn new(problem: &Problem, policy: &Policy, seed: u64) -> Self {
+    fn new(py: Python<'_>, problem: &Problem, policy: &Policy, seed: u64, episode: u64) -> Self {
         Self {
             task: Arc::clone(&problem.task),
-            functions: problem.functions.clone(),
+            functions: problem.functions.and(py, &policy.functions),
             fresh: policy.player.clone(),
             player: policy.player.clone(),
             seed,
-            episode: 0,
-            rng: rng::stream(seed, 0, Purpose::Policy),
+            episode,
+            rng: rng::stream(seed, episode, Purpose::Policy),
             at: None,
             last: Duration::MAX,
         }
@@ -173,8 +174,17 @@ impl Agent {
     }
 
     /// The cost of what has happened.
-    fn cost(&self) -> PyResult<Option<f64>> {
-        watched(&self.functions, || Ok(self.at.as_ref().map(|at| self.task.problem.cost(at))))
+    fn cost(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        watched(self.functions.again(py), || Ok(self.at.as_ref().map(|at| self.task.problem.cost(at))))
+    }
+
+    /// The seed, the number of the episode, and whether it has begun.
+    fn progress(&self) -> (u64, u64, bool) {
+        (self.seed, self.episode, self.at.is_some())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.functions.show(&visit)
     }
 }
 
@@ -188,11 +198,11 @@ impl Agent {
             return Err(wrong("the episode has not begun"));
         };
         let decided = if self.last < INLINE {
-            watched(&self.functions, || Ok(py.detach(|| player.decide(at, rng))))?
+            watched(self.functions.again(py), || Ok(py.detach(|| player.decide(at, rng))))?
         } else {
             let mut moved = std::mem::replace(player, fresh.clone());
             let (at, mut own) = (at.clone(), rng.clone());
-            let (decided, moved, own) = interruptible(py, &self.functions, move |_| {
+            let (decided, moved, own) = interruptible(py, self.functions.again(py), move |_| {
                 let decided = moved.decide(&at, &mut own);
                 (decided, moved, own)
             })?;

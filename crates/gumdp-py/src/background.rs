@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use gumdp::Stop;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use crate::function::{Functions, watched};
+use crate::function::{Call, Functions, working_for};
 
 /// How often Python is asked whether somebody pressed Ctrl-C.
 const POLL: Duration = Duration::from_millis(25);
@@ -57,28 +57,28 @@ pub fn finish(py: Python<'_>) {
 }
 
 /// Does some work in a thread of its own and waits for it. An interruption is raised at once: the work owns all it touches, is
-/// told to stop, and what it still returns is dropped. So is the exception of a function that it asks.
+/// told to stop, and what it still returns is dropped. So it is if a function that it asks raises.
 pub fn interruptible<T: Send + 'static>(
     py: Python<'_>,
-    functions: &Functions,
+    functions: Functions,
     work: impl FnOnce(&Stop) -> T + Send + 'static,
 ) -> PyResult<T> {
-    watched(functions, || wait(py, functions, work))
+    let call = Call::new(functions);
+    call.outcome(wait(py, &call, work))
 }
 
 fn wait<T: Send + 'static>(
     py: Python<'_>,
-    functions: &Functions,
+    call: &Arc<Call>,
     work: impl FnOnce(&Stop) -> T + Send + 'static,
 ) -> PyResult<T> {
-    let stop = Stop::default();
-    let told = stop.clone();
+    let (waited_for, stop) = (Arc::downgrade(call), call.stop.clone());
     let (sender, mut receiver) = sync_channel(1);
-    // Nobody receives after an interruption, which is no mistake.
-    let under_way = (!functions.is_empty()).then(|| Asking::new(&stop));
+    let under_way = call.asks().then(|| Asking::new(&stop));
     let work = move || {
-        let result = told.scope(|| work(&told));
+        let result = working_for(&waited_for, &stop, || work(&stop));
         drop(under_way);
+        // Nobody receives after an interruption, which is no mistake.
         drop(sender.send(result));
     };
     thread::Builder::new().name("gumdp".to_owned()).spawn(work)?;
@@ -88,10 +88,10 @@ fn wait<T: Send + 'static>(
         match received {
             Ok(result) => return Ok(result),
             Err(RecvTimeoutError::Timeout) => {
-                let raised = functions.iter().any(|function| function.has_raised());
-                let failure = || if raised { Err(PyRuntimeError::new_err("a function raised")) } else { Ok(()) };
+                let stopped = call.stop.is_requested();
+                let failure = || if stopped { Err(PyRuntimeError::new_err("the work was stopped")) } else { Ok(()) };
                 if let Err(interrupted) = py.check_signals().and_then(|()| failure()) {
-                    stop.request();
+                    call.stop.request();
                     return Err(interrupted);
                 }
             }
@@ -106,11 +106,17 @@ fn wait<T: Send + 'static>(
 /// has no threads of an old one.
 pub fn in_pool<T: Send + 'static>(
     py: Python<'_>,
-    functions: &Functions,
+    functions: Functions,
     threads: Option<usize>,
     work: impl FnOnce(&Stop) -> T + Send + 'static,
 ) -> PyResult<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+    let call = Call::new(functions);
+    let (waited_for, stop) = (Arc::downgrade(&call), call.stop.clone());
+    let start = move |worker: rayon::ThreadBuilder| {
+        let (waited_for, stop) = (waited_for.clone(), stop.clone());
+        thread::Builder::new().spawn(move || working_for(&waited_for, &stop, || worker.run())).map(drop)
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).spawn_handler(start).build();
     let pool = pool.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    interruptible(py, functions, move |stop| pool.install(|| stop.scope(|| work(stop))))
+    call.outcome(wait(py, &call, move |stop| pool.install(|| work(stop))))
 }

@@ -1,10 +1,12 @@
 //! Errors of the library as Python exceptions, with its messages.
 
 use std::fmt::Display;
+use std::fs::File;
+use std::path::Path;
 
 use gumdp::FileError;
 use gumdp::oracle::OracleError;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 pyo3::create_exception!(
@@ -26,6 +28,15 @@ pub fn unsolved(error: &OracleError) -> PyErr {
             TooLarge::new_err(error.to_string())
         }
         other => wrong(other),
+    }
+}
+
+/// Why a file was not read: an `OSError` with its number if it cannot be opened, else a mistake in it.
+pub fn unread(path: &Path, error: &FileError) -> PyErr {
+    match File::open(path).err().and_then(|refused| refused.raw_os_error()) {
+        // Python makes a FileNotFoundError, a PermissionError, … of the number.
+        Some(number) => PyOSError::new_err((number, error.message.clone(), path.display().to_string())),
+        None => bad_file(error),
     }
 }
 

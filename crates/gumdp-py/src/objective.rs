@@ -3,9 +3,10 @@
 use gumdp::{Bounds, Partition};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::errors::wrong;
-use crate::function::{Function, Functions, watched};
+use crate::function::{self, Functions, watched};
 use crate::model::Model;
 
 /// f(d) for the pairs of a model.
@@ -20,7 +21,7 @@ type Vectors<'py> = Vec<PyReadonlyArray1<'py, f64>>;
 
 impl From<gumdp::Objective> for Objective {
     fn from(inner: gumdp::Objective) -> Self {
-        Self { inner, functions: Functions::new() }
+        Self { inner, functions: Functions::default() }
     }
 }
 
@@ -113,30 +114,29 @@ impl Objective {
     /// A Python function of an array (S, A).
     #[staticmethod]
     fn function(model: &Model, callable: Py<PyAny>, low: f64, high: f64) -> PyResult<Self> {
-        let (inner, function) = Function::objective(callable, &model.mdp, Bounds { low, high })?;
-        Ok(Self { inner, functions: vec![function] })
+        let (inner, functions) = function::objective(callable, &model.mdp, Bounds { low, high })?;
+        Ok(Self { inner, functions })
     }
 
     /// This objective times a weight.
-    fn scaled(&self, weight: f64) -> Self {
-        Self { inner: weight * self.inner.clone(), functions: self.functions.clone() }
+    fn scaled(&self, py: Python<'_>, weight: f64) -> Self {
+        Self { inner: weight * self.inner.clone(), functions: self.functions.again(py) }
     }
 
     /// This objective plus a constant.
-    fn shifted(&self, constant: f64) -> Self {
-        Self { inner: self.inner.clone().shifted(constant), functions: self.functions.clone() }
+    fn shifted(&self, py: Python<'_>, constant: f64) -> Self {
+        Self { inner: self.inner.clone().shifted(constant), functions: self.functions.again(py) }
     }
 
     /// The sum of two.
-    fn plus(&self, other: &Self) -> Self {
-        let functions = self.functions.iter().chain(&other.functions).cloned().collect();
-        Self { inner: self.inner.clone() + other.inner.clone(), functions }
+    fn plus(&self, py: Python<'_>, other: &Self) -> Self {
+        Self { inner: self.inner.clone() + other.inner.clone(), functions: self.functions.and(py, &other.functions) }
     }
 
     /// f(d).
-    fn value(&self, occupancy: PyReadonlyArray1<f64>) -> PyResult<f64> {
+    fn value(&self, py: Python<'_>, occupancy: PyReadonlyArray1<f64>) -> PyResult<f64> {
         let occupancy = self.checked(&occupancy)?;
-        watched(&self.functions, || Ok(self.inner.value(occupancy)))
+        watched(self.functions.again(py), || Ok(self.inner.value(occupancy)))
     }
 
     /// The gradient, where it exists.
@@ -166,6 +166,10 @@ impl Objective {
 
     fn __str__(&self) -> String {
         self.inner.to_string()
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.functions.show(&visit)
     }
 }
 

@@ -9,10 +9,12 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use pyo3::{PyTraverseError, PyVisit};
 use rayon::prelude::*;
 
 use crate::background::in_pool;
 use crate::errors::{unsolved, wrong};
+use crate::function::Functions;
 use crate::policy::Policy;
 use crate::problem::Problem;
 
@@ -55,7 +57,8 @@ pub fn summary<'py>(
     seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (costs, measure) = (costs.as_slice()?.to_vec(), risk(measure)?.0);
-    let summary = in_pool(py, &Vec::new(), None, move |_| Summary::of(&costs, measure, seed))?.map_err(wrong)?;
+    let summary =
+        in_pool(py, Functions::default(), None, move |_| Summary::of(&costs, measure, seed))?.map_err(wrong)?;
     let fields = PyDict::new(py);
     fields.set_item("count", summary.count)?;
     for (name, value) in [
@@ -87,12 +90,10 @@ pub fn evaluate<'py>(
     threads: Option<usize>,
 ) -> PyResult<Played<'py>> {
     let (task, player) = (Arc::clone(&problem.task), policy.player.clone());
-    let functions = problem.functions.clone();
-    let played = in_pool(py, &problem.functions, threads, move |stop| {
-        let play = |player: &mut _, number| {
-            let wanted = !stop.is_requested() && !functions.iter().any(|function| function.has_raised());
-            wanted.then(|| stop.scope(|| gumdp::run(&task.problem, player, seed, number)))
-        };
+    let functions = problem.functions.and(py, &policy.functions);
+    let played = in_pool(py, functions, threads, move |stop| {
+        let play =
+            |player: &mut _, number| (!stop.is_requested()).then(|| gumdp::run(&task.problem, player, seed, number));
         (0..runs).into_par_iter().map_init(|| player.clone(), play).collect()
     });
     let played: Vec<Option<Result<gumdp::Run, RunError>>> = played?;
@@ -113,6 +114,8 @@ pub fn evaluate<'py>(
 #[pyclass(frozen, module = "gumdp._native")]
 pub struct Solution {
     pub inner: RiskSolution,
+    /// Python functions in the objective.
+    pub functions: Functions,
 }
 
 #[pymethods]
@@ -136,6 +139,10 @@ impl Solution {
     fn outer(&self) -> Option<String> {
         self.inner.outer.map(|outer| outer.to_string())
     }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.functions.show(&visit)
+    }
 }
 
 /// The limits of the command line, but for the number of states if that is given.
@@ -154,8 +161,9 @@ pub fn solve(
 ) -> PyResult<Solution> {
     let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
     let work = move |_: &_| oracle::minimise(&task.problem, measure, &limits(max_states));
-    let solved = in_pool(py, &problem.functions, threads, work)?;
-    solved.map(|inner| Solution { inner }).map_err(|error| unsolved(&error))
+    let functions = problem.functions.again(py);
+    let solved = in_pool(py, functions.again(py), threads, work)?;
+    solved.map(|inner| Solution { inner, functions }).map_err(|error| unsolved(&error))
 }
 
 /// The optimum for each of many measures: its value and the number of a behaviour.
@@ -177,7 +185,7 @@ pub fn frontier<'py>(
     let measures = measures.iter().map(|text| Ok(risk(text)?.0)).collect::<PyResult<Vec<_>>>()?;
     let task = Arc::clone(&problem.task);
     let work = move |_: &_| oracle::frontier(&task.problem, &measures, &limits(max_states));
-    let found = in_pool(py, &problem.functions, threads, work)?.map_err(|error| unsolved(&error))?;
+    let found = in_pool(py, problem.functions.again(py), threads, work)?.map_err(|error| unsolved(&error))?;
     let array = |numbers: &[f64]| numbers.to_vec().into_pyarray(py);
     let behaviour = |own: &oracle::Behaviour| {
         let law = (array(own.law.values()), array(own.law.probabilities()));
@@ -202,8 +210,9 @@ pub fn distribution<'py>(
 ) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
     let (task, player) = (Arc::clone(&problem.task), policy.player.clone());
     let work = move |_: &_| player.law(&task.problem, &limits(max_states));
-    let law = in_pool(py, &problem.functions, threads, work)?;
-    let refusal = || wrong("a planner does not know the probabilities of its actions; evaluate() plays it");
+    let law = in_pool(py, problem.functions.and(py, &policy.functions), threads, work)?;
+    let refusal =
+        || wrong("planners and functions do not know the probabilities of their actions; evaluate() plays them");
     let law = law.ok_or_else(refusal)?.map_err(|error| unsolved(&error))?;
     Ok((law.values().to_vec().into_pyarray(py), law.probabilities().to_vec().into_pyarray(py)))
 }

@@ -13,10 +13,11 @@ use gumdp::{
 };
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::background::in_pool;
-use crate::errors::{bad_file, wrong};
-use crate::function::watched;
+use crate::errors::{unread, wrong};
+use crate::function::{Chooser, Functions, watched};
 use crate::model::Named;
 use crate::play::{Solution, risk};
 use crate::problem::Problem;
@@ -34,6 +35,8 @@ pub enum Player {
     Exact(OptimalPolicy),
     /// By time and state, or by time alone.
     Table(PolicyTable),
+    /// A function of Python.
+    Chooser(Chooser),
 }
 
 impl gumdp::Policy for Player {
@@ -44,6 +47,7 @@ impl gumdp::Policy for Player {
             Self::Uniform(policy) => policy.act(at, rng),
             Self::Exact(policy) => policy.act(at, rng),
             Self::Table(policy) => policy.act(at, rng),
+            Self::Chooser(policy) => policy.act(at),
         }
     }
 
@@ -51,7 +55,7 @@ impl gumdp::Policy for Player {
         match self {
             Self::Paper(planner) => planner.begin_episode(),
             Self::Guided(planner) => planner.begin_episode(),
-            Self::Uniform(_) | Self::Exact(_) | Self::Table(_) => {}
+            _ => {}
         }
     }
 
@@ -59,7 +63,7 @@ impl gumdp::Policy for Player {
         match self {
             Self::Paper(planner) => planner.simulated_steps(),
             Self::Guided(planner) => planner.simulated_steps(),
-            Self::Uniform(_) | Self::Exact(_) | Self::Table(_) => 0,
+            _ => 0,
         }
     }
 
@@ -67,7 +71,7 @@ impl gumdp::Policy for Player {
         match self {
             Self::Paper(planner) => planner.has_failed(),
             Self::Guided(planner) => planner.has_failed(),
-            Self::Uniform(_) | Self::Exact(_) | Self::Table(_) => false,
+            _ => false,
         }
     }
 }
@@ -78,20 +82,29 @@ impl Player {
         let decision = match self {
             Self::Paper(planner) => planner.decide(at, rng),
             Self::Guided(planner) => planner.decide(at, rng),
-            Self::Uniform(_) | Self::Exact(_) | Self::Table(_) => return (gumdp::Policy::act(self, at, rng), None),
+            _ => return (gumdp::Policy::act(self, at, rng), None),
         };
         (decision.action, Some(decision))
     }
 
-    /// The exact law of the cost, or why it is not known; `None` for a planner, which can only be played.
+    /// The exact law of the cost, or why it is not known; `None` for those that can only be played.
     pub fn law(&self, problem: &gumdp::Problem, limits: &Limits) -> Option<Result<Law, OracleError>> {
         match self {
             Self::Uniform(policy) => Some(distribution(problem, policy, limits)),
             Self::Exact(policy) => Some(distribution(problem, policy, limits)),
             Self::Table(policy) => Some(distribution(problem, policy, limits)),
-            Self::Paper(_) | Self::Guided(_) => None,
+            Self::Paper(_) | Self::Guided(_) | Self::Chooser(_) => None,
         }
     }
+}
+
+/// A time limit that somebody gave, in seconds.
+pub fn limit(seconds: Option<f64>) -> PyResult<Option<Duration>> {
+    let Some(seconds) = seconds else { return Ok(None) };
+    if seconds > 0.0 && seconds <= 86_400.0 {
+        return Ok(Some(Duration::from_secs_f64(seconds)));
+    }
+    Err(wrong(format!("time_limit is {seconds}; it must lie in (0, 86400] seconds")))
 }
 
 /// How a planner plans.
@@ -111,12 +124,7 @@ impl Plan {
             "paper" => true,
             other => return Err(wrong(format!("preset is {other:?}; it must be \"default\" or \"paper\""))),
         };
-        let limit = |seconds: f64| {
-            let allowed = seconds > 0.0 && seconds <= 86_400.0;
-            let refusal = || wrong(format!("time_limit is {seconds}; it must lie in (0, 86400] seconds"));
-            if allowed { Ok(Duration::from_secs_f64(seconds)) } else { Err(refusal()) }
-        };
-        Ok(Self { paper, simulations, time_limit: time_limit.map(limit).transpose()?, seed })
+        Ok(Self { paper, simulations, time_limit: limit(time_limit)?, seed })
     }
 
     /// Without a time limit, the task's simulations unless others are given.
@@ -151,6 +159,10 @@ impl Plan {
 #[pyclass(frozen, module = "gumdp._native")]
 pub struct Policy {
     pub player: Player,
+    /// What it is for.
+    task: Arc<Task>,
+    /// Python functions that it asks.
+    pub functions: Functions,
     /// What it is, for people.
     #[pyo3(get)]
     pub what: String,
@@ -159,10 +171,21 @@ pub struct Policy {
     pub outer: Option<String>,
 }
 
+/// A player, what it is, and the outer variable of its risk measure.
+type Made = (Player, String, Option<String>);
+
 impl Policy {
-    fn of(player: Player, what: impl Into<String>) -> Self {
-        Self { player, what: what.into(), outer: None }
+    fn of(problem: &Problem, player: Player, what: impl Into<String>) -> Self {
+        let functions = Functions::default();
+        Self { player, task: Arc::clone(&problem.task), functions, what: what.into(), outer: None }
     }
+}
+
+/// Refuses what was made for another problem.
+fn same(py: Python<'_>, what: &str, own: (&gumdp::Problem, &Functions), problem: &Problem) -> PyResult<()> {
+    let fingerprints = || Ok((own.0.fingerprint(), problem.task.problem.fingerprint()));
+    let (own, given) = watched(own.1.and(py, &problem.functions), fingerprints)?;
+    if own == given { Ok(()) } else { Err(wrong(format!("the {what} is one of another problem"))) }
 }
 
 #[pymethods]
@@ -170,7 +193,7 @@ impl Policy {
     /// Every action equally likely.
     #[staticmethod]
     fn uniform(problem: &Problem) -> Self {
-        Self::of(Player::Uniform(Uniform::new(&problem.task.problem)), "uniform")
+        Self::of(problem, Player::Uniform(Uniform::new(&problem.task.problem)), "uniform")
     }
 
     /// One action after the other.
@@ -179,7 +202,7 @@ impl Policy {
         let mdp = problem.task.problem.mdp();
         let actions = actions.iter().map(|action| action.action(mdp)).collect::<PyResult<Vec<_>>>()?;
         let script = Scripted::new(&problem.task.problem, actions).map_err(wrong)?;
-        Ok(Self::of(Player::Table(PolicyTable::Script(script)), "script"))
+        Ok(Self::of(problem, Player::Table(PolicyTable::Script(script)), "script"))
     }
 
     /// Probabilities by pair: one row, or one for each time.
@@ -190,26 +213,30 @@ impl Policy {
             pairs => probabilities.as_slice()?.chunks(pairs).map(<[f64]>::to_vec).collect(),
         };
         let markov = Markov::stochastic(&problem.task.problem, rows).map_err(wrong)?;
-        Ok(Self::of(Player::Table(PolicyTable::Markov(markov)), "table"))
+        Ok(Self::of(problem, Player::Table(PolicyTable::Markov(markov)), "table"))
     }
 
     /// A table in a file.
     #[staticmethod]
     fn table(problem: &Problem, path: PathBuf) -> PyResult<Self> {
-        let table = PolicyTable::load(&path, &problem.task.problem).map_err(|error| bad_file(&error))?;
-        Ok(Self::of(Player::Table(table), format!("table {}", path.display())))
+        let table = PolicyTable::load(&path, &problem.task.problem).map_err(|error| unread(&path, &error))?;
+        Ok(Self::of(problem, Player::Table(table), format!("table {}", path.display())))
+    }
+
+    /// A function of Python.
+    #[staticmethod]
+    fn function(problem: &Problem, callable: Py<PyAny>, what: String) -> Self {
+        let (chooser, functions) = Chooser::new(callable, &problem.task);
+        Self { functions, ..Self::of(problem, Player::Chooser(chooser), what) }
     }
 
     /// The optimal policy of a solution.
     #[staticmethod]
-    fn exact(problem: &Problem, solution: &Solution) -> PyResult<Self> {
+    fn exact(py: Python<'_>, problem: &Problem, solution: &Solution) -> PyResult<Self> {
         let policy = solution.inner.policy();
-        let fingerprints = || Ok((policy.problem().fingerprint(), problem.task.problem.fingerprint()));
-        let (own, given) = watched(&problem.functions, fingerprints)?;
-        if own != given {
-            return Err(wrong("the solution is one of another problem"));
-        }
-        Ok(Self::of(Player::Exact(policy), "solved exactly"))
+        same(py, "solution", (policy.problem(), &solution.functions), problem)?;
+        let functions = solution.functions.again(py);
+        Ok(Self { functions, ..Self::of(problem, Player::Exact(policy), "solved exactly") })
     }
 
     /// A planner; with `auto` the exact optimum, if that is soon found.
@@ -232,21 +259,35 @@ impl Policy {
         let planned = move |what: String| {
             let (player, outer) = plan.player(&task, measure)?;
             let what = outer.as_ref().map_or(what.clone(), |outer| format!("{what}, {outer}"));
-            Ok::<_, PlannerError>(Self { player, what, outer })
+            Ok::<Made, PlannerError>((player, what, outer))
         };
+        let functions = problem.functions.again(py);
         // Only the exact optimum and the outer variable of a measure take long.
         let made = if !auto && measure.as_erm().is_some() {
-            watched(&problem.functions, || Ok(planned(named)))?
+            watched(functions.again(py), || Ok(planned(named)))?
         } else {
             let task = Arc::clone(&problem.task);
-            in_pool(py, &problem.functions, threads, move |_| {
+            in_pool(py, functions.again(py), threads, move |_| {
                 match auto.then(|| oracle::minimise(&task.problem, measure, &Limits::QUICK)) {
-                    Some(Ok(solution)) => Ok(Self::of(Player::Exact(solution.policy()), "solved exactly")),
+                    Some(Ok(solution)) => Ok((Player::Exact(solution.policy()), "solved exactly".to_owned(), None)),
                     Some(Err(because)) => planned(format!("{}, planning", because.in_short())),
                     None => planned(named),
                 }
             })?
         };
-        made.map_err(wrong)
+        let (player, what, outer) = made.map_err(wrong)?;
+        Ok(Self { functions, outer, ..Self::of(problem, player, what) })
+    }
+
+    /// Refuses another problem than its own.
+    fn check(&self, py: Python<'_>, problem: &Problem) -> PyResult<()> {
+        if Arc::ptr_eq(&self.task, &problem.task) {
+            return Ok(());
+        }
+        same(py, "policy", (&self.task.problem, &self.functions), problem)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.functions.show(&visit)
     }
 }

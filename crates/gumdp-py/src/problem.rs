@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gumdp::{Defaults, ExportFormat, GraphScene, Scene, Script, Task, file, tasks};
+use gumdp::{Defaults, ExportFormat, GraphScene, Pair, Scene, Script, Task, file, tasks};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 
-use crate::errors::{bad_file, wrong};
+use crate::errors::{bad_file, unread, wrong};
 use crate::function::Functions;
 use crate::model::Model;
 use crate::objective::Objective;
@@ -25,14 +26,14 @@ pub struct Problem {
 
 impl From<Task> for Problem {
     fn from(task: Task) -> Self {
-        Self { task: Arc::new(task), functions: Functions::new() }
+        Self { task: Arc::new(task), functions: Functions::default() }
     }
 }
 
 #[pymethods]
 impl Problem {
     #[new]
-    fn new(model: &Model, objective: &Objective, discount: f64, horizon: usize) -> PyResult<Self> {
+    fn new(py: Python<'_>, model: &Model, objective: &Objective, discount: f64, horizon: usize) -> PyResult<Self> {
         let problem = gumdp::Problem::new(Arc::clone(&model.mdp), objective.inner.clone(), discount, horizon);
         let task = Task {
             name: "problem".to_owned(),
@@ -46,7 +47,7 @@ impl Problem {
             notes: Vec::new(),
             costs: Vec::new(),
         };
-        Ok(Self { functions: objective.functions.clone(), ..task.into() })
+        Ok(Self { task: Arc::new(task), functions: objective.functions.again(py) })
     }
 
     /// The horizon for an accuracy.
@@ -58,7 +59,7 @@ impl Problem {
     /// A file of any format that can be read.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let task = py.detach(|| Task::load(&path)).map_err(|error| bad_file(&error))?;
+        let task = py.detach(|| Task::load(&path)).map_err(|error| unread(&path, &error))?;
         Ok(task.into())
     }
 
@@ -94,8 +95,30 @@ impl Problem {
         Model { mdp: Arc::new(self.task.problem.mdp().clone()) }
     }
 
-    fn objective(&self) -> Objective {
-        Objective { inner: self.task.problem.objective().clone(), functions: self.functions.clone() }
+    fn objective(&self, py: Python<'_>) -> Objective {
+        Objective { inner: self.task.problem.objective().clone(), functions: self.functions.again(py) }
+    }
+
+    /// The name of a file and its text that say the same; none if the problem was made of a model and an objective.
+    fn source(&self) -> Option<(String, &str)> {
+        let Task { name, source, .. } = &*self.task;
+        (!source.is_empty()).then(|| (format!("{name}.toml"), source.as_str()))
+    }
+
+    /// Lowest and highest features that an occupancy can have.
+    fn feature_bounds<'py>(&self, py: Python<'py>) -> [Bound<'py, PyArray1<f64>>; 2] {
+        let problem = &self.task.problem;
+        let (mdp, mass) = (problem.mdp(), problem.masses()[0]);
+        let mut bounds = [(); 2].map(|()| vec![0.0_f64; problem.objective().feature_count()]);
+        for pair in (0..mdp.pair_count() as u32).map(Pair::from) {
+            let mut at = problem.start(mdp.state(pair));
+            problem.advance(&mut at, pair, mdp.state(pair));
+            for (k, feature) in at.features.iter().enumerate() {
+                bounds[0][k] = bounds[0][k].min(feature / mass);
+                bounds[1][k] = bounds[1][k].max(feature / mass);
+            }
+        }
+        bounds.map(|bound| bound.into_pyarray(py))
     }
 
     /// Name, title and description.
@@ -118,5 +141,9 @@ impl Problem {
     fn scripts(&self) -> Vec<(&str, Vec<usize>)> {
         let actions = |script: &Script| script.actions.iter().map(|action| action.index()).collect();
         self.task.scripts.iter().map(|script| (script.name.as_str(), actions(script))).collect()
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.functions.show(&visit)
     }
 }

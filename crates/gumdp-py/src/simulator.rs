@@ -1,7 +1,6 @@
 //! Simulators written in Python: any object with `initial`, `actions` and `step`, and a function of the sums of its features.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use gumdp::rng::{self, Purpose, Rng};
 use gumdp::{
@@ -12,10 +11,12 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::agent::stop_name;
 use crate::errors::wrong;
 use crate::function::shown;
+use crate::policy::limit;
 
 /// A simulator of Python. Its states are numbered as they are met.
 struct Foreign {
@@ -43,7 +44,21 @@ impl Foreign {
     /// Forgets all states and draws from another generator.
     fn restart(&self, py: Python<'_>, rng: Py<PyAny>) {
         let fresh = Known { numbers: PyDict::new(py).unbind(), states: Vec::new(), actions: Vec::new(), rng };
-        drop(std::mem::replace(&mut *self.known(), fresh));
+        let forgotten = std::mem::replace(&mut *self.known(), fresh);
+        // Only now: what Python does when objects go away may need the lock.
+        drop(forgotten);
+    }
+
+    /// Shows all objects of Python to the garbage collector.
+    fn show(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.object)?;
+        visit.call(&self.cost)?;
+        // Nobody holds the lock while the collector works; if somebody did, nothing would be collected.
+        let Ok(known) = self.known.try_lock() else { return Ok(()) };
+        visit.call(&known.numbers)?;
+        visit.call(&known.rng)?;
+        known.states.iter().try_for_each(|state| visit.call(state))?;
+        known.actions.iter().flatten().try_for_each(|actions| visit.call(actions))
     }
 
     /// The number of a state, which must be hashable.
@@ -189,9 +204,8 @@ impl SimulatorAgent {
             Known { numbers: PyDict::new(py).unbind(), states: Vec::new(), actions: Vec::new(), rng: py.None() };
         let simulator = Foreign { object, cost, feature_count, known: Mutex::new(known) };
         let problem = Arc::new(SimulatedProblem::new(simulator, discount, horizon).map_err(wrong)?);
-        let time_limit = time_limit.map(Duration::try_from_secs_f64).transpose().map_err(wrong)?;
         let settings = PlannerSettings {
-            budget: Budget { simulations, time_limit },
+            budget: Budget { simulations, time_limit: limit(time_limit)? },
             exploration: Exploration::Constant(exploration),
             ..PlannerSettings::paper_illustrative()
         };
@@ -263,13 +277,17 @@ impl SimulatorAgent {
         self.at.as_ref().map_or(0, |at| at.time)
     }
 
-    /// The sums of features so far.
-    fn features<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
-        self.at.as_ref().map(|at| PyArray1::from_slice(py, &at.features))
+    /// The seed, the number of the episode, and whether it has begun.
+    fn progress(&self) -> (u64, u64, bool) {
+        (self.seed, self.episode, self.at.is_some())
     }
 
     /// The cost of what has happened.
     fn cost(&self) -> PyResult<Option<f64>> {
         self.at.as_ref().map(|at| self.problem.simulator().cost(&at.features)).transpose()
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.problem.simulator().show(&visit)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use gumdp::{OccupancyState, Task};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::errors::wrong;
 use crate::function::{Functions, watched};
@@ -22,10 +23,20 @@ pub struct Walk {
 #[pymethods]
 impl Walk {
     #[new]
-    fn new(problem: &Problem, state: Named) -> PyResult<Self> {
+    fn new(py: Python<'_>, problem: &Problem, state: Named) -> PyResult<Self> {
         let task = Arc::clone(&problem.task);
         let at = task.problem.start(state.state(task.problem.mdp())?);
-        Ok(Self { task, functions: problem.functions.clone(), at })
+        Ok(Self { task, functions: problem.functions.again(py), at })
+    }
+
+    /// Puts it where another one was.
+    fn resume(&mut self, time: usize, state: Named, features: Vec<f64>) -> PyResult<()> {
+        let problem = &self.task.problem;
+        if time > problem.horizon() || features.len() != self.at.features.len() {
+            return Err(wrong("the place is one of another problem"));
+        }
+        self.at = OccupancyState { time, state: state.state(problem.mdp())?, features };
+        Ok(())
     }
 
     /// The action was taken and led to this state.
@@ -44,8 +55,12 @@ impl Walk {
     }
 
     /// f of the occupancy so far: the cost of the episode once it is over.
-    fn cost(&self) -> PyResult<f64> {
-        watched(&self.functions, || Ok(self.task.problem.cost(&self.at)))
+    fn cost(&self, py: Python<'_>) -> PyResult<f64> {
+        watched(self.functions.again(py), || Ok(self.task.problem.cost(&self.at)))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.functions.show(&visit)
     }
 }
 
