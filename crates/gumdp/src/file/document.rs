@@ -202,8 +202,24 @@ impl<'a> Value<'a> {
         Ok(array.iter().map(|node| Value { node, ..self }).collect())
     }
 
+    /// The elements of a list, or the only value. Each is read on its own, so that all mistakes in them are told.
+    pub(super) fn all<T>(self, read: impl FnMut(Value<'a>) -> Result<T, FileError>) -> Result<Vec<T>, FileError> {
+        let values = if self.is_list() { self.list()? } else { vec![self] };
+        let count = values.len();
+        let read: Vec<Option<T>> =
+            values.into_iter().map(read).map(|read| self.accept(read)).collect::<Result<_, _>>()?;
+        let read: Vec<T> = read.into_iter().flatten().collect();
+        if read.len() == count { Ok(read) } else { Err(FileError::told()) }
+    }
+
+    /// The same for what must be a list.
+    pub(super) fn elements<T>(self, read: impl FnMut(Value<'a>) -> Result<T, FileError>) -> Result<Vec<T>, FileError> {
+        self.list()?;
+        self.all(read)
+    }
+
     pub(super) fn finite_numbers(self) -> Result<Vec<f64>, FileError> {
-        self.list()?.into_iter().map(Value::finite).collect()
+        self.elements(Value::finite)
     }
 
     /// Exactly two finite numbers.
@@ -262,6 +278,24 @@ impl<'a> Table<'a> {
 
     pub(super) fn need(self, key: &str) -> Result<Value<'a>, FileError> {
         self.get(key).ok_or_else(|| self.missing(key))
+    }
+
+    /// A field on its own: `None` if there is none, or if it is wrong and all mistakes are wanted.
+    pub(super) fn field<T>(
+        self,
+        key: &str,
+        read: impl FnOnce(Value<'a>) -> Result<T, FileError>,
+    ) -> Result<Option<T>, FileError> {
+        Ok(self.accept(self.get(key).map(read).transpose())?.flatten())
+    }
+
+    /// A field on its own that must be there: `None` only if it is wrong or missing and all mistakes are wanted.
+    pub(super) fn needed<T>(
+        self,
+        key: &str,
+        read: impl FnOnce(Value<'a>) -> Result<T, FileError>,
+    ) -> Result<Option<T>, FileError> {
+        self.accept(self.need(key).and_then(read))
     }
 
     pub(super) fn missing(self, key: &str) -> FileError {
@@ -355,7 +389,11 @@ fn find_table(table: &DeTable, wanted: &DeTable, name: &mut String) -> bool {
 fn search_table(table: &DeTable, is_wanted: &dyn Fn(&DeValue) -> bool, name: &mut String) -> bool {
     table.iter().any(|(key, value)| {
         let separator = if name.is_empty() { "" } else { "." };
-        search_value(value.get_ref(), &format!("{separator}{}", shortened(key.get_ref())), is_wanted, name)
+        let key = key.get_ref();
+        // A character of a map stands for itself.
+        let bare = name != "legend" && key.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+        let part = if bare { shortened(key) } else { format!("\"{}\"", shortened(key)) };
+        search_value(value.get_ref(), &format!("{separator}{part}"), is_wanted, name)
     })
 }
 

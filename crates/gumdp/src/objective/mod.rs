@@ -95,6 +95,14 @@ impl Objective {
         Expression::parse(expression).map(|expression| expression.inputs)
     }
 
+    /// The value of an expression without inputs.
+    pub(crate) fn formula_constant(expression: &str) -> Result<f64, ObjectiveError> {
+        match Expression::parse(expression)?.root.folded() {
+            expression::Node::Number(value) => Ok(value),
+            _ => Err(ObjectiveError::Empty { what: "value without inputs" }),
+        }
+    }
+
     /// Names that no input of an expression can have.
     pub(crate) const FORMULA_FUNCTIONS: [&'static str; 6] = expression::FUNCTIONS;
 
