@@ -10,10 +10,9 @@ use gumdp::stats::cvar_weighted;
 use gumdp::{Risk, Task};
 use serde::Serialize;
 
-use super::{load, one_risk, print_json, with_threads};
+use super::{load, one_naming, one_risk, print_json, with_threads};
 use crate::args::SolveArgs;
 use crate::exact::unsolved;
-use crate::number;
 use crate::progress::Progress;
 use crate::saved_policy;
 
@@ -87,7 +86,7 @@ pub fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
         return print_json(&Optimum { task, risk, beta, erm: high, low, outer, mean, method, states, solves, seconds });
     }
     let mut out = io::stdout().lock();
-    writeln!(out, "{}, {}", task.name, number::risk_label(risk))?;
+    writeln!(out, "{}, {}", task.name, one_naming(&args.attitude, &task).label(risk))?;
     if risk.beta().is_some() {
         writeln!(out, "  optimal ERM  {high:.12}")?;
         writeln!(out, "  mean cost    {mean:.12}")?;

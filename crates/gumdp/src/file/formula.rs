@@ -17,14 +17,10 @@ impl Reader<'_> {
         for (key, value) in features.table()?.entries() {
             let name = key.text;
             let known = self.features.contains_key(name);
-            let reserved = Objective::FORMULA_FUNCTIONS.iter().chain(&BUILT_IN).any(|word| *word == name);
-            let mut characters = name.chars();
-            let proper = characters.next().is_some_and(|c| c.is_alphabetic() || c == '_')
-                && characters.all(|c| c.is_alphanumeric() || c == '_');
-            if known || reserved {
+            if known || is_reserved(name) {
                 let message = format!("the feature \"{name}\" needs another name; this one has a meaning");
                 features.accept::<()>(Err(key.error(message)))?;
-            } else if !proper {
+            } else if !is_proper(name) {
                 let name = shortened(name);
                 let message = format!("the feature \"{name}\" needs a name of letters, digits and _, a letter first");
                 features.accept::<()>(Err(key.error(message)))?;
@@ -200,6 +196,21 @@ impl Reader<'_> {
             other => value.error(other.to_string()),
         }
     }
+}
+
+/// Whether a feature can have this name.
+pub(super) fn is_feature_name(name: &str) -> bool {
+    is_proper(name) && !is_reserved(name)
+}
+
+fn is_proper(name: &str) -> bool {
+    let mut characters = name.chars();
+    characters.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && characters.all(|c| c.is_alphanumeric() || c == '_')
+}
+
+fn is_reserved(name: &str) -> bool {
+    Objective::FORMULA_FUNCTIONS.iter().chain(&BUILT_IN).any(|word| *word == name)
 }
 
 fn epsilon(table: Table) -> Result<Option<f64>, FileError> {

@@ -48,12 +48,14 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
 
+pub use broken::broken_formula;
 pub use check::{Finding, Severity, check, check_text};
 pub use error::FileError;
 pub use export::{Export, ExportError, ExportFormat, export};
 pub use scene::{GraphScene, GridScene, Scene, Sticky, Terrain};
 
 mod behaviour;
+mod broken;
 mod check;
 mod document;
 mod dynamics;
@@ -298,6 +300,15 @@ fn kind(root: Table) -> Result<Kind, FileError> {
         return Err(root.missing("kind").hint(hint));
     };
     kind.choice(&KINDS)
+}
+
+/// The model of a file without mistakes.
+fn read_world(root: Table) -> Option<World> {
+    match kind(root).ok()? {
+        Kind::Explicit => explicit::read(root).ok(),
+        Kind::Grid => grid::read(root).ok(),
+        Kind::Import => import::read(root, None).ok().map(|import| import.world),
+    }
 }
 
 /// The kind whose fields a file has, where it does not say so.

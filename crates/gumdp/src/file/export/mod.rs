@@ -6,6 +6,7 @@
 mod csv;
 mod drn;
 mod explicit;
+mod objective;
 
 use std::path::Path;
 

@@ -215,8 +215,10 @@ impl Model {
             let named = absorbing.iter().filter(|&&state| state != TERMINATED);
             let named: Vec<String> = named.map(|&state| state_name(state)).collect();
             if !named.is_empty() {
+                let absorbing_one = named.len() == 1;
                 let (count, names) = (counted(named.len(), "state"), some_of(named.into_iter()));
-                let note = format!("{count} without transitions absorb at no cost: {names}");
+                let absorb = if absorbing_one { "absorbs" } else { "absorb" };
+                let note = format!("{count} without transitions {absorb} at no cost: {names}");
                 self.foreign.notes.push(note);
             }
             let action = self.actions[0];
