@@ -72,12 +72,7 @@ pub fn compare(args: &CompareArgs, quiet: bool) -> Result<()> {
     printed
 }
 
-fn print_table(
-    experiment: &Experiment,
-    naming: Naming,
-    refused: Option<&str>,
-    out: &mut impl Write,
-) -> Result<()> {
+fn print_table(experiment: &Experiment, naming: Naming, refused: Option<&str>, out: &mut impl Write) -> Result<()> {
     let Some(Cell { runs, simulations, seed, .. }) = experiment.finished.first().map(|first| &first.cell) else {
         return Ok(());
     };

@@ -103,9 +103,8 @@ pub fn clarified(error: anyhow::Error, task: Option<&str>) -> anyhow::Error {
 
 /// Whether the objective had no finite value.
 fn is_broken_formula(cause: &(dyn std::error::Error + 'static)) -> bool {
-    let of_episode = |error: &EpisodeError| {
-        matches!(error, EpisodeError::NotFinite | EpisodeError::SimulationNotFinite { .. })
-    };
+    let of_episode =
+        |error: &EpisodeError| matches!(error, EpisodeError::NotFinite | EpisodeError::SimulationNotFinite { .. });
     matches!(cause.downcast_ref(), Some(OracleError::NotFinite))
         || cause.downcast_ref().is_some_and(of_episode)
         || cause.downcast_ref().is_some_and(|error: &RunError| of_episode(&error.error))

@@ -48,7 +48,8 @@ pub fn broken_formula(task: &Task, file: &str, text: &str) -> Option<FileError> 
     };
     let message = match &found {
         Some(BrokenFormula { value, inputs, .. }) => {
-            let inputs: Vec<String> = inputs.iter().map(|(name, value)| format!("{name} = {}", rounded(*value))).collect();
+            let inputs: Vec<String> =
+                inputs.iter().map(|(name, value)| format!("{name} = {}", rounded(*value))).collect();
             format!(
                 "the formula \"{expression}\" is {value} at the end of an episode with {}; it must be finite",
                 inputs.join(", ")

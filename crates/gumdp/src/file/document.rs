@@ -8,8 +8,9 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{FileError, Span, alternatives, nearest};
+use super::error::{FileError, Span, alternatives, counted, nearest};
 use super::mistakes::Mistakes;
+use super::path::{find_in_table, find_table};
 use super::pieces::{LIST, Pieces};
 
 /// A parsed file.
@@ -225,8 +226,9 @@ impl<'a> Value<'a> {
     /// Exactly two finite numbers.
     pub(super) fn two_numbers(self) -> Result<[f64; 2], FileError> {
         let numbers = self.finite_numbers()?;
-        <[f64; 2]>::try_from(numbers)
-            .map_err(|numbers| self.error(format!("{} has {} numbers; it needs 2", self.name(), numbers.len())))
+        <[f64; 2]>::try_from(numbers).map_err(|numbers| {
+            self.error(format!("{} has {}; it needs 2", self.name(), counted(numbers.len(), "number")))
+        })
     }
 
     pub(super) fn table(self) -> Result<Table<'a>, FileError> {
@@ -375,42 +377,4 @@ pub(crate) fn shortened(text: &str) -> String {
         return text.escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'");
     }
     format!("{}…", text.chars().take(LONGEST).collect::<String>().escape_debug())
-}
-
-/// Appends the rest of the name of `wanted` and returns true if it is in this table.
-fn find_in_table(table: &DeTable, wanted: &DeValue, name: &mut String) -> bool {
-    search_table(table, &|value| std::ptr::eq(value, wanted), name)
-}
-
-fn find_table(table: &DeTable, wanted: &DeTable, name: &mut String) -> bool {
-    search_table(table, &|value| value.as_table().is_some_and(|table| std::ptr::eq(table, wanted)), name)
-}
-
-fn search_table(table: &DeTable, is_wanted: &dyn Fn(&DeValue) -> bool, name: &mut String) -> bool {
-    table.iter().any(|(key, value)| {
-        let separator = if name.is_empty() { "" } else { "." };
-        let key = key.get_ref();
-        // A character of a map stands for itself.
-        let bare = name != "legend" && key.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
-        let part = if bare { shortened(key) } else { format!("\"{}\"", shortened(key)) };
-        search_value(value.get_ref(), &format!("{separator}{part}"), is_wanted, name)
-    })
-}
-
-fn search_value(value: &DeValue, part: &str, is_wanted: &dyn Fn(&DeValue) -> bool, name: &mut String) -> bool {
-    let length = name.len();
-    name.push_str(part);
-    let found = is_wanted(value)
-        || match value {
-            DeValue::Table(table) => search_table(table, is_wanted, name),
-            DeValue::Array(array) => array
-                .iter()
-                .enumerate()
-                .any(|(index, item)| search_value(item.get_ref(), &format!("[{index}]"), is_wanted, name)),
-            _ => false,
-        };
-    if !found {
-        name.truncate(length);
-    }
-    found
 }

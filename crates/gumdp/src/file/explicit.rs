@@ -17,7 +17,7 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
     let states = Names::read("state", root)?;
     let actions = Names::read("action", root)?;
     let groups = read_groups(root, &states)?;
-    let initial = root.accept(read_initial(root, &states))?;
+    let initial = root.accept(read_initial(root, &states))?.unwrap_or_else(|| vec![(0, 1.0)]);
     let rules = read_rules(root, &states, &actions, &groups)?;
     let positions = root.accept(read_layout(root, &states))?.flatten();
     let mut doubts = Doubts {
@@ -26,7 +26,7 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
         transitions: states.learns || actions.learns || rules.doubtful,
         costs: false,
     };
-    let mdp = build(root, &states, &actions, initial, &rules.read, &mut doubts)?;
+    let mdp = build(root, &states, &actions, &initial, &rules.read, &mut doubts)?;
     let groups = groups
         .into_iter()
         .map(|(name, members)| (name, members.into_iter().map(|state| State(state as u32)).collect()))
@@ -163,12 +163,11 @@ fn build(
     root: Table,
     states: &Names,
     actions: &Names,
-    initial: Option<Vec<(usize, f64)>>,
+    initial: &[(usize, f64)],
     rules: &[Rule],
     doubts: &mut Doubts,
 ) -> Result<Mdp, FileError> {
-    let known = initial.clone().unwrap_or_else(|| vec![(0, 1.0)]);
-    let error = match assemble(states, actions, &known, rules).build() {
+    let error = match assemble(states, actions, initial, rules).build() {
         Ok(mdp) => return Ok(mdp),
         Err(error) => error,
     };
@@ -192,8 +191,7 @@ fn build(
         };
         let (new, twice): (Vec<_>, Vec<_>) = pairs().partition(|&pair| given.insert(pair));
         if let Some(&(state, action)) = twice.first() {
-            let error =
-                ModelError::DuplicateTransition { state: states.name(state), action: actions.name(action) };
+            let error = ModelError::DuplicateTransition { state: states.name(state), action: actions.name(action) };
             root.accept::<()>(Err(row_message(&error, root, rule, twice.len())))?;
         }
         sound.extend(new.into_iter().map(|(state, action)| Rule {
@@ -216,11 +214,13 @@ fn build(
     }
     doubts.transitions |= has_action.contains(&false);
     let anywhere = [(0, 1.0)];
-    let mut start = &known[..];
+    let mut start = initial;
     loop {
         match assemble(states, actions, start, &sound).build() {
             Ok(mdp) => return Ok(mdp),
-            Err(error @ (ModelError::InitialSum { .. } | ModelError::InitialProbability { .. })) if start != anywhere => {
+            Err(error @ (ModelError::InitialSum { .. } | ModelError::InitialProbability { .. }))
+                if start != anywhere =>
+            {
                 root.accept::<()>(Err(locate(&error, root, states, actions, rules)))?;
                 start = &anywhere;
             }
@@ -234,7 +234,8 @@ fn row_error(rule: &Rule, (state, action): (usize, usize), states: &Names, actio
     let (to, stay) = rule.outcomes.as_ref()?;
     let (name, action) = (states.name(state), actions.name(action));
     let row = || to.iter().copied().chain([(state, *stay)]);
-    if let Some((successor, value)) = row().find(|(_, probability)| !(0.0..=1.0 + ROW_TOLERANCE).contains(probability)) {
+    if let Some((successor, value)) = row().find(|(_, probability)| !(0.0..=1.0 + ROW_TOLERANCE).contains(probability))
+    {
         let successor = states.name(successor);
         return Some(ModelError::Probability { state: name, action, successor, value });
     }

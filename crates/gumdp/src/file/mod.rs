@@ -69,11 +69,13 @@ mod import;
 mod mistakes;
 mod names;
 mod objective;
+mod path;
 mod pieces;
 mod scene;
 mod settings;
 mod sheet;
 mod target;
+mod timing;
 mod world;
 
 pub use settings::{Defaults, PlannerVariant, Script};
@@ -85,12 +87,13 @@ use files::{Files, MAX_BYTES};
 use import::{Format, Opened};
 use mistakes::Mistakes;
 use pieces::Pieces;
+use timing::Timing;
 use world::World;
 
 use crate::objective::Objective;
 use crate::oracle::check_bounded;
 use crate::policy::Scripted;
-use crate::problem::{MAX_HORIZON, Problem, ProblemError};
+use crate::problem::Problem;
 
 const FIELDS: [&str; 11] = [
     "kind",
@@ -318,41 +321,6 @@ fn likely_kind(root: Table) -> Option<Kind> {
     likely.into_iter().chain(others).find(|(field, _)| root.get(field).is_some()).map(|(_, kind)| kind)
 }
 
-/// The discount and the horizon.
-#[derive(Clone, Copy)]
-struct Timing {
-    discount: f64,
-    /// `None` if it is to be computed from the accuracy.
-    horizon: Option<usize>,
-}
-
-impl Timing {
-    fn read(root: Table) -> Result<Self, FileError> {
-        let discount = || {
-            let value = root.need("discount")?;
-            let discount = value.number()?;
-            let valid = discount > 0.0 && discount <= 1.0;
-            if valid { Ok(discount) } else { Err(value.error(ProblemError::Discount(discount).to_string())) }
-        };
-        let discount = root.accept(discount())?;
-        let horizon = root.accept(match (root.get("horizon"), root.get("accuracy")) {
-            (Some(horizon), None) => horizon.count(1, MAX_HORIZON as u64).map(|steps| Some(steps as usize)),
-            (None, Some(_)) => Ok(None),
-            (Some(_), Some(accuracy)) => {
-                Err(accuracy.error("both horizon and accuracy are given; give one of them"))
-            }
-            (None, None) => {
-                let hint = "give the number of steps, or accuracy = … to have it computed";
-                Err(root.missing("horizon").hint(hint))
-            }
-        })?;
-        match (discount, horizon) {
-            (Some(discount), Some(horizon)) => Ok(Self { discount, horizon }),
-            _ => Err(FileError::told()),
-        }
-    }
-}
-
 /// What is known once the objective is read.
 struct Read<'a> {
     problem: Problem,
@@ -380,7 +348,9 @@ fn read_problem<'a>(
         features_broken: false,
     };
     let read = if let (None, Some((_, cost))) = (root.get("objective"), world.costs.first()) {
-        Objective::linear(cost.clone()).map(|objective| (root, objective)).map_err(|error| root.error(error.to_string()))
+        Objective::linear(cost.clone())
+            .map(|objective| (root, objective))
+            .map_err(|error| root.error(error.to_string()))
     } else if root.get("objective").is_none() && world.doubts.costs {
         Err(FileError::told())
     } else {
@@ -390,7 +360,7 @@ fn read_problem<'a>(
     let accuracy = |objective: &Objective, accuracy: Value| {
         Problem::horizon_for(objective, discount, accuracy.number()?).map_err(|error| accuracy.error(error.to_string()))
     };
-    if read.is_none() {
+    if read.is_none() || timing.is_none() {
         // Any objective will do to see whether the accuracy is a number that can be asked for.
         let nothing = Objective::linear(vec![0.0]).map_err(|error| root.error(error.to_string()))?;
         root.field("accuracy", |value| accuracy(&nothing, value))?;

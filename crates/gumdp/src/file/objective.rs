@@ -55,6 +55,20 @@ impl Kind {
             Self::Sum => &["terms"],
         }
     }
+
+    /// The kind whose fields a table has, where it does not say so.
+    fn likely(table: Table) -> Option<Self> {
+        let fields = [
+            ("cost", Self::Linear),
+            ("powers", Self::SignedPower),
+            ("costs", Self::WeightedSum),
+            ("expression", Self::Formula),
+            ("terms", Self::Sum),
+            ("target", Self::SquaredDistance),
+            ("behaviour", Self::SquaredDistance),
+        ];
+        fields.into_iter().find(|(field, _)| table.get(field).is_some()).map(|(_, kind)| kind)
+    }
 }
 
 /// What the occupancy is counted over.
@@ -95,14 +109,15 @@ impl Reader<'_> {
 
     fn read_term(&mut self, table: Table, common: &[&str]) -> Result<Objective, FileError> {
         let kind = table.needed("kind", |kind| kind.choice(&KINDS))?;
-        let objective = match kind {
-            Some(kind) => {
-                table.only(&[common, kind.fields()].concat())?;
-                table.accept(self.of_kind(kind, table))?
-            }
+        if let Some(kind) = kind {
+            table.only(&[common, kind.fields()].concat())?;
+        }
+        // An objective of the wrong kind is read as what its fields are for.
+        let objective = match kind.or(Kind::likely(table)) {
+            Some(kind) => table.accept(self.of_kind(kind, table))?,
             None => None,
         };
-        rescaled(objective, table)
+        rescaled(objective.filter(|_| kind.is_some()), table)
     }
 
     fn of_kind(&mut self, kind: Kind, table: Table) -> Result<Objective, FileError> {
@@ -149,15 +164,19 @@ impl Reader<'_> {
             Kind::SignedPower => table.needed("powers", Value::finite_numbers)?,
             _ => Some(Vec::new()),
         };
-        let count = table.get("costs").and_then(|list| list.list().ok()).map_or(0, |list| list.len());
-        let weights = weights.map(|weights| weights.unwrap_or_else(|| vec![1.0; count]));
-        if let Some(weights) = weights.as_ref().filter(|weights| count > 0 && weights.len() != count) {
-            let error = ObjectiveError::Length { what: "weights", got: weights.len(), expected: count };
-            table.accept::<()>(Err(self.refused(&error, table)))?;
+        let length = |field: &str| table.get(field).and_then(|list| list.list().ok()).map(|list| list.len());
+        let expected = length("costs").unwrap_or(0);
+        let mut sound = true;
+        for what in ["weights", "powers"] {
+            if let Some(got) = length(what).filter(|&got| expected > 0 && got != expected) {
+                sound = false;
+                table.accept::<()>(Err(self.refused(&ObjectiveError::Length { what, got, expected }, table)))?;
+            }
         }
-        let (Some(mut costs), Some(weights), Some(powers)) = (costs, weights, powers) else {
+        let (Some(mut costs), Some(weights), Some(powers), true) = (costs, weights, powers, sound) else {
             return Err(FileError::told());
         };
+        let weights = weights.unwrap_or_else(|| vec![1.0; expected]);
         if matches!(kind, Kind::Maximum | Kind::Minimum) {
             for (cost, weight) in costs.iter_mut().zip(&weights) {
                 for c in cost {
@@ -194,6 +213,9 @@ impl Reader<'_> {
             None => Ok(0.0),
         })?;
         // What is over the wrong entries cannot be looked at.
+        if over.is_none() {
+            table.field("epsilon", Value::probability)?;
+        }
         let over = over.ok_or_else(FileError::told)?;
         let partition = table.accept(self.partition(over, table))?;
         let partition = match partition {

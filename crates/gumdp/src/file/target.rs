@@ -129,7 +129,9 @@ impl Reader<'_> {
         });
         let timed = self.timed;
         let needed = |horizon: Option<usize>| {
-            horizon.or(if timed { None } else { Some(1) }).ok_or_else(|| file.error(format!("{} needs horizon instead of accuracy", file.name())))
+            horizon
+                .or(if timed { None } else { Some(1) })
+                .ok_or_else(|| file.error(format!("{} needs horizon instead of accuracy", file.name())))
         };
         // Against a model with mistakes the names in the file mean nothing.
         if self.world.doubts.any() {

@@ -27,6 +27,7 @@ pub(super) struct World {
 
 /// Which parts of a model have mistakes. What is said elsewhere about such a part may be right.
 #[derive(Clone, Copy, Default)]
+#[allow(clippy::struct_excessive_bools)] // Independent parts of a model.
 pub(super) struct Doubts {
     /// There may be other states and groups of states.
     pub(super) states: bool,

@@ -7,8 +7,7 @@ use super::tail::Tail;
 use super::{Cvar, Erm, Evar, MeanCvar, RiskError};
 
 /// What can be written for a [`Risk`].
-const FORMS: &str =
-    "mean, worst, best, erm:BETA, entropic-seeking:BETA, cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT, such as cvar:0.95";
+const FORMS: &str = "mean, worst, best, erm:BETA, entropic-seeking:BETA, cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT, such as cvar:0.95";
 
 /// A risk measure of the cost, to be minimised.
 ///
@@ -233,17 +232,15 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Risk>().unwrap().to_string(), text);
         }
-        for (text, shown) in
-            [
-                ("erm:0", "mean"),
-                ("erm:inf", "worst"),
-                ("seeking:inf", "best"),
-                (" seeking:2 ", "erm:-2"),
-                ("entropic-seeking:2", "erm:-2"),
-                ("CVaR:0.9", "cvar:0.9"),
-                ("Mean-CVAR:0.9:1", "mean-cvar:0.9:1"),
-            ]
-        {
+        for (text, shown) in [
+            ("erm:0", "mean"),
+            ("erm:inf", "worst"),
+            ("seeking:inf", "best"),
+            (" seeking:2 ", "erm:-2"),
+            ("entropic-seeking:2", "erm:-2"),
+            ("CVaR:0.9", "cvar:0.9"),
+            ("Mean-CVAR:0.9:1", "mean-cvar:0.9:1"),
+        ] {
             assert_eq!(text.parse::<Risk>().unwrap().to_string(), shown);
         }
     }

@@ -20,6 +20,9 @@ pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
         Ok(objective) => objective,
         Err(because) => return as_it_is(task, &because),
     };
+    if let Scene::Grid(_) = task.scene {
+        notes.push("the map is not written: its cells become states by name".to_owned());
+    }
     let mut text = String::from("kind = \"explicit\"\n");
     if task.title != task.name {
         let _ = writeln!(text, "title = {}", quoted(&task.title));
@@ -99,7 +102,8 @@ fn as_it_is(task: &Task, because: &str) -> Result<Export, ExportError> {
     if task.source.is_empty() {
         return Err(ExportError::Objective(format!("{}: {because}", lost_objective(task))));
     }
-    let note = format!("the problem file is written as it is, since one of kind \"explicit\" cannot hold it: {because}");
+    let note =
+        format!("the problem file is written as it is, since one of kind \"explicit\" cannot hold it: {because}");
     Ok(Export { files: vec![("toml", task.source.clone())], notes: vec![note] })
 }
 
@@ -113,7 +117,9 @@ fn groups(task: &Task) -> Vec<(String, Vec<State>)> {
     let names = |mdp: &Mdp| mdp.states().map(|state| mdp.state_name(state).to_owned()).collect::<Vec<_>>();
     let same = |world: &World| names(&world.mdp) == names(task.problem.mdp());
     let groups = world.filter(same).map(|world| world.groups).unwrap_or_default();
-    let mut groups: Vec<(String, Vec<State>)> = groups.into_iter().filter(|(_, states)| !states.is_empty()).collect();
+    let useful =
+        |(name, states): &(String, Vec<State>)| !states.is_empty() && task.problem.mdp().find_state(name).is_none();
+    let mut groups: Vec<(String, Vec<State>)> = groups.into_iter().filter(useful).collect();
     groups.sort();
     groups
 }

@@ -82,7 +82,9 @@ impl Writer<'_> {
                 called.push('_');
             }
             if called != *name {
-                notes.push(format!("the cost \"{name}\" is called \"{called}\": features need names of letters, digits and _"));
+                notes.push(format!(
+                    "the cost \"{name}\" is called \"{called}\": features need names of letters, digits and _"
+                ));
             }
             self.features.push((called, cost.clone()));
         }
@@ -152,9 +154,13 @@ impl Writer<'_> {
             let smoothed = ["entropy", "kl"].contains(&over.kind);
             let alike = !smoothed || *epsilon.get_or_insert(over.epsilon) == over.epsilon;
             if !(same && alike) {
-                return Err("the parts of the expression are over different entries, or smoothed differently".to_owned());
+                return Err(
+                    "the parts of the expression are over different entries, or smoothed differently".to_owned()
+                );
             }
-            if let Some((_, target)) = name.trim_end_matches(')').split_once('(').filter(|(_, target)| !target.is_empty()) {
+            if let Some((_, target)) =
+                name.trim_end_matches(')').split_once('(').filter(|(_, target)| !target.is_empty())
+            {
                 let entry = format!("{} = {}", quoted(target), numbers(over.target.iter().copied()));
                 if !targets.contains(&entry) {
                     targets.push(entry);

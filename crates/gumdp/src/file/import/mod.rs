@@ -144,8 +144,9 @@ pub(super) fn read(root: Table, opened: Option<Opened>) -> Result<Imported, File
     let initial = root.accept(initial(root, &model, &text, &mut notes, &mut lines))?;
     let initial = initial.unwrap_or_else(|| vec![(model.states[0], 1.0)]);
     let horizon = match given.horizon {
-        Some(horizon) => horizon,
-        None => Some(horizon(&model.foreign, discount, split, &mut notes, &mut lines)),
+        Steps::Given(horizon) => Some(horizon),
+        Steps::Computed => None,
+        Steps::Unsaid => Some(horizon(&model.foreign, discount, split, &mut notes, &mut lines)),
     };
     let uncertain = model.uncertain_rewards();
     let (built, horizon) = match horizon {
@@ -178,8 +179,15 @@ pub(super) fn read(root: Table, opened: Option<Opened>) -> Result<Imported, File
 /// What the file around the model says about time, where it does.
 struct Given {
     discount: Option<f64>,
-    /// A horizon that is to be computed from the accuracy is given as `None`.
-    horizon: Option<Option<usize>>,
+    horizon: Steps,
+}
+
+/// How many steps an episode has.
+enum Steps {
+    Given(usize),
+    /// To be computed from the accuracy.
+    Computed,
+    Unsaid,
 }
 
 impl Given {
@@ -190,17 +198,15 @@ impl Given {
             if valid { Ok(discount) } else { Err(value.error(ProblemError::Discount(discount).to_string())) }
         })?;
         let horizon = root.accept(match (root.get("horizon"), root.get("accuracy")) {
-            (Some(horizon), None) => horizon.count(1, longest(split) as u64).map(|steps| Some(Some(steps as usize))),
-            (Some(_), Some(accuracy)) => {
-                Err(accuracy.error("both horizon and accuracy are given; give one of them"))
-            }
+            (Some(horizon), None) => horizon.count(1, longest(split) as u64).map(|steps| Steps::Given(steps as usize)),
+            (Some(_), Some(accuracy)) => Err(accuracy.error("both horizon and accuracy are given; give one of them")),
             (None, Some(accuracy)) if split => {
                 Err(accuracy.error("rewards = \"split\" needs horizon instead of accuracy"))
             }
-            (None, Some(_)) => Ok(Some(None)),
-            (None, None) => Ok(None),
+            (None, Some(_)) => Ok(Steps::Computed),
+            (None, None) => Ok(Steps::Unsaid),
         })?;
-        Ok(Self { discount, horizon: horizon.flatten() })
+        Ok(Self { discount, horizon: horizon.unwrap_or(Steps::Unsaid) })
     }
 }
 
@@ -312,13 +318,7 @@ fn initial(
     Ok(initial)
 }
 
-fn horizon(
-    foreign: &Foreign,
-    discount: f64,
-    split: bool,
-    notes: &mut Vec<String>,
-    lines: &mut String,
-) -> usize {
+fn horizon(foreign: &Foreign, discount: f64, split: bool, notes: &mut Vec<String>, lines: &mut String) -> usize {
     let longest = longest(split);
     let horizon = foreign.horizon.unwrap_or_else(|| {
         if discount == 1.0 {
