@@ -2,15 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::super::document::Document;
 use super::super::import::quoted;
-use super::super::mistakes::Mistakes;
-use super::super::pieces::Pieces;
-use super::super::world::World;
-use super::super::{GraphScene, Scene, read_world};
-use super::{Export, ExportError, Task, lost_objective, objective};
+use super::super::{GraphScene, Scene};
+use super::{Export, ExportError, Task, groups, lost_objective, objective};
 use crate::guided::GuidedSettings;
-use crate::model::{Mdp, Pair, State};
+use crate::model::{Mdp, Pair};
 
 pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
     let (mdp, defaults) = (task.problem.mdp(), &task.defaults);
@@ -105,23 +101,6 @@ fn as_it_is(task: &Task, because: &str) -> Result<Export, ExportError> {
     let note =
         format!("the problem file is written as it is, since one of kind \"explicit\" cannot hold it: {because}");
     Ok(Export { files: vec![("toml", task.source.clone())], notes: vec![note] })
-}
-
-/// Names for sets of states, which a task does not keep but its file has.
-fn groups(task: &Task) -> Vec<(String, Vec<State>)> {
-    let mistakes = Mistakes::first();
-    let pieces = Pieces::cut(&task.source);
-    let document = Document::parse(&task.name, &task.source, &pieces, &mistakes).ok().flatten();
-    let world = document.as_ref().and_then(|document| read_world(document.root()));
-    // The states of the file are those of the task.
-    let names = |mdp: &Mdp| mdp.states().map(|state| mdp.state_name(state).to_owned()).collect::<Vec<_>>();
-    let same = |world: &World| names(&world.mdp) == names(task.problem.mdp());
-    let groups = world.filter(same).map(|world| world.groups).unwrap_or_default();
-    let useful =
-        |(name, states): &(String, Vec<State>)| !states.is_empty() && task.problem.mdp().find_state(name).is_none();
-    let mut groups: Vec<(String, Vec<State>)> = groups.into_iter().filter(useful).collect();
-    groups.sort();
-    groups
 }
 
 /// A pair is named "state/action".
