@@ -126,6 +126,11 @@ pub fn short(value: f64) -> String {
     }
 }
 
+/// "1 run", "2 runs".
+pub fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// A cost that may not be known.
 pub fn known(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), short)

@@ -166,6 +166,22 @@ fn no_section_hides_another() {
                     "unknown field \"sty\"",
                 ],
             ),
+            // Every probability, and a group with a mistake is not also missed.
+            (
+                &[
+                    ("heads = 0.5, tails = 0.5", "heads = 2, tails = -1"),
+                    ("start = \"heads\"", "initial = { heads = 3, tails = nan }"),
+                ],
+                &["\"heads\" is 3", "\"tails\" is NaN", "\"heads\" is 2", "\"tails\" is -1"],
+            ),
+            (
+                &[
+                    ("from = \"*\"", "from = \"all\""),
+                    ("[objective]", "[groups]\nall = [\"heads\", \"tal\"]\n[objective]"),
+                    ("{ tails = 1 }", "{ all = 1 }"),
+                ],
+                &["unknown state \"tal\""],
+            ),
             // A target that cannot be reached does not unmake the action.
             (
                 &[("to = \"heads\" }", "to = \"hads\" }"), ("{ tails = 1 }", "{ \"heads/keep\" = 1 }")],

@@ -11,7 +11,7 @@ use super::{heading, keep, limits, load, naming, open_store, print_json, risks, 
 use crate::args::{CompareArgs, PolicyName};
 use crate::cells::Cell;
 use crate::exact::Solver;
-use crate::number::{Naming, known, short};
+use crate::number::{Naming, counted, known, short};
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row};
@@ -79,7 +79,8 @@ fn print_table(experiment: &Experiment, naming: Naming, refused: Option<&str>, o
     writeln!(out, "{}", heading(&experiment.task))?;
     writeln!(
         out,
-        "planners with {simulations} simulations per decision, {runs} runs each, seed {seed}; lower is better"
+        "planners with {simulations} simulations per decision, {} each, seed {seed}; lower is better",
+        counted(*runs, "run")
     )?;
     if let Some(refused) = refused {
         writeln!(out, "no exact optimum: {refused}")?;

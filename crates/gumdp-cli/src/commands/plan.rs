@@ -17,7 +17,7 @@ use crate::args::{PlanArgs, PolicyName, Preset};
 use crate::cells::Cell;
 use crate::exact::unsolved;
 use crate::failure::BadInput;
-use crate::number::{known, short};
+use crate::number::{counted, known, short};
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::saved_policy;
@@ -99,7 +99,8 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
     match (exact, policy) {
         (Some(Ok((decision, outer))), policy) => {
             plan.outer = outer;
-            plan.auto = (policy == PolicyName::Auto).then(|| format!("solved exactly, {} states", decision.states));
+            plan.auto =
+                (policy == PolicyName::Auto).then(|| format!("solved exactly, {}", counted(decision.states, "state")));
             plan.solved(mdp, &decision);
         }
         (Some(Err(because)), PolicyName::Auto) => {

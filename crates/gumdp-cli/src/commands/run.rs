@@ -134,7 +134,7 @@ fn print_table(task: &Task, naming: Naming, finished: &[Finished], out: &mut imp
     if let Some(found) = auto {
         writeln!(out, "policy auto: {found}")?;
     }
-    writeln!(out, "{who}, {runs} runs, seed {seed}; lower is better")?;
+    writeln!(out, "{who}, {runs}, seed {seed}; lower is better")?;
     writeln!(out)?;
     let [label, value] = naming.headers();
     let header = [label, "mean", "median", "quartiles", value, "95% interval", "CVaR95", "worst", "CPU s"];

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::{load, one_naming, one_risk, print_json, with_threads};
 use crate::args::SolveArgs;
 use crate::exact::unsolved;
+use crate::number::counted;
 use crate::progress::Progress;
 use crate::saved_policy;
 
@@ -90,7 +91,7 @@ pub fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
     if risk.beta().is_some() {
         writeln!(out, "  optimal ERM  {high:.12}")?;
         writeln!(out, "  mean cost    {mean:.12}")?;
-        writeln!(out, "  by {method}: {states} states in {seconds:.3} s")?;
+        writeln!(out, "  by {method}: {} in {seconds:.3} s", counted(states, "state"))?;
         return Ok(());
     }
     writeln!(out, "  lowest risk  {high:.9}, certainly not below {low:.9}")?;
@@ -101,7 +102,8 @@ pub fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
     if let Some(law) = law {
         print_tail(&law, &mut out)?;
     }
-    writeln!(out, "  by {method}: {solves} solves, {states} states in {seconds:.3} s")?;
+    let (solves, states) = (counted(solves, "solve"), counted(states, "state"));
+    writeln!(out, "  by {method}: {solves}, {states} in {seconds:.3} s")?;
     Ok(())
 }
 

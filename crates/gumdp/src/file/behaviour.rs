@@ -1,7 +1,7 @@
 //! A path over the cells of a map that is to be imitated.
 
 use super::document::Value;
-use super::error::FileError;
+use super::error::{FileError, counted};
 use super::scene::GridScene;
 
 /// The cells of a path, each checked to be one that can be entered.
@@ -20,8 +20,8 @@ pub(super) fn cells(path: Value, grid: &GridScene) -> Result<Vec<u32>, FileError
 pub(super) fn steps(path: Value, grid: &GridScene, horizon: usize) -> Result<Vec<(u32, usize)>, FileError> {
     let cells = cells(path, grid)?;
     if cells.len() <= horizon {
-        let (name, got, needed) = (path.name(), cells.len(), horizon + 1);
-        let message = format!("{name} has {got} cells; a horizon of {horizon} needs at least {needed}");
+        let (name, got, needed) = (path.name(), counted(cells.len(), "cell"), horizon + 1);
+        let message = format!("{name} has {got}; a horizon of {horizon} needs at least {needed}");
         return Err(path.error(message));
     }
     let values = path.list()?;

@@ -104,7 +104,7 @@ fn edits(a: &str, b: &str) -> usize {
 }
 
 /// "1 state", "2 states".
-pub(super) fn counted(count: usize, what: &str) -> String {
+pub(crate) fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 

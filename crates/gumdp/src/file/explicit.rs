@@ -17,19 +17,21 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
     let states = Names::read("state", root)?;
     let actions = Names::read("action", root)?;
     let groups = read_groups(root, &states)?;
-    let initial = root.accept(read_initial(root, &states))?.unwrap_or_else(|| vec![(0, 1.0)]);
+    let initial = root.accept(read_initial(root, &states))?.unwrap_or_else(|| ANYWHERE.to_vec());
     let rules = read_rules(root, &states, &actions, &groups)?;
     let positions = root.accept(read_layout(root, &states))?.flatten();
     let mut doubts = Doubts {
         states: states.learns,
         actions: actions.learns,
-        transitions: states.learns || actions.learns || rules.doubtful,
+        transitions: states.learns || actions.learns || rules.doubtful || groups.values().any(Option::is_none),
         costs: false,
     };
     let mdp = build(root, &states, &actions, &initial, &rules.read, &mut doubts)?;
     let groups = groups
         .into_iter()
-        .map(|(name, members)| (name, members.into_iter().map(|state| State(state as u32)).collect()))
+        .map(|(name, members)| {
+            (name, members.unwrap_or_default().into_iter().map(|state| State(state as u32)).collect())
+        })
         .collect();
     let scene = Scene::Graph(GraphScene { positions });
     Ok(World { mdp: Arc::new(mdp), groups, scene, doubts, costs: Vec::new() })
@@ -66,8 +68,7 @@ fn read_groups(root: Table, states: &Names) -> Result<Groups, FileError> {
             states.some(value, &Groups::new())
         };
         // A group with a mistake exists all the same: it may be named elsewhere.
-        let members = root.accept(members())?.unwrap_or_default();
-        groups.insert(key.text.to_owned(), members);
+        groups.insert(key.text.to_owned(), root.accept(members())?);
     }
     Ok(groups)
 }
@@ -179,16 +180,11 @@ fn build(
     for rule in rules {
         let pairs = || rule.from.iter().flat_map(|&state| rule.actions.iter().map(move |&action| (state, action)));
         let Some(first) = pairs().next() else { continue };
-        let outcomes = match &rule.outcomes {
-            Some(_) => match row_error(rule, first, states, actions) {
-                Some(error) => {
-                    root.accept::<()>(Err(row_message(&error, root, rule, pairs().count())))?;
-                    None
-                }
-                None => rule.outcomes.clone(),
-            },
-            None => None,
-        };
+        let errors = row_errors(rule, first, states, actions);
+        for error in &errors {
+            root.accept::<()>(Err(row_message(error, root, rule, pairs().count())))?;
+        }
+        let outcomes = rule.outcomes.clone().filter(|_| errors.is_empty());
         let (new, twice): (Vec<_>, Vec<_>) = pairs().partition(|&pair| given.insert(pair));
         if let Some(&(state, action)) = twice.first() {
             let error = ModelError::DuplicateTransition { state: states.name(state), action: actions.name(action) };
@@ -213,34 +209,47 @@ fn build(
         sound.push(Rule { from: vec![state], actions: vec![0], outcomes: None, place: 0 });
     }
     doubts.transitions |= has_action.contains(&false);
-    let anywhere = [(0, 1.0)];
+    let wrong = |&&(_, value): &&(usize, f64)| !is_probability(value);
     let mut start = initial;
+    for &(state, value) in initial.iter().filter(wrong) {
+        let error = ModelError::InitialProbability { state: states.name(state), value };
+        root.accept::<()>(Err(locate(&error, root, states, actions, rules)))?;
+        start = &ANYWHERE;
+    }
     loop {
         match assemble(states, actions, start, &sound).build() {
             Ok(mdp) => return Ok(mdp),
-            Err(error @ (ModelError::InitialSum { .. } | ModelError::InitialProbability { .. }))
-                if start != anywhere =>
-            {
+            Err(error @ ModelError::InitialSum { .. }) if start != ANYWHERE => {
                 root.accept::<()>(Err(locate(&error, root, states, actions, rules)))?;
-                start = &anywhere;
+                start = &ANYWHERE;
             }
             Err(error) => return Err(locate(&error, root, states, actions, rules)),
         }
     }
 }
 
+/// Stands for initial probabilities with mistakes.
+const ANYWHERE: [(usize, f64); 1] = [(0, 1.0)];
+
+fn is_probability(value: f64) -> bool {
+    (0.0..=1.0 + ROW_TOLERANCE).contains(&value)
+}
+
 /// What is wrong with the probabilities of a rule, said of its first pair.
-fn row_error(rule: &Rule, (state, action): (usize, usize), states: &Names, actions: &Names) -> Option<ModelError> {
-    let (to, stay) = rule.outcomes.as_ref()?;
+fn row_errors(rule: &Rule, (state, action): (usize, usize), states: &Names, actions: &Names) -> Vec<ModelError> {
+    let Some((to, stay)) = &rule.outcomes else { return Vec::new() };
     let (name, action) = (states.name(state), actions.name(action));
     let row = || to.iter().copied().chain([(state, *stay)]);
-    if let Some((successor, value)) = row().find(|(_, probability)| !(0.0..=1.0 + ROW_TOLERANCE).contains(probability))
-    {
+    let wrong = row().filter(|&(_, value)| !is_probability(value)).map(|(successor, value)| {
         let successor = states.name(successor);
-        return Some(ModelError::Probability { state: name, action, successor, value });
-    }
+        ModelError::Probability { state: name.clone(), action: action.clone(), successor, value }
+    });
+    let wrong: Vec<ModelError> = wrong.collect();
     let sum: f64 = row().map(|(_, probability)| probability).sum();
-    ((sum - 1.0).abs() > ROW_TOLERANCE).then_some(ModelError::RowSum { state: name, action, sum })
+    if wrong.is_empty() && (sum - 1.0).abs() > ROW_TOLERANCE {
+        return vec![ModelError::RowSum { state: name, action, sum }];
+    }
+    wrong
 }
 
 /// A rule's mistake, told once for all its pairs.

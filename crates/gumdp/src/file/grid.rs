@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::document::{Key, Table, Value, shortened};
 use super::dynamics::{ACTIONS, MAX_STATES, Map, Situation};
-use super::error::FileError;
+use super::error::{FileError, counted};
 use super::mistakes::MAX_MISTAKES;
 use super::scene::{GridScene, Scene, Sticky, Terrain};
 use super::world::{ALL, Doubts, World};
@@ -248,7 +248,7 @@ fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileErr
     for (row, line) in lines.iter().enumerate() {
         let width = line.chars().count();
         if width != columns && mistakes.len() <= MAX_MISTAKES {
-            let message = format!("row {row} of map has {width} cells; the first row has {columns}");
+            let message = format!("row {row} of map has {}; the first row has {columns}", counted(width, "cell"));
             mistakes.push(at_cell(value, &lines, row, 0, message));
         }
         for (column, symbol) in line.chars().enumerate() {

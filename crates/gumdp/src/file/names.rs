@@ -8,8 +8,8 @@ use super::error::{FileError, nearest};
 use super::world::ALL;
 use crate::model::ModelError;
 
-/// Names for sets of states, by number.
-pub(super) type Groups = HashMap<String, Vec<usize>>;
+/// Names for sets of states, by number; `None` for one with a mistake.
+pub(super) type Groups = HashMap<String, Option<Vec<usize>>>;
 
 /// The names of all states, or of all actions.
 pub(super) struct Names<'a> {
@@ -107,7 +107,7 @@ impl<'a> Names<'a> {
             return Ok((0..self.count()).collect());
         }
         let numbers = value.all(|value| match groups.get(value.text()?) {
-            Some(members) => Ok(members.clone()),
+            Some(members) => members.clone().ok_or_else(FileError::told),
             None => Ok(vec![self.one(value)?]),
         })?;
         Ok(numbers.concat())

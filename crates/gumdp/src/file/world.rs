@@ -71,6 +71,9 @@ impl World {
     /// The pairs that `state`, `group` or `*` stands for, each optionally followed by `/action`.
     pub(super) fn select(&self, key: Key) -> Result<Vec<Pair>, FileError> {
         if let Some(states) = self.states(key.text) {
+            if states.is_empty() && self.doubts.any() {
+                return Err(FileError::told());
+            }
             return Ok(states.into_iter().flat_map(|state| self.mdp.pairs(state).map(Pair)).collect());
         }
         let Some((name, action)) = key.text.rsplit_once('/') else {

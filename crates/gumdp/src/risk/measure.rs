@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::tail::Tail;
 use super::{Cvar, Erm, Evar, MeanCvar, RiskError};
+use crate::file::error::counted;
 
 /// What can be written for a [`Risk`].
 const FORMS: &str = "mean, worst, best, erm:BETA, entropic-seeking:BETA, cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT, such as cvar:0.95";
@@ -143,7 +144,7 @@ pub enum ParseRiskError {
         text: String,
     },
     /// A number is missing, or there is one too many.
-    #[error("{text:?} has {got} numbers after the name, but {name} needs {needed}; allowed are {FORMS}")]
+    #[error("{text:?} has {} after the name, but {name} needs {needed}; allowed are {FORMS}", counted(*.got, "number"))]
     Count {
         /// What was written.
         text: String,
@@ -260,7 +261,7 @@ mod tests {
             ("seeking:-2", "seeking beta is -2, but must lie in [0, inf]"),
             ("mean-cvar:1:0.5", "level is 1, but must lie in [0, 1)"),
             ("mean-cvar:0.5:1.5", "weight of the tail is 1.5, but must lie in [0, 1]"),
-            ("mean:1", "has 1 numbers"),
+            ("mean:1", "has 1 number after"),
         ] {
             let error = text.parse::<Risk>().unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");

@@ -192,7 +192,7 @@ fn objectives() {
     let costs = "kind = \"maximum\"\ncosts = []";
     check(EXPLICIT, objective, costs, "13:9: the objective has no costs; it needs at least one");
     let costs = "kind = \"minimum\"\ncosts = [{ x = 1 }]\nweights = [1, 2]";
-    check(EXPLICIT, objective, costs, "14:11: the objective has 2 weights; 1 are needed");
+    check(EXPLICIT, objective, costs, "14:11: the objective has 2 weights; 1 is needed");
     let costs = "kind = \"signed-power\"\ncosts = [{ x = 1 }]\npowers = [0]";
     check(EXPLICIT, objective, costs, "14:10: power 0 of the objective is 0; it must be finite and positive");
     let costs = "kind = \"sum\"\nterms = [{ kind = \"linear\", cost = { x = 1 }, weight = nan }]";

@@ -3,7 +3,7 @@
 //! Rewards are gains. Columns may come in any order and be separated by commas, semicolons or tabs; names may be quoted.
 
 use super::super::document::shortened;
-use super::super::error::{FileError, nearest};
+use super::super::error::{FileError, counted, nearest};
 use super::Text;
 use super::foreign::{Foreign, MAX_ID, Row};
 use crate::problem::MAX_HORIZON;
@@ -157,7 +157,8 @@ impl<'a> Columns<'a> {
     fn fields(&self, line: &Line<'a>) -> Result<Vec<Field<'a>>, FileError> {
         let values: Vec<(&str, usize)> = split(*line, self.separator).collect();
         if values.len() != self.count {
-            let message = format!("this line has {} fields; the first line has {}", values.len(), self.count);
+            let got = counted(values.len(), "field");
+            let message = format!("this line has {got}; the first line has {}", self.count);
             return Err(self.text.error(line.offset, message));
         }
         let field = |(&column, &name): (&usize, &&'static str)| {
