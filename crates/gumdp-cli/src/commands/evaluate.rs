@@ -124,6 +124,7 @@ fn too_large(error: &OracleError) -> Result<String> {
     match error {
         OracleError::TooLarge { limit, .. } => Ok(format!("its law takes more than {limit} occupancy states")),
         OracleError::Memory { limit, .. } => Ok(format!("its law takes more than {} MiB", limit >> 20)),
+        OracleError::NotFinite => Err(error.clone().into()),
         other => Err(BadInput::new(other).into()),
     }
 }

@@ -3,18 +3,18 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use gumdp::oracle::{self, OuterVariable};
+use gumdp::oracle::{self, OracleError, OuterVariable};
 use gumdp::{Auto, Erm, FixedRisk, GuidedPlanner, Risk, Task, fix_outer};
 use serde::Serialize;
 
 use super::solve::Outer;
-use super::{heading, limits, load, one_risk, output_folder, print_json, with_threads};
+use super::{heading, limits, load, one_naming, one_risk, output_folder, print_json, with_threads};
 use crate::args::{ExplainArgs, PolicyName};
 use crate::cells::Cell;
 use crate::draw;
 use crate::explain::{self, Exact, Planned, Situation, Wanted};
 use crate::failure::BadInput;
-use crate::number::{risk_label, short};
+use crate::number::short;
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::store::write_atomically;
@@ -57,9 +57,10 @@ pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
     let mut text = Vec::new();
     writeln!(text, "{}", heading(&task))?;
     let (value, mean) = (short(explanation.tree.erm), short(explanation.tree.mean));
+    let label = one_naming(&args.attitude, &task).label(risk);
     writeln!(text, "policy auto: {}", explanation.origin)?;
     let measure = explanation.measure();
-    writeln!(text, "{}: {measure} {value}, mean {mean}; lower is better", risk_label(risk))?;
+    writeln!(text, "{label}: {measure} {value}, mean {mean}; lower is better")?;
     if let Some(fixed) = fixed {
         writeln!(text, "with {fixed}, fixed at the first decision; risks further on are as it sees them")?;
     }
@@ -100,6 +101,7 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
             let fixed = solution.outer.map(|outer| outer.to_string());
             return Ok((explanation(task, risk, solution.outer, (true, origin), tree), fixed));
         }
+        Err(error @ OracleError::NotFinite) => return Err(error.into()),
         Err(error) => error,
     };
     let cell = Cell::new(task, risk, Who::Default, args.luck.seed).with(None, args.simulations);

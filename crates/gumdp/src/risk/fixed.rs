@@ -6,6 +6,7 @@
 use std::fmt;
 
 use super::{Erm, MeanCvar};
+use crate::objective::rounded;
 
 /// What a planner minimises.
 ///
@@ -61,8 +62,8 @@ impl From<Erm> for FixedRisk {
 impl fmt::Display for FixedRisk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Erm(erm) => write!(f, "beta = {}", erm.beta()),
-            Self::Threshold { lambda, .. } => write!(f, "lambda = {lambda}"),
+            Self::Erm(erm) => write!(f, "beta = {}", rounded(erm.beta())),
+            Self::Threshold { lambda, .. } => write!(f, "lambda = {}", rounded(*lambda)),
         }
     }
 }
