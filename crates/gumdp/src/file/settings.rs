@@ -157,7 +157,8 @@ fn read_guided(table: Table, settings: &mut GuidedSettings) -> Result<(), FileEr
         let read = table.field(name, |value| {
             let number = value.number()?;
             let valid = (0.0..=highest).contains(&number);
-            if valid { Ok(number) } else { Err(value.refused(number, "not be negative")) }
+            let allowed = if highest == 1.0 { "lie in [0, 1]" } else { "not be negative" };
+            if valid { Ok(number) } else { Err(value.refused(number, allowed)) }
         })?;
         *setting = read.unwrap_or(*setting);
     }

@@ -14,7 +14,7 @@
 //! of what is to come is known nevertheless: part of the expected occupancy of random moves is then added to Φ, so that states
 //! which chance will bring anyway are not sought.
 
-use super::moves::Moves;
+use super::moves::{Move, Moves};
 use crate::model::State;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Erm;
@@ -175,30 +175,35 @@ impl Marginal {
         self.values.clear();
         self.values.resize((depth + 1) * width, 0.0);
         self.risks.resize(if keep_risks { depth * self.moves } else { 0 }, 0.0);
+        let mut values = std::mem::take(&mut self.values);
+        let mut risks = std::mem::take(&mut self.risks);
         for ahead in (0..depth).rev() {
             let time = at.time + ahead;
-            for place in 0..self.within[ahead] {
-                let mut lowest = f64::INFINITY;
-                for number in moves.range(self.states[place]) {
-                    let next = &self.values[(ahead + 1) * width..];
-                    let value = |state: State| next[self.places[state.index()] as usize];
-                    let risk = match moves.outcomes(number) {
+            let (now, next) = values[ahead * width..(ahead + 2) * width].split_at_mut(width);
+            let value = |state: State| next[self.places[state.index()] as usize];
+            let kept_costs = self.costs.get(time * classes..(time + 1) * classes);
+            for (lowest, &state) in now.iter_mut().zip(&self.states[..self.within[ahead]]) {
+                *lowest = f64::INFINITY;
+                for (number, Move { class, .. }, outcomes) in moves.of(state) {
+                    let risk = match outcomes {
                         [certain] => value(certain.state),
-                        outcomes => backup(erm, outcomes.iter().map(|to| (value(to.state), to.probability))),
+                        _ => backup(erm, outcomes.iter().map(|to| (value(to.state), to.probability))),
                     };
-                    let class = moves.get(number).class;
-                    let cost = match self.costs.get(time * classes + class as usize) {
-                        Some(cost) => *cost,
-                        None => self.cost(problem, moves, &self.aim, time, class),
+                    let cost = match kept_costs {
+                        Some(costs) => costs[*class as usize],
+                        None => self.cost(problem, moves, &self.aim, time, *class),
                     };
                     if keep_risks {
-                        self.risks[ahead * self.moves + number as usize] = risk;
+                        risks[ahead * self.moves + number as usize] = risk;
                     }
-                    lowest = lowest.min(cost + risk);
+                    // Not f64::min, which asks for NaN as well.
+                    if cost + risk < *lowest {
+                        *lowest = cost + risk;
+                    }
                 }
-                self.values[ahead * width + place] = lowest;
             }
         }
+        (self.values, self.risks) = (values, risks);
     }
 
     /// Adds a part of the expected occupancy of random moves from here on.

@@ -126,6 +126,14 @@ impl Moves {
         self.first[state.index()]..self.first[state.index() + 1]
     }
 
+    /// The moves of a state with their numbers and outcomes.
+    #[inline]
+    pub(super) fn of(&self, state: State) -> impl Iterator<Item = (u32, &Move, &[Outcome])> {
+        let own = self.range(state);
+        let all = &self.all[own.start as usize..own.end as usize];
+        own.zip(all).map(|(number, one)| (number, one, self.outcomes_of(one)))
+    }
+
     /// Whether all moves of a state change the objective alike.
     #[inline]
     pub(super) fn are_one_class(&self, state: State) -> bool {
@@ -145,8 +153,12 @@ impl Moves {
 
     #[inline]
     pub(super) fn outcomes(&self, number: u32) -> &[Outcome] {
-        let Move { first_outcome, outcomes, .. } = self.all[number as usize];
-        &self.outcomes[first_outcome as usize..(first_outcome + outcomes) as usize]
+        self.outcomes_of(&self.all[number as usize])
+    }
+
+    #[inline]
+    fn outcomes_of(&self, one: &Move) -> &[Outcome] {
+        &self.outcomes[one.first_outcome as usize..(one.first_outcome + one.outcomes) as usize]
     }
 }
 

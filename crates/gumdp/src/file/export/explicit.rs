@@ -76,11 +76,11 @@ pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
         defaults.exploration,
         quoted(&defaults.variant.to_string())
     );
-    let GuidedSettings { budget, reach, exploration, rollouts, caution } = defaults.guided.clone();
+    let GuidedSettings { budget, reach, forecast, exploration, rollouts, caution } = defaults.guided.clone();
     if defaults.guided != (GuidedSettings { budget, ..GuidedSettings::default() }) {
         let _ = writeln!(
             text,
-            "guided = {{ reach = {reach:?}, exploration = {exploration:?}, rollouts = {rollouts}, caution = {caution:?} }}"
+            "guided = {{ reach = {reach:?}, forecast = {forecast:?}, exploration = {exploration:?}, rollouts = {rollouts}, caution = {caution:?} }}"
         );
     }
     if !task.scripts.is_empty() {
