@@ -25,16 +25,16 @@ const STEPS: usize = 5_000_000;
 /// actions = ["go"]
 /// start = "a"
 /// discount = 1
-/// horizon = 8
+/// horizon = 7
 /// transitions = [{ from = "*", action = "go", to = { a = 0.5, b = 0.5 } }]
 /// [objective]
 /// kind = "formula"
-/// expression = "1 / (b - 0.125)"
+/// expression = "1/(7*b - 2)"
 /// features = { b = { b = 1 } }
 /// "#;
 /// let task = Task::parse("my.toml", text)?;
 /// let error = broken_formula(&task, "my.toml", text).unwrap();
-/// let expected = "my.toml:11:15: the formula \"1 / (b - 0.125)\" is inf at the end of an episode with b = 0.125; it must be finite";
+/// let expected = "my.toml:11:14: the formula \"1/(7*b - 2)\" is inf at the end of an episode with b = 0.285714; it must be finite";
 /// assert_eq!(error.to_string(), expected);
 /// # Ok::<(), gumdp::FileError>(())
 /// ```
