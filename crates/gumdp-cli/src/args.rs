@@ -192,6 +192,22 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// The task that is played, planned or solved.
+    pub fn task(&self) -> Option<&str> {
+        match self {
+            Self::Run(args) => Some(&args.experiment.task),
+            Self::Compare(args) => Some(&args.experiment.task),
+            Self::Solve(args) => Some(&args.task),
+            Self::Frontier(args) => Some(&args.task),
+            Self::Explain(args) => Some(&args.task),
+            Self::Evaluate(args) => Some(&args.task),
+            Self::Plan(args) => Some(&args.task),
+            _ => None,
+        }
+    }
+}
+
 /// What becomes of rewards that depend on the next state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RewardsName {

@@ -66,13 +66,15 @@ pub fn first_decision(solution: &RiskSolution, limits: &Limits) -> Result<Option
 }
 
 /// Why a task cannot be solved exactly, with a way out.
-pub fn unsolved(task: &str, error: &OracleError) -> BadInput {
+pub fn unsolved(task: &str, error: &OracleError) -> anyhow::Error {
     let ways = "raise --max-states, shorten the horizon, or plan instead: gumdp run with --policy planner";
     let all = |reached: u64, projected: Option<f64>| match projected {
         Some(states) => format!("about {states:.1e} occupancy states"),
         None => format!("more than {reached} occupancy states"),
     };
-    match *error {
+    let bad = match *error {
+        // The formula is explained where its file is known.
+        OracleError::NotFinite => return error.clone().into(),
         OracleError::TooLarge { reached, projected, limit } => BadInput::new(format!(
             "{task} is too large to be solved exactly: {}, at most {limit} are allowed; {ways}",
             all(reached, projected)
@@ -87,5 +89,6 @@ pub fn unsolved(task: &str, error: &OracleError) -> BadInput {
                 .hint("--policy exact solves any objective whose problem is small enough")
         }
         ref other => BadInput::new(other),
-    }
+    };
+    bad.into()
 }

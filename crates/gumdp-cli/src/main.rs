@@ -45,7 +45,8 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     interrupt::install(cli.quiet);
     talk::set_quiet(cli.quiet);
-    match dispatch(cli) {
+    let task = cli.command.task().map(str::to_owned);
+    match dispatch(cli).map_err(|error| commands::clarified(error, task.as_deref())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => explain(&error),
     }

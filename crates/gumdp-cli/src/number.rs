@@ -24,9 +24,44 @@ pub fn risk(risk: Risk) -> String {
     risk.beta().map_or_else(|| risk.to_string(), beta)
 }
 
-/// What a table calls the column of these measures, and that of their values.
-pub fn risk_headers(mut risks: impl Iterator<Item = Risk>) -> [&'static str; 2] {
-    if risks.all(|risk| risk.beta().is_some()) { ["beta", "ERM"] } else { ["risk", "value"] }
+/// What measures are called: as they were asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// By their β.
+    Beta,
+    /// As `--risk` takes them.
+    Measure,
+}
+
+impl Naming {
+    /// The names in a list that was given as measures or not.
+    pub fn new(as_measures: bool) -> Self {
+        if as_measures { Self::Measure } else { Self::Beta }
+    }
+
+    /// What a table calls the column of the measures, and that of their values.
+    pub fn headers(self) -> [&'static str; 2] {
+        match self {
+            Self::Beta => ["beta", "ERM"],
+            Self::Measure => ["risk", "value"],
+        }
+    }
+
+    /// A measure in a table.
+    pub fn name(self, measure: Risk) -> String {
+        match self {
+            Self::Beta => risk(measure),
+            Self::Measure => measure.to_string(),
+        }
+    }
+
+    /// A measure as the label of a line of text: `beta = 5`, or `risk cvar:0.95`.
+    pub fn label(self, measure: Risk) -> String {
+        match self {
+            Self::Beta => risk_label(measure),
+            Self::Measure => format!("risk {measure}"),
+        }
+    }
 }
 
 /// A measure as the label of a line of text: `beta = 5`, or `risk cvar:0.95`.
@@ -89,6 +124,11 @@ pub fn short(value: f64) -> String {
     } else {
         format!("{value:.4}")
     }
+}
+
+/// "1 run", "2 runs".
+pub fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// A cost that may not be known.

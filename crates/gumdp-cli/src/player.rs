@@ -124,7 +124,7 @@ impl Player {
                     .into());
             }
             Who::BackwardInduction if problem.objective().as_linear().is_none() => {
-                return Err(unsolved(&task.name, &OracleError::NotLinear).into());
+                return Err(unsolved(&task.name, &OracleError::NotLinear));
             }
             Who::Exact | Who::BackwardInduction => {
                 let solution = solver.solve(cell.risk).map_err(|error| unsolved(&task.name, &error))?;

@@ -167,8 +167,8 @@ impl Finished {
 pub fn runs_text(finished: &[Finished]) -> String {
     let runs = || finished.iter().map(|finished| finished.cell.runs);
     match (runs().min().unwrap_or(0), runs().max().unwrap_or(0)) {
-        (least, most) if least == most => least.to_string(),
-        (least, most) => format!("{least} to {most}"),
+        (least, most) if least == most => number::counted(least, "run"),
+        (least, most) => format!("{least} to {most} runs"),
     }
 }
 

@@ -15,7 +15,7 @@ fn imported_models_are_played_solved_and_reported() {
     assert_eq!(
         ended.stderr,
         "note: rewards are taken for gains: a cost is minus a reward\n\
-         note: 1 states without transitions absorb at no cost: s1\n\
+         note: 1 state without transitions absorbs at no cost: s1\n\
          note: no discount is given: it is 0.95\n\
          note: no start is given: episodes start in s0\n\
          note: no horizon is given: it is 131, which leaves at most a hundredth of the largest cost\n\
@@ -51,10 +51,31 @@ fn convert_there_and_back() {
     };
     assert!((optimum("coin.toml") - optimum("coin.csv")).abs() < 1e-12);
     assert!(sandbox.gumdp("convert rooms rooms.drn").stderr.contains("is not linear and cannot be written"));
-    let refused = sandbox.gumdp("convert rooms rooms.toml");
-    assert_eq!(refused.code, Some(2));
-    assert!(refused.stderr.contains("is not linear and cannot be written"), "{}", refused.stderr);
-    assert!(!sandbox.files(".").contains(&"rooms.toml".to_owned()));
+    // Whatever the objective is, a problem file holds it; a map stays a map.
+    for task in ["rooms", "mo-max", "il", "grid-msee"] {
+        let ended = sandbox.gumdp(&format!("convert {task} {task}.toml"));
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert_eq!(ended.stderr.contains("is written as it is"), task == "grid-msee", "{}", ended.stderr);
+        let check = sandbox.gumdp(&format!("check {task}.toml"));
+        assert_eq!(check.code, Some(0), "{}", check.stdout);
+    }
+}
+
+#[test]
+fn reward_models_and_labels_are_kept() {
+    let sandbox = Sandbox::new();
+    let drn = "@type: MDP\n@parameters\n\n@reward_models\ntime energy-use\n@nr_states\n2\n@model\nstate 0 init\n\taction go [1, 2]\n\
+               \t\t1 : 1\nstate 1 goal\n\taction go [0, 3]\n\t\t1 : 1\n";
+    sandbox.write("two.drn", drn);
+    let ended = sandbox.gumdp("convert two.drn two.toml");
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the cost \"energy-use\" is called \"cost_energy_use\""), "{}", ended.stderr);
+    let text = sandbox.read("two.toml");
+    for part in ["cost = \"time\"", "[objective.features.\"cost_energy_use\"]", "\"goal\" = [\"s1\"]"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    sandbox.write("both.toml", &text.replace("cost = \"time\"", "cost = \"cost_energy_use\""));
+    sandbox.data("solve both.toml --beta 1 -q");
 }
 
 #[test]

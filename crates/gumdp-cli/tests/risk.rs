@@ -104,3 +104,36 @@ fn comparing_and_replaying_by_measure() {
     let missing = sandbox.gumdp("replay played --run 1 --risk cvar:0.9");
     assert!(missing.code == Some(2) && missing.stderr.contains("--risk cvar:0.5"), "{}", missing.stderr);
 }
+
+/// A list of measures is shown as it was asked for, a list of β as β.
+#[test]
+fn measures_are_called_as_they_are_asked_for() {
+    let sandbox = Sandbox::new();
+    sandbox.write("coin.toml", COIN);
+    let column = |text: &str| -> Vec<String> {
+        let rows = text
+            .lines()
+            .skip_while(|line| !line.trim_start().starts_with("risk ") && !line.trim_start().starts_with("beta "));
+        rows.take_while(|line| !line.is_empty())
+            .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
+            .collect()
+    };
+    for command in ["run", "compare --simulations 20"] {
+        let list = "mean,worst,erm:2,entropic-seeking:2,CVaR:0.9";
+        let text = sandbox.data(&format!("{command} coin.toml --runs 3 --risk {list} --out {} -q", &command[..3]));
+        let mut names = column(&text);
+        names.dedup();
+        assert!(names.iter().any(|name| name == "risk"), "{text}");
+        for name in ["mean", "worst", "erm:2", "erm:-2", "cvar:0.9"] {
+            assert!(names.iter().any(|shown| shown == name), "{name}\n{text}");
+        }
+        let text = sandbox.data(&format!("{command} coin.toml --runs 3 --beta 0,inf --out b{} -q", &command[..3]));
+        let mut names = column(&text);
+        names.dedup();
+        assert!(names.contains(&"beta".to_owned()) && names.contains(&"inf".to_owned()), "{text}");
+    }
+    assert!(sandbox.data("solve coin.toml --risk worst -q").starts_with("coin, risk worst\n"));
+    assert!(sandbox.data("solve coin.toml --beta inf -q").starts_with("coin, beta = inf\n"));
+    assert!(sandbox.data("plan coin.toml --risk entropic-seeking:2 -q").starts_with("coin, risk erm:-2: "));
+    assert!(sandbox.data("explain coin.toml --risk mean -q").contains("\nrisk mean: "));
+}

@@ -19,9 +19,9 @@ fn a_second_call_measures_nothing_and_prints_the_same() {
     let firsts: Vec<&str> = rows.iter().map(|row| row[0]).collect();
     assert_eq!(firsts, ["mo-max", "mo-max", "mo-max", "better than default", "worse than default"]);
     assert_eq!(rows.iter().map(|row| row[1]).collect::<Vec<_>>(), ["0.1", "10", "20", "", ""]);
-    assert!(rows.iter().all(|row| row.len() == 2 + 7 + 1), "{printed}");
+    assert!(rows.iter().all(|row| row.len() == 2 + 8 + 1), "{printed}");
     assert!(rows[..3].iter().flatten().skip(2).all(|cell| *cell != "–"), "{printed}");
-    assert_eq!(saved.lines().count(), 1 + 3 * 7);
+    assert_eq!(saved.lines().count(), 1 + 3 * 8);
     assert!(saved.starts_with("study,task,beta,variant,simulations,runs,seed,erm,erm_low,erm_high,mean,optimum,"));
     let picture = sandbox.read("rows/ablation.svg");
 

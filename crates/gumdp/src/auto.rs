@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use crate::file::error::counted;
 use crate::guided::{GuidedPlanner, GuidedSettings};
 use crate::model::Action;
 use crate::oracle::{self, Limits, Method, OracleError, Solution};
@@ -93,9 +94,11 @@ impl fmt::Display for Auto {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Solved(Solution { states, method: Method::BackwardInduction, .. }) => {
-                write!(f, "solved exactly by backward induction, {states} states")
+                write!(f, "solved exactly by backward induction, {}", counted(*states as usize, "state"))
             }
-            Self::Solved(Solution { states, .. }) => write!(f, "solved exactly, {states} occupancy states"),
+            Self::Solved(Solution { states, .. }) => {
+                write!(f, "solved exactly, {}", counted(*states as usize, "occupancy state"))
+            }
             Self::Planning { because, .. } => write!(f, "{}, planning", because.in_short()),
         }
     }

@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn attitudes_are_few_and_need_a_spread() {
         let worst = Candidate::new(Erm::WORST.into());
-        assert_eq!(attitudes(&[1.0, 1.0], &ATTITUDES), [worst.clone()]);
+        assert_eq!(attitudes(&[1.0, 1.0], &ATTITUDES), std::slice::from_ref(&worst));
         assert_eq!(attitudes(&[1.0, 3.0], &ATTITUDES).len(), 5);
         assert_eq!(attitudes(&[1.0, 3.0], &FEW_ATTITUDES).len(), 2);
         assert_eq!(attitudes(&[], &ATTITUDES), [worst]);

@@ -360,6 +360,6 @@ mod tests {
         assert_eq!(refused(linear.clone(), f64::NAN, 3), "the discount is NaN; it must lie in (0, 1]");
         assert_eq!(refused(linear, 0.9, 0), "the horizon is 0; it must lie in [1, 1000000]");
         let other = Objective::linear(vec![1.0; 3]).unwrap();
-        assert_eq!(refused(other, 0.9, 3), "the objective has 3 pairs; 1 are needed");
+        assert_eq!(refused(other, 0.9, 3), "the objective has 3 pairs; 1 is needed");
     }
 }

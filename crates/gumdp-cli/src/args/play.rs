@@ -50,8 +50,8 @@ pub struct ExperimentArgs {
     /// Attitudes to risk, separated by commas: 0 is the mean, inf the worst case, negative seeks risk (default: the task's).
     #[arg(long, short, value_name = "B,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
     pub beta: Vec<f64>,
-    /// Risk measures instead, separated by commas: mean, worst, best, erm:B, seeking:B, cvar:LEVEL, evar:LEVEL or
-    /// mean-cvar:LEVEL:WEIGHT.
+    /// Risk measures instead, separated by commas: mean, worst, best, erm:B, entropic-seeking:B (negative β),
+    /// cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT.
     #[arg(long, value_name = "MEASURE,…", value_delimiter = ',', value_parser = risk, conflicts_with = "beta")]
     pub risk: Vec<Risk>,
     /// Episodes per β (default: the task's).

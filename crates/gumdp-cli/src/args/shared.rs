@@ -11,7 +11,8 @@ pub struct AttitudeArgs {
     /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk; the same as --risk erm:B.
     #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
     pub beta: Option<f64>,
-    /// Risk measure: mean, worst, best, erm:B, seeking:B, cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT.
+    /// Risk measure: mean, worst, best, erm:B, entropic-seeking:B (negative β), cvar:LEVEL, evar:LEVEL or
+    /// mean-cvar:LEVEL:WEIGHT.
     #[arg(long, value_name = "MEASURE", value_parser = risk, conflicts_with = "beta")]
     pub risk: Option<Risk>,
 }

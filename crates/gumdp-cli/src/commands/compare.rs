@@ -4,13 +4,14 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use anyhow::Result;
+use gumdp::oracle::OracleError;
 use serde::Serialize;
 
-use super::{heading, keep, limits, load, open_store, print_json, risks, with_threads};
+use super::{heading, keep, limits, load, naming, open_store, print_json, risks, with_threads};
 use crate::args::{CompareArgs, PolicyName};
 use crate::cells::Cell;
 use crate::exact::Solver;
-use crate::number::{self, known, short};
+use crate::number::{Naming, counted, known, short};
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row};
@@ -37,6 +38,10 @@ pub fn compare(args: &CompareArgs, quiet: bool) -> Result<()> {
     let solving = Progress::spinner("solving", quiet);
     let mut solver = Solver::new(&task.problem, limits(PolicyName::Auto, *max_states));
     let refused = with_threads(args.luck.threads, || Ok(solver.solve(risks[0]).err()))?;
+    if let Some(error @ OracleError::NotFinite) = refused {
+        return Err(error.into());
+    }
+    let naming = naming(args, &task);
     drop(solving);
     let policies = [Who::Paper, Who::Default, Who::Exact, Who::Uniform];
     let cells: Vec<Cell> = policies
@@ -65,7 +70,7 @@ pub fn compare(args: &CompareArgs, quiet: bool) -> Result<()> {
         print_json(&experiment.by_risk().into_iter().map(row).collect::<Vec<_>>())
     } else {
         let refused = refused.map(|error| error.in_short());
-        print_table(&experiment, refused.as_deref(), &mut io::stdout().lock())
+        print_table(&experiment, naming, refused.as_deref(), &mut io::stdout().lock())
     };
     if let Some(store) = &store {
         keep(store, "compare", &experiment, started, quiet, side_by_side::draw)?;
@@ -73,26 +78,27 @@ pub fn compare(args: &CompareArgs, quiet: bool) -> Result<()> {
     printed
 }
 
-fn print_table(experiment: &Experiment, refused: Option<&str>, out: &mut impl Write) -> Result<()> {
+fn print_table(experiment: &Experiment, naming: Naming, refused: Option<&str>, out: &mut impl Write) -> Result<()> {
     let Some(Cell { runs, simulations, seed, .. }) = experiment.finished.first().map(|first| &first.cell) else {
         return Ok(());
     };
     writeln!(out, "{}", heading(&experiment.task))?;
     writeln!(
         out,
-        "planners with {simulations} simulations per decision, {runs} runs each, seed {seed}; lower is better"
+        "planners with {simulations} simulations per decision, {} each, seed {seed}; lower is better",
+        counted(*runs, "run")
     )?;
     if let Some(refused) = refused {
         writeln!(out, "no exact optimum: {refused}")?;
     }
     writeln!(out)?;
-    let [label, value] = number::risk_headers(experiment.risks().into_iter());
+    let [label, value] = naming.headers();
     let header = [label, "policy", "mean", value, "95% interval", "optimum", "CPU ms/run"];
     let mut table = Table::new(&header, &[1]);
     for finished in experiment.by_risk() {
         let Finished { cell, summary, .. } = finished;
         table.row(vec![
-            number::risk(cell.risk),
+            naming.name(cell.risk),
             cell.preset.to_string(),
             short(summary.mean),
             short(summary.erm),

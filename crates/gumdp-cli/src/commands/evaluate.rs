@@ -16,7 +16,7 @@ use crate::exact::Solver;
 use crate::failure::BadInput;
 use crate::interrupt::{self, Interrupted};
 use crate::measures::{self, Measure};
-use crate::number::{self, known, short};
+use crate::number::{Naming, known, short};
 use crate::progress::Progress;
 use crate::results::distinct;
 use crate::store::Store;
@@ -51,6 +51,9 @@ pub struct Evaluation {
     /// Costs with their probabilities, ascending.
     #[serde(skip)]
     pub law: Vec<(f64, f64)>,
+    /// What the measures of the attitudes are called.
+    #[serde(skip)]
+    naming: Naming,
 }
 
 /// The value of a measure, and its 95 % interval if it is sampled.
@@ -103,6 +106,8 @@ pub fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
         };
         evaluation.task.clone_from(&task.name);
         evaluation.policy.clone_from(&brought.what);
+        let entropic = risks.iter().all(|risk| risk.beta().is_some());
+        evaluation.naming = Naming::new(!args.risk.is_empty() || !entropic);
         compare(&mut evaluation, &task.problem, limits, quiet);
         Ok(evaluation)
     })?;
@@ -137,6 +142,7 @@ fn too_large(error: &OracleError) -> Result<String> {
     match error {
         OracleError::TooLarge { limit, .. } => Ok(format!("its law takes more than {limit} occupancy states")),
         OracleError::Memory { limit, .. } => Ok(format!("its law takes more than {} MiB", limit >> 20)),
+        OracleError::NotFinite => Err(error.clone().into()),
         other => Err(BadInput::new(other).into()),
     }
 }
@@ -170,6 +176,7 @@ fn exactly(law: &[(f64, f64)], risks: &[Risk]) -> Evaluation {
         measures: measures::all().into_iter().map(measured).collect(),
         risks: risks.iter().map(row).collect(),
         law: law.to_vec(),
+        naming: Naming::Beta,
     }
 }
 
@@ -295,10 +302,14 @@ impl Evaluation {
     }
 
     fn risk_rows(&self) -> Vec<[String; 5]> {
-        let entropic = self.risks.iter().all(|row| row.risk.beta().is_some());
-        let name = |risk: Risk| if entropic { number::risk(risk) } else { risk.to_string() };
         let row = |row: &RiskRow| {
-            [name(row.risk), short(row.erm), interval(row.low, row.high), known(row.optimum), known(row.gap)]
+            [
+                self.naming.name(row.risk),
+                short(row.erm),
+                interval(row.low, row.high),
+                known(row.optimum),
+                known(row.gap),
+            ]
         };
         self.risks.iter().map(row).collect()
     }
@@ -314,7 +325,7 @@ impl Evaluation {
         let header = |names: &[&'static str]| {
             names.iter().copied().filter(|name| !self.exact || *name != "95% interval").collect::<Vec<_>>()
         };
-        let [label, value] = number::risk_headers(self.risks.iter().map(|row| row.risk));
+        let [label, value] = self.naming.headers();
         let measures = self.measure_rows().into_iter().map(|row| without_interval(row.to_vec())).collect();
         let risks = self.risk_rows().into_iter().map(|row| without_interval(row.to_vec())).collect();
         [

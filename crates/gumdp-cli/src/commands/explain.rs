@@ -3,19 +3,19 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use gumdp::oracle::{self, OuterVariable};
+use gumdp::oracle::{self, OracleError, OuterVariable};
 use gumdp::{Auto, Erm, FixedRisk, GuidedPlanner, Risk, Task, experiment, fix_outer};
 use serde::Serialize;
 
 use super::solve::Outer;
-use super::{heading, limits, load, one_risk, output_folder, print_json, with_threads};
+use super::{heading, limits, load, one_naming, one_risk, output_folder, print_json, with_threads};
 use crate::args::{ExplainArgs, PolicyName};
 use crate::cells::Cell;
 use crate::draw;
 use crate::exact::{first_decision, unsolved};
 use crate::explain::{self, Exact, Planned, Situation, Wanted};
 use crate::failure::BadInput;
-use crate::number::{risk_label, short};
+use crate::number::short;
 use crate::player::{Estimates, Who};
 use crate::progress::Progress;
 use crate::store::write_atomically;
@@ -65,9 +65,10 @@ pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
     let mut text = Vec::new();
     writeln!(text, "{}", heading(&task))?;
     let (value, mean) = (short(explanation.value), short(explanation.tree.mean));
+    let label = one_naming(&args.attitude, &task).label(risk);
     writeln!(text, "policy auto: {}", explanation.origin)?;
     let (name, measure) = (if explanation.beta.is_some() { "ERM" } else { "risk" }, explanation.measure());
-    writeln!(text, "{}: {name} {value}, mean {mean}; lower is better", risk_label(risk))?;
+    writeln!(text, "{label}: {name} {value}, mean {mean}; lower is better")?;
     if let Some(fixed) = fixed {
         let sees = match (measure == name, explanation.upper_bounds) {
             (false, _) => "situations show the ERM at it, which is what is minimised",
@@ -127,6 +128,7 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
             };
             return Ok((explanation, fixed));
         }
+        Err(error @ OracleError::NotFinite) => return Err(error.into()),
         Err(error) => error,
     };
     let cell = Cell::new(task, risk, Who::Default, args.luck.seed).with(None, args.simulations);
@@ -138,13 +140,12 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
     let planner = player(fixed).map_err(BadInput::new)?;
     let (seed, runs) = (args.luck.seed, args.runs);
     // The measure itself is that of whole episodes.
-    let value = match risk.as_erm() {
-        Some(_) => None,
-        None => {
-            let costs = experiment(problem, || planner.clone(), seed, 0..runs).map_err(BadInput::new)?;
-            let costs: Vec<f64> = costs.iter().map(|run| run.episode.cost).collect();
-            Some(risk.of_samples(&costs)?)
-        }
+    let value = if risk.as_erm().is_some() {
+        None
+    } else {
+        let runs = experiment(problem, || planner.clone(), seed, 0..runs).map_err(BadInput::new)?;
+        let costs: Vec<f64> = runs.iter().map(|run| run.episode.cost).collect();
+        Some(risk.of_samples(&costs)?)
     };
     let mut planned = Planned { problem, fixed, price, planner, seed, runs, progress: &progress };
     let tree = explain::grow(problem, fixed.erm(), &mut planned, wanted)?;

@@ -44,7 +44,7 @@ pub fn frontier(args: &FrontierArgs, quiet: bool) -> Result<()> {
         let error = match oracle::frontier_with_progress(&task.problem, &risks, &limits, solved) {
             Ok(frontier) => return Ok((frontier, None)),
             Err(error @ (OracleError::TooLarge { .. } | OracleError::Memory { .. })) => error,
-            Err(other) => return Err(unsolved(&task.name, &other).into()),
+            Err(other) => return Err(unsolved(&task.name, &other)),
         };
         drop(progress);
         let risks = if given.is_empty() { few(&risks) } else { given };
@@ -57,7 +57,13 @@ pub fn frontier(args: &FrontierArgs, quiet: bool) -> Result<()> {
         Ok((frontier, Some(sampled)))
     })?;
     let trade_off = TradeOff::new(&task, args.risk, &frontier, sampled);
-    let printed = if args.json { print_json(&trade_off) } else { print(&task, &trade_off, &mut io::stdout().lock()) };
+    let printed = if args.json {
+        print_json(&trade_off)
+    } else {
+        let place = store.as_ref().map(|store| format!("in {}", store.dir().join("frontier.csv").display()));
+        let place = place.unwrap_or_else(|| "printed with --json".to_owned());
+        print(&task, &trade_off, &place, &mut io::stdout().lock())
+    };
     if let Some(store) = &store {
         keep(store, &task, &trade_off, &frontier)?;
         if !quiet {
@@ -136,14 +142,21 @@ fn open_store(args: &FrontierArgs, task: &Task) -> Result<Option<Store>> {
     Ok(Some(Store::folder(&dir).map_err(|error| BadInput::new(format!("{error:#}")))?))
 }
 
-fn print(task: &Task, trade_off: &TradeOff, out: &mut impl Write) -> Result<()> {
+/// `place` is where all levels are.
+fn print(task: &Task, trade_off: &TradeOff, place: &str, out: &mut impl Write) -> Result<()> {
     writeln!(out, "{}", heading(task))?;
     writeln!(out, "{}; lower is better\n", trade_off.origin())?;
     let mut table = Table::new(&trade_off.header(), &[]);
-    for row in trade_off.telling_rows(ROWS) {
+    let rows = trade_off.telling_rows(ROWS);
+    for &row in &rows {
         table.row(trade_off.row(row));
     }
     table.print(out)?;
+    let left_out = trade_off.levels.len() - rows.len();
+    if left_out > 0 {
+        let levels = if left_out == 1 { "level is" } else { "levels are" };
+        writeln!(out, "{left_out} more {levels} {place}")?;
+    }
     writeln!(out)?;
     for sentence in trade_off.sentences(TOLD) {
         writeln!(out, "{sentence}")?;

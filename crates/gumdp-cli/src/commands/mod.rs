@@ -23,12 +23,14 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use gumdp::oracle::Limits;
-use gumdp::{Erm, FileError, Risk, Task, tasks};
+use gumdp::file::broken_formula;
+use gumdp::oracle::{Limits, OracleError};
+use gumdp::{EpisodeError, Erm, FileError, Risk, RunError, Task, tasks};
 use serde::Serialize;
 
 use crate::args::{AttitudeArgs, ExperimentArgs, PolicyArgs, PolicyName, Preset};
 use crate::failure::BadInput;
+use crate::number::Naming;
 use crate::results::{self, Experiment, Manifest, distinct};
 use crate::store::Store;
 use crate::talk;
@@ -85,6 +87,29 @@ fn bad_file(error: FileError) -> BadInput {
     }
 }
 
+/// The error of a command; for a formula that broke, which is bad input, with its place and the features for which it broke.
+pub fn clarified(error: anyhow::Error, task: Option<&str>) -> anyhow::Error {
+    let Some(name) = task.filter(|_| error.chain().any(is_broken_formula)) else { return error };
+    let text = match tasks::source(name) {
+        Some(text) => text.to_owned(),
+        None => std::fs::read_to_string(name).unwrap_or_default(),
+    };
+    let task = tasks::get(name).or_else(|| Task::load(Path::new(name)).ok());
+    match task.and_then(|task| broken_formula(&task, name, &text)) {
+        Some(broken) => bad_file(broken).into(),
+        None => BadInput::new(format!("{error:#}")).into(),
+    }
+}
+
+/// Whether the objective had no finite value.
+fn is_broken_formula(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let of_episode =
+        |error: &EpisodeError| matches!(error, EpisodeError::NotFinite | EpisodeError::SimulationNotFinite { .. });
+    matches!(cause.downcast_ref(), Some(OracleError::NotFinite))
+        || cause.downcast_ref().is_some_and(of_episode)
+        || cause.downcast_ref().is_some_and(|error: &RunError| of_episode(&error.error))
+}
+
 /// Runs something in a pool of this many threads.
 pub fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     match threads {
@@ -106,6 +131,16 @@ pub fn risks(args: &ExperimentArgs, task: &Task) -> Vec<Risk> {
         task.defaults.risks()
     };
     distinct(given.into_iter())
+}
+
+/// What these attitudes are called.
+pub fn naming(args: &ExperimentArgs, task: &Task) -> Naming {
+    Naming::new(!args.risk.is_empty() || (args.beta.is_empty() && !task.defaults.risks.is_empty()))
+}
+
+/// What the one attitude to risk of a command is called.
+pub fn one_naming(given: &AttitudeArgs, task: &Task) -> Naming {
+    Naming::new(given.risk.is_some() || (given.beta.is_none() && !task.defaults.risks.is_empty()))
 }
 
 /// The one attitude to risk of a command, by either option, or the task's if it has one.

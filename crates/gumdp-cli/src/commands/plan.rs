@@ -12,12 +12,12 @@ use gumdp::{
 };
 use serde::Serialize;
 
-use super::{limits, load, one_risk, policy, print_json, solve};
+use super::{limits, load, one_naming, one_risk, policy, print_json, solve};
 use crate::args::{PlanArgs, PolicyName, Preset};
 use crate::cells::Cell;
 use crate::exact::{first_decision, unsolved};
 use crate::failure::BadInput;
-use crate::number::{self, known, short};
+use crate::number::{counted, known, short};
 use crate::player::{Estimates, Who};
 use crate::progress::Progress;
 use crate::saved_policy;
@@ -27,6 +27,9 @@ use crate::table::Table;
 struct Plan<'a> {
     task: &'a str,
     risk: String,
+    /// The measure as it was asked for.
+    #[serde(skip)]
+    label: String,
     /// `null` unless the measure is entropic.
     #[serde(with = "crate::number::optional")]
     beta: Option<f64>,
@@ -71,6 +74,7 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
     let mut plan = Plan {
         task: &task.name,
         risk: risk.to_string(),
+        label: one_naming(&args.attitude, &task).label(risk),
         beta: risk.beta(),
         outer: None,
         state: mdp.state_name(state),
@@ -102,13 +106,14 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
         (Some(Ok(Decided { decision, outer, upper_bounds })), policy) => {
             plan.outer = outer;
             plan.upper_bounds = upper_bounds;
-            plan.auto = (policy == PolicyName::Auto).then(|| format!("solved exactly, {} states", decision.states));
+            plan.auto =
+                (policy == PolicyName::Auto).then(|| format!("solved exactly, {}", counted(decision.states, "state")));
             plan.solved(mdp, &decision);
         }
         (Some(Err(because)), PolicyName::Auto) => {
             plan.auto = Some(format!("{}, planning", because.in_short()));
         }
-        (Some(Err(error)), _) => return Err(unsolved(&task.name, &error).into()),
+        (Some(Err(error)), _) => return Err(unsolved(&task.name, &error)),
         (None, _) => {}
     }
     if plan.reasons.is_empty() {
@@ -132,9 +137,7 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
         };
         plan.outer = risk.as_erm().is_none().then(|| fixed.to_string());
         if decision.stopped == StopReason::NotFinite {
-            let message =
-                "the objective is infinite or not a number at the end of a simulated episode; check its formula";
-            return Err(BadInput::new(message).into());
+            return Err(OracleError::NotFinite.into());
         }
         plan.planned(mdp, &decision, &Estimates::new(risk, fixed));
     }
@@ -233,9 +236,8 @@ impl<'a> Plan<'a> {
 
     fn print(&self, out: &mut impl Write) -> Result<()> {
         let Self { task, state, action, root_estimate, simulations, simulated_steps, tree_nodes, stopped, .. } = self;
-        let risk =
-            self.beta.map_or_else(|| format!("risk {}", self.risk), |beta| format!("beta = {}", number::beta(beta)));
-        writeln!(out, "{task}, {risk}: play {action} in {state}")?;
+        let label = &self.label;
+        writeln!(out, "{task}, {label}: play {action} in {state}")?;
         if let Some(outer) = &self.outer {
             writeln!(out, "{outer} (fixed at the first decision)")?;
         }

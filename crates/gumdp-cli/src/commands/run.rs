@@ -7,12 +7,12 @@ use anyhow::Result;
 use gumdp::{Risk, Task};
 use serde::Serialize;
 
-use super::{heading, keep, limits, load, open_store, policy, print_json, risks, with_threads};
+use super::{heading, keep, limits, load, naming, open_store, policy, print_json, risks, with_threads};
 use crate::args::{PolicyName, Preset, RunArgs};
 use crate::cells::Cell;
 use crate::draw;
 use crate::exact::Solver;
-use crate::number::{self, short};
+use crate::number::{Naming, short};
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row, runs_text};
@@ -39,7 +39,7 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     let RunArgs { experiment: args, policy: chosen, precision, max_runs } = args;
     let task = load(&args.task)?;
     let policy = policy(chosen, None)?;
-    let risks = risks(args, &task);
+    let (risks, naming) = (risks(args, &task), naming(args, &task));
     let store = open_store(args, &task, "")?;
     let progress = Progress::new(risks.len() as u64 * args.runs.unwrap_or(task.defaults.runs), quiet);
     let mut solver = Solver::new(&task.problem, limits(policy, chosen.max_states));
@@ -56,7 +56,7 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
             Cell::new(&task, risk, who, args.luck.seed)
         };
         let play = |&risk: &Risk| {
-            progress.message(format!("{} {}", task.name, number::risk_label(risk)));
+            progress.message(format!("{} {}", task.name, naming.label(risk)));
             let cell = cell(risk, &mut solver).with(args.runs, args.simulations);
             let mut finished = Finished::play(cell, &task, store.as_ref(), &progress, &mut solver)?;
             let next = |finished: &Finished| {
@@ -64,7 +64,7 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
             };
             while let Some(runs) = next(&finished) {
                 if !quiet {
-                    let (risk, width) = (number::risk_label(risk), short(finished.half_width()));
+                    let (risk, width) = (naming.label(risk), short(finished.half_width()));
                     let have = finished.cell.runs;
                     crate::talk::say!("{risk}: ±{width} after {have} runs; going on to {runs}");
                 }
@@ -83,11 +83,11 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     let printed = if args.json {
         print_json(&finished.iter().map(PlayedRow::new).collect::<Vec<_>>())
     } else {
-        print_table(&task, &finished, &mut io::stdout().lock())
+        print_table(&task, naming, &finished, &mut io::stdout().lock())
     };
     if !quiet && let Some(precision) = precision {
         for missed in finished.iter().filter(|finished| finished.half_width() > *precision) {
-            let (risk, width) = (number::risk_label(missed.cell.risk), short(missed.half_width()));
+            let (risk, width) = (naming.label(missed.cell.risk), short(missed.half_width()));
             crate::talk::say!("{risk}: --max-runs {max_runs} is reached, the ERM is known to ±{width}");
         }
     }
@@ -121,7 +121,7 @@ pub fn more_runs(runs: u64, half_width: f64, precision: f64, most: u64) -> Optio
     (half_width > precision && next > runs).then_some(next)
 }
 
-fn print_table(task: &Task, finished: &[Finished], out: &mut impl Write) -> Result<()> {
+fn print_table(task: &Task, naming: Naming, finished: &[Finished], out: &mut impl Write) -> Result<()> {
     let Some(first) = finished.first() else { return Ok(()) };
     let Cell { preset, simulations, seed, auto, .. } = &first.cell;
     let runs = runs_text(finished);
@@ -134,15 +134,15 @@ fn print_table(task: &Task, finished: &[Finished], out: &mut impl Write) -> Resu
     if let Some(found) = auto {
         writeln!(out, "policy auto: {found}")?;
     }
-    writeln!(out, "{who}, {runs} runs, seed {seed}; lower is better")?;
+    writeln!(out, "{who}, {runs}, seed {seed}; lower is better")?;
     writeln!(out)?;
-    let [label, value] = number::risk_headers(finished.iter().map(|finished| finished.cell.risk));
+    let [label, value] = naming.headers();
     let header = [label, "mean", "median", "quartiles", value, "95% interval", "CVaR95", "worst", "CPU s"];
     let mut table = Table::new(&header, &[]);
     for cell_results in finished {
         let Finished { cell, summary, .. } = cell_results;
         table.row(vec![
-            number::risk(cell.risk),
+            naming.name(cell.risk),
             short(summary.mean),
             short(summary.median),
             format!("{} – {}", short(summary.q25), short(summary.q75)),
@@ -159,7 +159,7 @@ fn print_table(task: &Task, finished: &[Finished], out: &mut impl Write) -> Resu
             writeln!(out, "{}: {outer} (fixed at the first decision)", cell.risk)?;
         }
     }
-    if let Some(note) = precision_note(finished) {
+    if let Some(note) = precision_note(naming, finished) {
         writeln!(out, "\n{note}")?;
     }
     Ok(())
@@ -167,12 +167,12 @@ fn print_table(task: &Task, finished: &[Finished], out: &mut impl Write) -> Resu
 
 /// What it would take to know the widest interval twice as well. Extreme costs are not averages: no number of runs follows
 /// from the width of their interval.
-fn precision_note(finished: &[Finished]) -> Option<String> {
+fn precision_note(naming: Naming, finished: &[Finished]) -> Option<String> {
     let averaged = finished
         .iter()
         .filter(|finished| finished.cell.risk.beta().is_none_or(f64::is_finite) && finished.half_width() > 0.0);
     let widest = averaged.max_by(|a, b| a.half_width().total_cmp(&b.half_width()))?;
-    let (width, risk) = (widest.half_width(), number::risk_label(widest.cell.risk));
+    let (width, risk) = (widest.half_width(), naming.label(widest.cell.risk));
     let (half, runs) = (short(width / 2.0), runs_for(widest.cell.runs, width, width / 2.0));
     Some(format!(
         "widest interval: ±{} at {risk}; half of that takes about {runs} runs (--precision {half})",

@@ -10,10 +10,10 @@ use gumdp::stats::cvar_weighted;
 use gumdp::{Risk, Task};
 use serde::Serialize;
 
-use super::{load, one_risk, print_json, with_threads};
+use super::{load, one_naming, one_risk, print_json, with_threads};
 use crate::args::SolveArgs;
 use crate::exact::unsolved;
-use crate::number;
+use crate::number::counted;
 use crate::progress::Progress;
 use crate::saved_policy;
 
@@ -87,11 +87,11 @@ pub fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
         return print_json(&Optimum { task, risk, beta, erm: high, low, outer, mean, method, states, solves, seconds });
     }
     let mut out = io::stdout().lock();
-    writeln!(out, "{}, {}", task.name, number::risk_label(risk))?;
+    writeln!(out, "{}, {}", task.name, one_naming(&args.attitude, &task).label(risk))?;
     if risk.beta().is_some() {
         writeln!(out, "  optimal ERM  {high:.12}")?;
         writeln!(out, "  mean cost    {mean:.12}")?;
-        writeln!(out, "  by {method}: {states} states in {seconds:.3} s")?;
+        writeln!(out, "  by {method}: {} in {seconds:.3} s", counted(states, "state"))?;
         return Ok(());
     }
     writeln!(out, "  lowest risk  {high:.9}, certainly not below {low:.9}")?;
@@ -102,7 +102,8 @@ pub fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
     if let Some(law) = law {
         print_tail(&law, &mut out)?;
     }
-    writeln!(out, "  by {method}: {solves} solves, {states} states in {seconds:.3} s")?;
+    let (solves, states) = (counted(solves, "solve"), counted(states, "state"));
+    writeln!(out, "  by {method}: {solves}, {states} in {seconds:.3} s")?;
     Ok(())
 }
 

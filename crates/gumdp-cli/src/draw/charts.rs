@@ -73,9 +73,7 @@ pub fn boxes(experiment: &Experiment) -> Option<Drawing> {
     Some(Drawing {
         name: format!("{}-boxes", experiment.task.name),
         svg: plot.svg(),
-        caption: format!(
-            "Costs of {runs} runs for each β: quartiles, Tukey whiskers, outliers, mean. Lower is better."
-        ),
+        caption: format!("Costs of {runs} for each β: quartiles, Tukey whiskers, outliers, mean. Lower is better."),
     })
 }
 

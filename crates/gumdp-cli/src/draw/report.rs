@@ -77,7 +77,7 @@ pub fn results_table(experiment: &Experiment) -> Table {
         experiment.task.name.clone()
     } else {
         let runs = runs_text(&experiment.finished);
-        format!("{}: {runs} runs for each row; lower is better everywhere.", experiment.task.name)
+        format!("{}: {runs} for each row; lower is better everywhere.", experiment.task.name)
     };
     Table { caption, columns, rows: experiment.by_risk().into_iter().map(row).collect() }
 }

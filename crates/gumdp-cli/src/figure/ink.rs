@@ -4,7 +4,8 @@
 //! so that a page can re-colour an inlined figure by attribute selectors (see `page/style.css`). Marks that sit on a
 //! fixed colour (a heat-map cell, a bar) use [`ON_DARK`] and [`ON_LIGHT`], which no page may change.
 //!
-//! Series colours: Okabe and Ito, *Color Universal Design* (2008), without yellow, which is too faint on white.
+//! Series colours: Okabe and Ito, *Color Universal Design* (2008), without yellow, which is too faint on white, and
+//! with a grey and a brown.
 //! Sequential map: viridis (van der Walt and Smith, 2015), interpolated between 17 anchors.
 
 use super::svg::{Canvas, Paint, Path, Point};
@@ -22,7 +23,7 @@ pub(super) const ON_DARK: &str = "#fdfdfd";
 /// Dark ink for marks on a fixed light colour.
 pub(super) const ON_LIGHT: &str = "#111111";
 
-const SERIES: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7d7f85"];
+const SERIES: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7d7f85", "#8c564b"];
 const DASHES: [&str; 7] = ["", "7 3", "2 2.5", "9 3 2 3", "5 2", "1.5 3.5", "12 3"];
 
 const VIRIDIS: [(u8, u8, u8); 17] = [
@@ -45,7 +46,7 @@ const VIRIDIS: [(u8, u8, u8); 17] = [
     (253, 231, 37),
 ];
 
-/// Colour of the series with this index; repeats after seven.
+/// Colour of the series with this index; repeats after eight.
 pub(super) fn series_colour(index: usize) -> &'static str {
     SERIES[index % SERIES.len()]
 }

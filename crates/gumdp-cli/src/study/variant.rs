@@ -22,6 +22,9 @@ pub enum Variant {
     /// The tree at every decision, however far the horizon.
     #[serde(rename = "tree always")]
     TreeAlways,
+    /// Marginal backward induction as if nothing were to come.
+    #[serde(rename = "no forecast")]
+    NoForecast,
     /// Leaves are expanded after their first rollout.
     #[serde(rename = "one rollout")]
     OneRollout,
@@ -35,11 +38,12 @@ pub enum Variant {
 
 impl Variant {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Paper,
         Self::Default,
         Self::NoTree,
         Self::TreeAlways,
+        Self::NoForecast,
         Self::OneRollout,
         Self::NoCaution,
         Self::PaperTheta,
@@ -54,6 +58,7 @@ impl Variant {
             Self::Default => "default",
             Self::NoTree => "no tree",
             Self::TreeAlways => "tree always",
+            Self::NoForecast => "no forecast",
             Self::OneRollout => "one rollout",
             Self::NoCaution => "no caution",
             Self::PaperTheta => "theta of the paper",
@@ -90,6 +95,7 @@ impl Variant {
             Self::Paper | Self::Default => settings,
             Self::NoTree => GuidedSettings { reach: 0.0, ..settings },
             Self::TreeAlways => GuidedSettings { reach: f64::INFINITY, ..settings },
+            Self::NoForecast => GuidedSettings { forecast: 0.0, ..settings },
             Self::OneRollout => GuidedSettings { rollouts: 1, ..settings },
             Self::NoCaution => GuidedSettings { caution: 0.0, ..settings },
             Self::PaperTheta => GuidedSettings { exploration: task.defaults.exploration, ..settings },

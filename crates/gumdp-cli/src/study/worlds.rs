@@ -43,7 +43,7 @@ pub enum Sample {
 pub fn sparse_tasks(sample: Sample) -> Result<Vec<Arc<Task>>> {
     let (prefix, seed, runs) = match sample {
         Sample::Known => ("random", 0, 200),
-        Sample::Fresh => ("sparse", 100, 500),
+        Sample::Fresh => ("sparse", 200, 500),
     };
     let of_kind = |(kind, problem): (&str, Sparse)| {
         let text = problem.text(seed + problem.objective as u64) + &without_map(runs);

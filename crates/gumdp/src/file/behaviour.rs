@@ -1,50 +1,44 @@
 //! A path over the cells of a map that is to be imitated.
 
 use super::document::Value;
-use super::error::FileError;
+use super::error::{FileError, counted};
 use super::scene::GridScene;
 
 /// The cells of a path, each checked to be one that can be entered.
 pub(super) fn cells(path: Value, grid: &GridScene) -> Result<Vec<u32>, FileError> {
     let last = grid.terrain_of_cell.len() as u64 - 1;
-    path.list()?
-        .into_iter()
-        .map(|value| {
-            let cell = value.count(0, last)? as u32;
-            if grid.terrain(cell).wall {
-                return Err(value.error(format!("{} is {cell}, which is a wall", value.name())));
-            }
-            Ok(cell)
-        })
-        .collect()
+    path.elements(|value| {
+        let cell = value.count(0, last)? as u32;
+        if grid.terrain(cell).wall {
+            return Err(value.error(format!("{} is {cell}, which is a wall", value.name())));
+        }
+        Ok(cell)
+    })
 }
 
 /// The first `horizon` steps of a path, as `(cell, action)`; the actions follow from consecutive cells.
 pub(super) fn steps(path: Value, grid: &GridScene, horizon: usize) -> Result<Vec<(u32, usize)>, FileError> {
     let cells = cells(path, grid)?;
     if cells.len() <= horizon {
-        let (name, got, needed) = (path.name(), cells.len(), horizon + 1);
-        let message = format!("{name} has {got} cells; a horizon of {horizon} needs at least {needed}");
+        let (name, got, needed) = (path.name(), counted(cells.len(), "cell"), horizon + 1);
+        let message = format!("{name} has {got}; a horizon of {horizon} needs at least {needed}");
         return Err(path.error(message));
     }
     let values = path.list()?;
-    cells
-        .windows(2)
-        .enumerate()
-        .take(horizon)
-        .map(|(step, cells)| {
-            let action = action(grid, cells[0], cells[1]).ok_or_else(|| {
-                let name = values[step + 1].name();
-                let (row, column) = grid.position(cells[0]);
-                let (next_row, next_column) = grid.position(cells[1]);
-                values[step + 1].error(format!(
-                    "{name} is {}, ({next_row},{next_column}); it must be a neighbour of {}, ({row},{column})",
-                    cells[1], cells[0]
-                ))
-            })?;
-            Ok((cells[0], action))
-        })
-        .collect()
+    let mut steps = Vec::with_capacity(horizon);
+    for (step, cells) in cells.windows(2).enumerate().take(horizon) {
+        let action = action(grid, cells[0], cells[1]).ok_or_else(|| {
+            let name = values[step + 1].name();
+            let (row, column) = grid.position(cells[0]);
+            let (next_row, next_column) = grid.position(cells[1]);
+            values[step + 1].error(format!(
+                "{name} is {}, ({next_row},{next_column}); it must be a neighbour of {}, ({row},{column})",
+                cells[1], cells[0]
+            ))
+        });
+        steps.extend(path.accept(action)?.map(|action| (cells[0], action)));
+    }
+    if steps.len() == horizon { Ok(steps) } else { Err(FileError::told()) }
 }
 
 /// The number of the action left, up, right or down that leads from one cell to the other.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::document::{Document, Table};
-use super::error::FileError;
+use super::error::{FileError, counted};
 use super::import::{Format, some_of};
 use super::mistakes::{MAX_MISTAKES, Mistakes};
 use super::pieces::Pieces;
@@ -93,11 +93,16 @@ fn findings(file: &str, text: &str, folder: Option<&Path>) -> Vec<Finding> {
         Ok(task) => (task, None),
         Err(error) => (None, Some(error)),
     };
-    let mut errors = mistakes.into_inner();
+    let (mut errors, others) = mistakes.into_inner();
+    let last = last.filter(|error| !error.is_told());
     let cut = errors.len() >= MAX_MISTAKES && last.is_some();
     errors.extend(last);
     errors.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
     errors.dedup();
+    if others > 0 {
+        let message = format!("and {} in lines that are not shown", counted(others, "more mistake"));
+        errors.push(FileError::unreadable(file, message));
+    }
     if cut {
         errors.push(FileError::unreadable(
             file,
@@ -200,7 +205,7 @@ fn same_effect(task: &Task, reached: &[bool]) -> Option<String> {
     let (one, other) = example?;
     let (one, other, state) = (mdp.action(one), mdp.action(other), mdp.state(one));
     let (one, other, state) = (mdp.action_name(one), mdp.action_name(other), mdp.state_name(state));
-    let states = if count == 1 { "1 state".to_owned() } else { format!("{count} states") };
+    let states = counted(count, "state");
     Some(format!("in {states} actions have the same effect, such as \"{one}\" and \"{other}\" in \"{state}\""))
 }
 

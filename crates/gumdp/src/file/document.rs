@@ -8,8 +8,9 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{FileError, Span, alternatives, nearest};
+use super::error::{FileError, Span, alternatives, counted, nearest};
 use super::mistakes::Mistakes;
+use super::path::{find_in_table, find_table};
 use super::pieces::{LIST, Pieces};
 
 /// A parsed file.
@@ -202,15 +203,32 @@ impl<'a> Value<'a> {
         Ok(array.iter().map(|node| Value { node, ..self }).collect())
     }
 
+    /// The elements of a list, or the only value. Each is read on its own, so that all mistakes in them are told.
+    pub(super) fn all<T>(self, read: impl FnMut(Value<'a>) -> Result<T, FileError>) -> Result<Vec<T>, FileError> {
+        let values = if self.is_list() { self.list()? } else { vec![self] };
+        let count = values.len();
+        let read: Vec<Option<T>> =
+            values.into_iter().map(read).map(|read| self.accept(read)).collect::<Result<_, _>>()?;
+        let read: Vec<T> = read.into_iter().flatten().collect();
+        if read.len() == count { Ok(read) } else { Err(FileError::told()) }
+    }
+
+    /// The same for what must be a list.
+    pub(super) fn elements<T>(self, read: impl FnMut(Value<'a>) -> Result<T, FileError>) -> Result<Vec<T>, FileError> {
+        self.list()?;
+        self.all(read)
+    }
+
     pub(super) fn finite_numbers(self) -> Result<Vec<f64>, FileError> {
-        self.list()?.into_iter().map(Value::finite).collect()
+        self.elements(Value::finite)
     }
 
     /// Exactly two finite numbers.
     pub(super) fn two_numbers(self) -> Result<[f64; 2], FileError> {
         let numbers = self.finite_numbers()?;
-        <[f64; 2]>::try_from(numbers)
-            .map_err(|numbers| self.error(format!("{} has {} numbers; it needs 2", self.name(), numbers.len())))
+        <[f64; 2]>::try_from(numbers).map_err(|numbers| {
+            self.error(format!("{} has {}; it needs 2", self.name(), counted(numbers.len(), "number")))
+        })
     }
 
     pub(super) fn table(self) -> Result<Table<'a>, FileError> {
@@ -262,6 +280,24 @@ impl<'a> Table<'a> {
 
     pub(super) fn need(self, key: &str) -> Result<Value<'a>, FileError> {
         self.get(key).ok_or_else(|| self.missing(key))
+    }
+
+    /// A field on its own: `None` if there is none, or if it is wrong and all mistakes are wanted.
+    pub(super) fn field<T>(
+        self,
+        key: &str,
+        read: impl FnOnce(Value<'a>) -> Result<T, FileError>,
+    ) -> Result<Option<T>, FileError> {
+        Ok(self.accept(self.get(key).map(read).transpose())?.flatten())
+    }
+
+    /// A field on its own that must be there: `None` only if it is wrong or missing and all mistakes are wanted.
+    pub(super) fn needed<T>(
+        self,
+        key: &str,
+        read: impl FnOnce(Value<'a>) -> Result<T, FileError>,
+    ) -> Result<Option<T>, FileError> {
+        self.accept(self.need(key).and_then(read))
     }
 
     pub(super) fn missing(self, key: &str) -> FileError {
@@ -341,38 +377,4 @@ pub(crate) fn shortened(text: &str) -> String {
         return text.escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'");
     }
     format!("{}…", text.chars().take(LONGEST).collect::<String>().escape_debug())
-}
-
-/// Appends the rest of the name of `wanted` and returns true if it is in this table.
-fn find_in_table(table: &DeTable, wanted: &DeValue, name: &mut String) -> bool {
-    search_table(table, &|value| std::ptr::eq(value, wanted), name)
-}
-
-fn find_table(table: &DeTable, wanted: &DeTable, name: &mut String) -> bool {
-    search_table(table, &|value| value.as_table().is_some_and(|table| std::ptr::eq(table, wanted)), name)
-}
-
-fn search_table(table: &DeTable, is_wanted: &dyn Fn(&DeValue) -> bool, name: &mut String) -> bool {
-    table.iter().any(|(key, value)| {
-        let separator = if name.is_empty() { "" } else { "." };
-        search_value(value.get_ref(), &format!("{separator}{}", shortened(key.get_ref())), is_wanted, name)
-    })
-}
-
-fn search_value(value: &DeValue, part: &str, is_wanted: &dyn Fn(&DeValue) -> bool, name: &mut String) -> bool {
-    let length = name.len();
-    name.push_str(part);
-    let found = is_wanted(value)
-        || match value {
-            DeValue::Table(table) => search_table(table, is_wanted, name),
-            DeValue::Array(array) => array
-                .iter()
-                .enumerate()
-                .any(|(index, item)| search_value(item.get_ref(), &format!("[{index}]"), is_wanted, name)),
-            _ => false,
-        };
-    if !found {
-        name.truncate(length);
-    }
-    found
 }

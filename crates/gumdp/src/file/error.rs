@@ -38,6 +38,15 @@ impl FileError {
         Self { line: Some(line), column: Some(column), ..Self::unreadable(file, message) }
     }
 
+    /// Stands for mistakes that are told already: it ends the reading of what depends on them and is not told itself.
+    pub(super) fn told() -> Self {
+        Self::unreadable("", "")
+    }
+
+    pub(super) fn is_told(&self) -> bool {
+        self.message.is_empty()
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -92,6 +101,11 @@ fn edits(a: &str, b: &str) -> usize {
         }
     }
     row[b.len()]
+}
+
+/// "1 state", "2 states".
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// "a", "a or b", "a, b or c".

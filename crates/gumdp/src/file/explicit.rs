@@ -4,115 +4,54 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::document::{Table, Value, shortened};
-use super::error::{FileError, nearest};
+use super::error::FileError;
+use super::names::{Groups, Names};
 use super::scene::{GraphScene, Scene};
-use super::world::{ALL, MAX_TRANSITIONS, World};
-use crate::model::{Mdp, MdpBuilder, ModelError, State};
+use super::world::{ALL, Doubts, MAX_TRANSITIONS, World};
+use crate::model::{Mdp, MdpBuilder, ModelError, ROW_TOLERANCE, State};
 
 pub(super) const FIELDS: [&str; 8] =
     ["states", "actions", "start", "initial", "transition", "transitions", "groups", "layout"];
 
 pub(super) fn read(root: Table) -> Result<World, FileError> {
-    let states = Names::read("state", root.need("states")?)?;
-    let actions = Names::read("action", root.need("actions")?)?;
+    let states = Names::read("state", root)?;
+    let actions = Names::read("action", root)?;
     let groups = read_groups(root, &states)?;
-    let initial = root.accept(read_initial(root, &states))?.unwrap_or_else(|| vec![(0, 1.0)]);
-    let rules = root.accept(read_rules(root, &states, &actions, &groups))?.unwrap_or_default();
-    let mdp = build(root, &states, &actions, initial, &rules)?;
+    let initial = root.accept(read_initial(root, &states))?.unwrap_or_else(|| ANYWHERE.to_vec());
+    let rules = read_rules(root, &states, &actions, &groups)?;
     let positions = root.accept(read_layout(root, &states))?.flatten();
+    let mut doubts = Doubts {
+        states: states.learns,
+        actions: actions.learns,
+        transitions: states.learns || actions.learns || rules.doubtful || groups.values().any(Option::is_none),
+        costs: false,
+    };
+    let mdp = build(root, &states, &actions, &initial, &rules.read, &mut doubts)?;
     let groups = groups
         .into_iter()
-        .map(|(name, members)| (name, members.into_iter().map(|state| State(state as u32)).collect()))
+        .map(|(name, members)| {
+            (name, members.unwrap_or_default().into_iter().map(|state| State(state as u32)).collect())
+        })
         .collect();
-    Ok(World { mdp: Arc::new(mdp), groups, scene: Scene::Graph(GraphScene { positions }), costs: Vec::new() })
+    let scene = Scene::Graph(GraphScene { positions });
+    Ok(World { mdp: Arc::new(mdp), groups, scene, doubts, costs: Vec::new() })
 }
-
-type Groups = HashMap<String, Vec<usize>>;
 
 /// One `transition` of the file: the same outcomes for all these states and actions.
 struct Rule {
     from: Vec<usize>,
     actions: Vec<usize>,
-    to: Vec<(usize, f64)>,
-    /// Probability of staying where one is, on top of `to`.
-    stay: f64,
+    /// Where it leads and how likely it is to stay on top of that; `None` if that is wrong, which is told already.
+    outcomes: Option<(Vec<(usize, f64)>, f64)>,
     /// Where it stands in the text.
     place: usize,
 }
 
-/// The names of all states, or of all actions.
-struct Names<'a> {
-    what: &'static str,
-    all: Vec<&'a str>,
-    number: HashMap<&'a str, usize>,
-    list: Value<'a>,
-}
-
-impl<'a> Names<'a> {
-    fn read(what: &'static str, list: Value<'a>) -> Result<Self, FileError> {
-        let mut names = Vec::new();
-        let mut number = HashMap::new();
-        for value in list.list()? {
-            let name = || {
-                let name = value.text()?;
-                if name == ALL || name.is_empty() {
-                    return Err(value.error(format!("\"{name}\" cannot be the name of a state or an action")));
-                }
-                if number.contains_key(name) {
-                    return Err(value.error(ModelError::DuplicateName { what, name: shortened(name) }.to_string()));
-                }
-                Ok(name)
-            };
-            let Some(name) = list.accept(name())? else { continue };
-            number.insert(name, names.len());
-            names.push(name);
-        }
-        if names.is_empty() && list.list()?.is_empty() {
-            return Err(list.error(format!("{} is empty; it must name at least one {what}", list.name())));
-        }
-        Ok(Self { what, all: names, number, list })
-    }
-
-    fn find(&self, name: &str) -> Option<usize> {
-        self.number.get(name).copied()
-    }
-
-    fn unknown(&self, name: &str, error: impl FnOnce(String) -> FileError) -> FileError {
-        error(format!("unknown {} \"{}\"", self.what, shortened(name)))
-            .maybe_hint(nearest(name, self.all.iter().copied()))
-    }
-
-    fn one(&self, value: Value) -> Result<usize, FileError> {
-        let name = value.text()?;
-        self.find(name).ok_or_else(|| self.unknown(name, |message| value.error(message)))
-    }
-
-    /// A name, a list of names or `*`; a name may also be that of a group.
-    fn some(&self, value: Value, groups: &Groups) -> Result<Vec<usize>, FileError> {
-        if value.as_text() == Some(ALL) {
-            return Ok((0..self.all.len()).collect());
-        }
-        let values = if value.is_list() { value.list()? } else { vec![value] };
-        let mut numbers = Vec::new();
-        for value in values {
-            match groups.get(value.text()?) {
-                Some(members) => numbers.extend(members),
-                None => numbers.push(self.one(value)?),
-            }
-        }
-        Ok(numbers)
-    }
-
-    /// A table from names to probabilities.
-    fn distribution(&self, table: Table) -> Result<Vec<(usize, f64)>, FileError> {
-        let entries = table.entries().into_iter();
-        entries
-            .map(|(key, value)| {
-                let number = self.find(key.text).ok_or_else(|| self.unknown(key.text, |m| key.error(m)))?;
-                Ok((number, value.number()?))
-            })
-            .collect()
-    }
+/// All that could be read.
+struct Rules {
+    read: Vec<Rule>,
+    /// For some it is not known what they are about.
+    doubtful: bool,
 }
 
 fn read_groups(root: Table, states: &Names) -> Result<Groups, FileError> {
@@ -123,13 +62,13 @@ fn read_groups(root: Table, states: &Names) -> Result<Groups, FileError> {
         let members = || {
             if states.find(key.text).is_some() || key.text == ALL {
                 let name = shortened(key.text);
-                return Err(key.error(format!("the group \"{name}\" has the name of a state; names must differ")));
+                let error = key.error(format!("the group \"{name}\" has the name of a state; names must differ"));
+                root.accept::<()>(Err(error))?;
             }
             states.some(value, &Groups::new())
         };
         // A group with a mistake exists all the same: it may be named elsewhere.
-        let members = root.accept(members())?.unwrap_or_default();
-        groups.insert(key.text.to_owned(), members);
+        groups.insert(key.text.to_owned(), root.accept(members())?);
     }
     Ok(groups)
 }
@@ -143,120 +82,192 @@ fn read_initial(root: Table, states: &Names) -> Result<Vec<(usize, f64)>, FileEr
     }
 }
 
-fn read_rules(root: Table, states: &Names, actions: &Names, groups: &Groups) -> Result<Vec<Rule>, FileError> {
+fn read_rules(root: Table, states: &Names, actions: &Names, groups: &Groups) -> Result<Rules, FileError> {
     let lists: Vec<Value> = ["transition", "transitions"].iter().filter_map(|key| root.get(key)).collect();
+    let mut rules = Rules { read: Vec::new(), doubtful: false };
     if lists.is_empty() {
-        return Err(root.missing("transitions"));
+        root.accept::<()>(Err(root.missing("transitions")))?;
+        rules.doubtful = true;
     }
-    let mut rules = Vec::new();
     let mut transitions = 0_usize;
     let mut read = |value: Value| {
         let rule = value.table().and_then(|table| read_rule(table, states, actions, groups));
-        let Some(rule) = value.accept(rule)? else { return Ok(()) };
-        let (from, of_actions, to) = (rule.from.len(), rule.actions.len(), rule.to.len());
+        let Some(rule) = value.accept(rule)? else {
+            rules.doubtful = true;
+            return Ok(());
+        };
+        let (from, of_actions) = (rule.from.len(), rule.actions.len());
+        let to = rule.outcomes.as_ref().map_or(0, |(to, _)| to.len());
         transitions = from.saturating_mul(of_actions).saturating_mul(to + 1).saturating_add(transitions);
         if transitions > MAX_TRANSITIONS {
             let message = format!("the model has more than {MAX_TRANSITIONS} transitions; at most that many are read");
             return Err(value.error(message));
         }
-        rules.push(rule);
+        rules.read.push(rule);
         Ok(())
     };
+    let mut broken = false;
     for list in lists {
-        for value in root.accept(list.list())?.unwrap_or_default() {
+        let values = root.accept(list.list())?;
+        broken |= values.is_none();
+        for value in values.unwrap_or_default() {
             read(value)?;
         }
     }
     root.read_pieces(read)?;
+    rules.doubtful |= broken;
     Ok(rules)
 }
 
+/// A rule is known as soon as it is known what it is about.
 fn read_rule(table: Table, states: &Names, actions: &Names, groups: &Groups) -> Result<Rule, FileError> {
     table.only(&["from", "action", "to", "stay"])?;
-    let from = states.some(table.need("from")?, groups)?;
-    let actions = actions.some(table.need("action")?, &Groups::new())?;
-    let stay = table.get("stay").map(Value::number).transpose()?;
-    let to = match table.get("to") {
-        Some(to) if to.is_table() => states.distribution(to.table()?)?,
-        Some(to) => vec![(states.one(to)?, 1.0)],
-        None if stay.is_some() => Vec::new(),
-        None => return Err(table.missing("to")),
-    };
-    Ok(Rule { from, actions, to, stay: stay.unwrap_or(0.0), place: table.place_in_text() })
+    let from = table.needed("from", |from| states.some(from, groups))?;
+    let actions = table.needed("action", |action| actions.some(action, &Groups::new()))?;
+    let stay = table.accept(table.get("stay").map(Value::number).transpose())?;
+    let to = table.accept(match table.get("to") {
+        Some(to) if to.is_table() => to.table().and_then(|to| states.distribution(to)),
+        Some(to) => states.one(to).map(|state| vec![(state, 1.0)]),
+        None if table.get("stay").is_some() => Ok(Vec::new()),
+        None => Err(table.missing("to")),
+    })?;
+    let (Some(from), Some(actions)) = (from, actions) else { return Err(FileError::told()) };
+    let outcomes = to.zip(stay).map(|(to, stay)| (to, stay.unwrap_or(0.0)));
+    Ok(Rule { from, actions, outcomes, place: table.place_in_text() })
 }
 
 fn read_layout(root: Table, states: &Names) -> Result<Option<Vec<[f64; 2]>>, FileError> {
     let Some(layout) = root.get("layout") else { return Ok(None) };
-    let mut positions = vec![None; states.all.len()];
-    for (key, value) in layout.table()?.entries() {
-        let state = states.find(key.text).ok_or_else(|| states.unknown(key.text, |message| key.error(message)))?;
-        positions[state] = Some(value.two_numbers()?);
+    let mut positions = HashMap::new();
+    let entries = layout.table()?.entries();
+    let count = entries.len();
+    for (key, value) in entries {
+        let state = root.accept(states.number(key.text, |message| key.error(message)))?;
+        let position = root.accept(value.two_numbers())?;
+        positions.extend(state.zip(position));
     }
-    if let Some(state) = positions.iter().position(Option::is_none) {
-        let name = shortened(states.all[state]);
-        return Err(layout.error(format!("layout has no position for state \"{name}\"; every state needs one")));
+    if positions.len() < count || states.learns {
+        return Ok(None);
     }
-    Ok(Some(positions.into_iter().flatten().collect()))
+    let position = |state: usize| {
+        positions.get(&state).copied().ok_or_else(|| {
+            let name = shortened(&states.name(state));
+            layout.error(format!("layout has no position for state \"{name}\"; every state needs one"))
+        })
+    };
+    (0..states.count()).map(position).collect::<Result<_, _>>().map(Some)
 }
 
-/// The model of these rules. If all mistakes are wanted, a transition that is wrong is reported and then replaced by one that
-/// stays, so that whatever names states and actions can be checked too.
+/// The model of these rules. If all mistakes are wanted, a transition that is wrong is replaced by one that stays, so that
+/// whatever names states and actions can be checked too.
 fn build(
     root: Table,
     states: &Names,
     actions: &Names,
-    mut initial: Vec<(usize, f64)>,
+    initial: &[(usize, f64)],
     rules: &[Rule],
+    doubts: &mut Doubts,
 ) -> Result<Mdp, FileError> {
-    // Where a rule could not be read, transitions are missing for that reason alone.
-    let incomplete = root.document().mistakes.any();
-    let mut replaced = HashSet::new();
-    loop {
-        let builder = assemble(states, actions, &initial, rules, &replaced);
-        let error = match builder.build() {
-            Ok(mdp) => return Ok(mdp),
-            Err(error) => error,
-        };
-        if !(incomplete && matches!(error, ModelError::NoAction { .. })) {
-            root.accept(Err::<(), _>(locate(&error, root, states, actions, rules)))?;
+    let error = match assemble(states, actions, initial, rules).build() {
+        Ok(mdp) => return Ok(mdp),
+        Err(error) => error,
+    };
+    if !root.document().mistakes.wants_all() {
+        return Err(locate(&error, root, states, actions, rules));
+    }
+    let mut given = HashSet::new();
+    let mut sound = Vec::new();
+    for rule in rules {
+        let pairs = || rule.from.iter().flat_map(|&state| rule.actions.iter().map(move |&action| (state, action)));
+        let Some(first) = pairs().next() else { continue };
+        let errors = row_errors(rule, first, states, actions);
+        for error in &errors {
+            root.accept::<()>(Err(row_message(error, root, rule, pairs().count())))?;
         }
-        let known = match &error {
-            ModelError::RowSum { state, action, .. }
-            | ModelError::Probability { state, action, .. }
-            | ModelError::DuplicateTransition { state, action } => states.find(state).zip(actions.find(action)),
-            ModelError::NoAction { state } => states.find(state).map(|state| (state, 0)),
-            ModelError::InitialSum { .. } | ModelError::InitialProbability { .. } => {
-                initial = vec![(0, 1.0)];
-                continue;
+        let outcomes = rule.outcomes.clone().filter(|_| errors.is_empty());
+        let (new, twice): (Vec<_>, Vec<_>) = pairs().partition(|&pair| given.insert(pair));
+        if let Some(&(state, action)) = twice.first() {
+            let error = ModelError::DuplicateTransition { state: states.name(state), action: actions.name(action) };
+            root.accept::<()>(Err(row_message(&error, root, rule, twice.len())))?;
+        }
+        sound.extend(new.into_iter().map(|(state, action)| Rule {
+            from: vec![state],
+            actions: vec![action],
+            outcomes: outcomes.clone(),
+            place: rule.place,
+        }));
+    }
+    let mut has_action = vec![false; states.count()];
+    for &(state, _) in &given {
+        has_action[state] = true;
+    }
+    for state in (0..states.count()).filter(|&state| !has_action[state]) {
+        if !doubts.transitions {
+            let error = ModelError::NoAction { state: states.name(state) };
+            root.accept::<()>(Err(locate(&error, root, states, actions, rules)))?;
+        }
+        sound.push(Rule { from: vec![state], actions: vec![0], outcomes: None, place: 0 });
+    }
+    doubts.transitions |= has_action.contains(&false);
+    let wrong = |&&(_, value): &&(usize, f64)| !is_probability(value);
+    let mut start = initial;
+    for &(state, value) in initial.iter().filter(wrong) {
+        let error = ModelError::InitialProbability { state: states.name(state), value };
+        root.accept::<()>(Err(locate(&error, root, states, actions, rules)))?;
+        start = &ANYWHERE;
+    }
+    loop {
+        match assemble(states, actions, start, &sound).build() {
+            Ok(mdp) => return Ok(mdp),
+            Err(error @ ModelError::InitialSum { .. }) if start != ANYWHERE => {
+                root.accept::<()>(Err(locate(&error, root, states, actions, rules)))?;
+                start = &ANYWHERE;
             }
-            _ => None,
-        };
-        // Nothing new is known: go on without the model.
-        if !known.is_some_and(|pair| replaced.insert(pair)) {
-            return Err(locate(&error, root, states, actions, rules));
+            Err(error) => return Err(locate(&error, root, states, actions, rules)),
         }
     }
 }
 
-fn assemble(
-    states: &Names,
-    actions: &Names,
-    initial: &[(usize, f64)],
-    rules: &[Rule],
-    replaced: &HashSet<(usize, usize)>,
-) -> MdpBuilder {
-    let mut builder =
-        Mdp::named(states.all.iter().copied(), actions.all.iter().copied()).initial(initial.iter().copied());
+/// Stands for initial probabilities with mistakes.
+const ANYWHERE: [(usize, f64); 1] = [(0, 1.0)];
+
+fn is_probability(value: f64) -> bool {
+    (0.0..=1.0 + ROW_TOLERANCE).contains(&value)
+}
+
+/// What is wrong with the probabilities of a rule, said of its first pair.
+fn row_errors(rule: &Rule, (state, action): (usize, usize), states: &Names, actions: &Names) -> Vec<ModelError> {
+    let Some((to, stay)) = &rule.outcomes else { return Vec::new() };
+    let (name, action) = (states.name(state), actions.name(action));
+    let row = || to.iter().copied().chain([(state, *stay)]);
+    let wrong = row().filter(|&(_, value)| !is_probability(value)).map(|(successor, value)| {
+        let successor = states.name(successor);
+        ModelError::Probability { state: name.clone(), action: action.clone(), successor, value }
+    });
+    let wrong: Vec<ModelError> = wrong.collect();
+    let sum: f64 = row().map(|(_, probability)| probability).sum();
+    if wrong.is_empty() && (sum - 1.0).abs() > ROW_TOLERANCE {
+        return vec![ModelError::RowSum { state: name, action, sum }];
+    }
+    wrong
+}
+
+/// A rule's mistake, told once for all its pairs.
+fn row_message(error: &ModelError, root: Table, rule: &Rule, pairs: usize) -> FileError {
+    let others = if pairs > 1 { format!(" (and {} more like it)", pairs - 1) } else { String::new() };
+    root.error_at(rule.place, format!("{error}{others}")).maybe_hint(error.hint())
+}
+
+fn assemble(states: &Names, actions: &Names, initial: &[(usize, f64)], rules: &[Rule]) -> MdpBuilder {
+    let mut builder = Mdp::named(states.all(), actions.all()).initial(initial.iter().copied());
     for rule in rules {
         for &state in &rule.from {
-            let stay = (rule.stay != 0.0).then_some((state, rule.stay));
-            for &action in rule.actions.iter().filter(|&&action| !replaced.contains(&(state, action))) {
-                builder = builder.transition(state, action, rule.to.iter().copied().chain(stay));
+            let (to, stay) = rule.outcomes.as_ref().map_or((&[][..], 1.0), |(to, stay)| (&to[..], *stay));
+            let stay = (stay != 0.0).then_some((state, stay));
+            for &action in &rule.actions {
+                builder = builder.transition(state, action, to.iter().copied().chain(stay));
             }
         }
-    }
-    for &(state, action) in replaced {
-        builder = builder.transition(state, action, [(state, 1.0)]);
     }
     builder
 }
@@ -276,13 +287,13 @@ fn locate(error: &ModelError, root: Table, states: &Names, actions: &Names, rule
             rules.iter().rfind(gives).map(|rule| root.error_at(rule.place, &message))
         }
         ModelError::NoAction { state } => {
-            let entry = states.find(state).and_then(|number| states.list.list().ok()?.get(number).copied());
-            entry.map(|value| value.error(&message))
+            let entries = states.list.and_then(|list| list.list().ok()).unwrap_or_default();
+            entries.into_iter().find(|entry| entry.as_text() == Some(state)).map(|value| value.error(&message))
         }
         ModelError::InitialSum { .. } | ModelError::InitialProbability { .. } => {
             root.get("initial").map(|value| value.error(&message))
         }
         _ => None,
     };
-    located.unwrap_or_else(|| root.error(message))
+    located.unwrap_or_else(|| root.error(message)).maybe_hint(error.hint())
 }

@@ -13,6 +13,8 @@ pub(super) const MAX_BYTES: u64 = 1 << 30;
 pub(super) struct Files<'a> {
     /// The texts in the problem file, by name. Where there are any, nothing is read from disk.
     own: Option<Table<'a>>,
+    /// `[files]` is no table, which is told already.
+    broken: bool,
     /// The folder of the problem file, if it was read from one.
     folder: Option<&'a Path>,
     /// Names and texts of what was read from disk.
@@ -21,21 +23,26 @@ pub(super) struct Files<'a> {
 
 impl<'a> Files<'a> {
     pub(super) fn new(root: Table<'a>, folder: Option<&'a Path>) -> Result<Self, FileError> {
-        let own = root.get("files").map(Value::table).transpose()?;
+        let own = root.field("files", Value::table)?;
         for (_, text) in own.iter().flat_map(|own| own.entries()) {
-            text.text()?;
+            root.accept(text.text())?;
         }
-        Ok(Self { own, folder, read: Vec::new() })
+        let broken = own.is_none() && root.get("files").is_some();
+        Ok(Self { own, broken, folder, read: Vec::new() })
     }
 
     /// The place of the file that `value` names, for messages, and its text.
     pub(super) fn read(&mut self, value: Value) -> Result<(String, String), FileError> {
         let name = value.text()?;
+        if self.broken {
+            return Err(FileError::told());
+        }
         if let Some(own) = self.own {
             let text = own
                 .get(name)
                 .ok_or_else(|| value.error(format!("{} is \"{name}\", which [files] does not have", value.name())))?;
-            return Ok((name.to_owned(), text.text()?.to_owned()));
+            let text = text.as_text().ok_or_else(FileError::told)?;
+            return Ok((name.to_owned(), text.to_owned()));
         }
         let Some(folder) = self.folder else {
             let message = format!("{} is \"{name}\", but this text was not read from a folder", value.name());

@@ -2,7 +2,7 @@
 
 use super::document::{Table, Value, shortened};
 use super::error::{FileError, nearest};
-use super::objective::{Kind, Reader, locate};
+use super::objective::{Kind, Reader};
 use crate::model::{Mdp, Pair};
 use crate::objective::{Objective, ObjectiveError};
 
@@ -12,96 +12,123 @@ const BUILT_IN: [&str; 4] = ["entropy", "distance", "absolute", "kl"];
 impl Reader<'_> {
     /// Takes note of the costs with names: those of the model, and `features` of the objective.
     pub(super) fn read_features(&mut self, objective: Table) -> Result<(), FileError> {
-        self.features.extend(self.world.costs.iter().cloned());
+        self.features.extend(self.world.costs.iter().map(|(name, cost)| (name.clone(), Some(cost.clone()))));
         let Some(features) = objective.get("features") else { return Ok(()) };
         for (key, value) in features.table()?.entries() {
             let name = key.text;
             let known = self.features.contains_key(name);
-            let reserved = Objective::FORMULA_FUNCTIONS.iter().chain(&BUILT_IN).any(|word| *word == name);
-            let mut characters = name.chars();
-            let proper = characters.next().is_some_and(|c| c.is_alphabetic() || c == '_')
-                && characters.all(|c| c.is_alphanumeric() || c == '_');
-            if known || reserved {
-                return Err(key.error(format!("the feature \"{name}\" needs another name; this one has a meaning")));
-            }
-            if !proper {
+            if known || is_reserved(name) {
+                let message = format!("the feature \"{name}\" needs another name; this one has a meaning");
+                features.accept::<()>(Err(key.error(message)))?;
+            } else if !is_proper(name) {
                 let name = shortened(name);
                 let message = format!("the feature \"{name}\" needs a name of letters, digits and _, a letter first");
-                return Err(key.error(message));
+                features.accept::<()>(Err(key.error(message)))?;
             }
-            let cost = self.cost(value)?;
+            let cost = features.accept(self.cost(value))?;
             self.features.insert(name.to_owned(), cost);
         }
         Ok(())
     }
 
+    /// Whether there may be features that could not be read.
+    fn lacks_features(&self) -> bool {
+        self.world.doubts.costs || self.features_broken
+    }
+
     /// The feature that a text names.
     pub(super) fn feature(&self, value: Value) -> Result<Vec<f64>, FileError> {
         let name = value.text()?;
-        self.features.get(name).cloned().ok_or_else(|| {
-            let names = self.features.keys().map(String::as_str);
-            let hint = nearest(name, names).unwrap_or_else(|| {
-                let names: Vec<String> = self.features.keys().map(|name| format!("\"{}\"", shortened(name))).collect();
-                match &names[..] {
-                    [] => "features are defined in [objective.features]; a cost can also be a table such as { s0 = 1 }"
-                        .to_owned(),
-                    names => format!("there are {}", names.join(", ")),
-                }
-            });
-            value.error(format!("unknown feature \"{}\"", shortened(name))).hint(hint)
-        })
+        if let Some(cost) = self.features.get(name) {
+            return cost.clone().ok_or_else(FileError::told);
+        }
+        if self.lacks_features() {
+            return Err(FileError::told());
+        }
+        let names = self.features.keys().map(String::as_str);
+        let hint = nearest(name, names).unwrap_or_else(|| {
+            let names: Vec<String> = self.features.keys().map(|name| format!("\"{}\"", shortened(name))).collect();
+            match &names[..] {
+                [] => "features are defined in [objective.features]; a cost can also be a table such as { s0 = 1 }"
+                    .to_owned(),
+                names => format!("there are {}", names.join(", ")),
+            }
+        });
+        Err(value.error(format!("unknown feature \"{}\"", shortened(name))).hint(hint))
     }
 
-    /// The objective plus a penalty for each of its limits: `{ feature, at_most or at_least, penalty }` or a list of them.
-    pub(super) fn limited(&self, objective: Objective, table: Table) -> Result<Objective, FileError> {
-        let Some(value) = table.get("limit") else { return Ok(objective) };
-        let limits = if value.is_list() { value.list()? } else { vec![value] };
-        limits.into_iter().try_fold(objective, |sum, value| Ok(sum + self.limit(value.table()?)?))
+    /// A penalty for each limit of an objective: `{ feature, at_most or at_least, penalty }` or a list of them.
+    pub(super) fn limits(&self, table: Table) -> Result<Vec<Objective>, FileError> {
+        let limits = table.field("limit", |value| value.all(|value| self.limit(value.table()?)))?;
+        Ok(limits.unwrap_or_default())
     }
 
     fn limit(&self, table: Table) -> Result<Objective, FileError> {
         table.only(&["feature", "at_most", "at_least", "penalty"])?;
-        let mut costs = self.cost(table.need("feature")?)?;
-        let bound = match (table.get("at_most"), table.get("at_least")) {
-            (Some(most), None) => most.finite()?,
-            (None, Some(least)) => {
-                for cost in &mut costs {
-                    *cost = -*cost;
-                }
-                -least.finite()?
-            }
+        let costs = table.needed("feature", |feature| self.cost(feature))?;
+        let (most, least) = (table.get("at_most"), table.get("at_least"));
+        let at_most = table.accept(most.map(Value::finite).transpose())?;
+        let at_least = table.accept(least.map(Value::finite).transpose())?;
+        match (most, least) {
             (Some(_), Some(least)) => {
-                return Err(least.error("both at_most and at_least are given; give one limit for each"));
+                let error = least.error("both at_most and at_least are given; give one limit for each");
+                table.accept::<()>(Err(error))?;
             }
-            (None, None) => return Err(table.missing("at_most").hint("or give at_least")),
-        };
-        let penalty = table.need("penalty")?;
-        let weight = penalty.finite()?;
-        if weight < 0.0 {
-            return Err(penalty.refused(weight, "not be negative"));
+            (None, None) => {
+                table.accept::<()>(Err(table.missing("at_most").hint("or give at_least")))?;
+            }
+            _ => {}
         }
-        Ok(weight * Objective::excess(costs, bound).map_err(|error| locate(&error, table))?)
+        let weight = table.needed("penalty", |penalty| {
+            let weight = penalty.finite()?;
+            if weight < 0.0 { Err(penalty.refused(weight, "not be negative")) } else { Ok(weight) }
+        })?;
+        let excess = match (costs, at_most, at_least) {
+            (Some(costs), Some(Some(most)), Some(None)) => Objective::excess(costs, most),
+            (Some(costs), Some(None), Some(Some(least))) => {
+                Objective::excess(costs.into_iter().map(|cost| -cost).collect(), -least)
+            }
+            _ => return Err(FileError::told()),
+        };
+        Ok(weight.ok_or_else(FileError::told)? * excess.map_err(|error| self.refused(&error, table))?)
     }
 
     pub(super) fn formula(&mut self, table: Table) -> Result<Objective, FileError> {
         let value = table.need("expression")?;
         let text = value.text()?;
         let names = Objective::formula_inputs(text).map_err(|error| self.explain(&error, value))?;
+        if names.is_empty() {
+            return self.constant(text, value);
+        }
         let mut inputs = Vec::with_capacity(names.len());
         for (name, at) in &names {
-            let Some(input) = self.input(name, table)? else {
+            let input = self.input(name, table).and_then(|input| {
                 let unknown = ObjectiveError::UnknownName { name: name.clone(), at: *at };
-                return Err(self.explain(&unknown, value));
-            };
-            inputs.push((name.as_str(), input));
+                input.ok_or_else(|| self.explain(&unknown, value))
+            });
+            inputs.extend(table.accept(input)?.map(|input| (name.as_str(), input)));
+        }
+        if inputs.len() < names.len() {
+            return Err(FileError::told());
         }
         Objective::formula(text, &inputs).map_err(|error| self.explain(&error, value))
+    }
+
+    /// An expression that looks at nothing.
+    fn constant(&self, text: &str, value: Value) -> Result<Objective, FileError> {
+        let constant = Objective::formula_constant(text).map_err(|error| self.explain(&error, value))?;
+        if !constant.is_finite() {
+            return Err(value.refused(constant, "be finite"));
+        }
+        let nothing = Objective::linear(vec![0.0; self.world.mdp.pair_count()]);
+        Ok(nothing.map_err(|error| self.explain(&error, value))?.shifted(constant))
     }
 
     /// The input of a formula with this name; `None` if there is none.
     fn input(&mut self, name: &str, table: Table) -> Result<Option<Objective>, FileError> {
         if let Some(costs) = self.features.get(name) {
-            return Objective::linear(costs.clone()).map(Some).map_err(|error| locate(&error, table));
+            let costs = costs.clone().ok_or_else(FileError::told)?;
+            return Objective::linear(costs).map(Some).map_err(|error| self.refused(&error, table));
         }
         let Some((function, argument)) = name.strip_suffix(')').and_then(|name| name.split_once('(')) else {
             return Ok(None);
@@ -130,7 +157,7 @@ impl Reader<'_> {
             }
             _ => return Ok(None),
         };
-        objective.map(Some).map_err(|error| locate(&error, table))
+        objective.map(Some).map_err(|error| self.refused(&error, table))
     }
 
     /// The formula's complaint, at its place in the expression and with names instead of numbers.
@@ -139,6 +166,8 @@ impl Reader<'_> {
             ObjectiveError::Expression { at, message } => {
                 value.error_within(*at, format!("{}: {message}", value.name()))
             }
+            ObjectiveError::UnknownName { .. } if self.lacks_features() => FileError::told(),
+            ObjectiveError::Breaks { .. } if self.world.doubts.any() => FileError::told(),
             ObjectiveError::UnknownName { name, at } => {
                 let (word, argument) = name.split_once('(').unwrap_or((name, ""));
                 let argument = argument.trim_end_matches(')');
@@ -167,6 +196,21 @@ impl Reader<'_> {
             other => value.error(other.to_string()),
         }
     }
+}
+
+/// Whether a feature can have this name.
+pub(super) fn is_feature_name(name: &str) -> bool {
+    is_proper(name) && !is_reserved(name)
+}
+
+fn is_proper(name: &str) -> bool {
+    let mut characters = name.chars();
+    characters.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && characters.all(|c| c.is_alphanumeric() || c == '_')
+}
+
+fn is_reserved(name: &str) -> bool {
+    Objective::FORMULA_FUNCTIONS.iter().chain(&BUILT_IN).any(|word| *word == name)
 }
 
 fn epsilon(table: Table) -> Result<Option<f64>, FileError> {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::document::{Key, Table, Value, shortened};
 use super::dynamics::{ACTIONS, MAX_STATES, Map, Situation};
-use super::error::FileError;
+use super::error::{FileError, counted};
 use super::mistakes::MAX_MISTAKES;
 use super::scene::{GridScene, Scene, Sticky, Terrain};
-use super::world::{ALL, World};
+use super::world::{ALL, Doubts, World};
 use crate::model::{Pair, State};
 
 /// The name of the costs in the legend of a map.
@@ -23,9 +23,10 @@ const LEGEND_FIELDS: [&str; 11] =
 const MAX_RESOURCES: usize = 32;
 
 pub(super) fn read(root: Table) -> Result<World, FileError> {
-    let map_value = root.need("map")?;
-    let mut legend = Legend::read(root.need("legend")?.table()?)?;
-    let slip = root.accept(root.get("slip").map(Value::probability).transpose())?.flatten().unwrap_or(0.0);
+    let map_value = root.needed("map", |map| map.text().map(|_| map))?;
+    let legend = root.needed("legend", |legend| Legend::read(legend.table()?))?;
+    let slip = root.field("slip", Value::probability)?.unwrap_or(0.0);
+    let (Some(map_value), Some(mut legend)) = (map_value, legend) else { return Err(FileError::told()) };
     let map = read_map(map_value, &mut legend, slip)?;
     let situations = map.situations().ok_or_else(|| {
         map_value.error(format!("the map has more than {MAX_STATES} states; at most that many are read"))
@@ -36,7 +37,8 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
     for (name, key) in &legend.names {
         if mdp.find_state(name).is_some() {
             let name = shortened(name);
-            return Err(key.error(format!("the terrain \"{name}\" has the name of a state; names must differ")));
+            let error = key.error(format!("the terrain \"{name}\" has the name of a state; names must differ"));
+            root.accept::<()>(Err(error))?;
         }
     }
     let has_costs = map.terrains.iter().any(|terrain| terrain.cost != 0.0);
@@ -57,7 +59,8 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
         home: map.home,
         behaviour: Vec::new(),
     });
-    Ok(World { mdp: Arc::new(mdp), groups, costs, scene })
+    let doubts = Doubts { states: legend.doubtful, ..Doubts::default() };
+    Ok(World { mdp: Arc::new(mdp), groups, costs, scene, doubts })
 }
 
 /// What the characters of a map mean.
@@ -68,21 +71,37 @@ struct Legend<'a> {
     resources: Vec<String>,
     /// Names given to terrains, which are groups of states.
     names: HashMap<&'a str, Key<'a>>,
+    /// Characters or names are wrong, which is told already: others may be right.
+    doubtful: bool,
+    /// What some characters stand for is not known.
+    unclear: bool,
 }
 
 impl<'a> Legend<'a> {
     fn read(table: Table<'a>) -> Result<Self, FileError> {
-        let mut legend =
-            Self { terrains: Vec::new(), number: HashMap::new(), resources: Vec::new(), names: HashMap::new() };
+        let mut legend = Self {
+            terrains: Vec::new(),
+            number: HashMap::new(),
+            resources: Vec::new(),
+            names: HashMap::new(),
+            doubtful: false,
+            unclear: false,
+        };
         let mut resources = BTreeSet::new();
         for (key, value) in table.entries() {
             let mut characters = key.text.chars();
             let (Some(symbol), None) = (characters.next(), characters.next()) else {
                 let name = shortened(key.text);
-                return Err(key.error(format!("legend: \"{name}\" must be a single character of the map")));
+                let error = key.error(format!("legend: \"{name}\" must be a single character of the map"));
+                table.accept::<()>(Err(error))?;
+                (legend.doubtful, legend.unclear) = (true, true);
+                continue;
             };
             legend.number.insert(symbol, legend.terrains.len() as u32);
-            let terrain = table.accept(legend.terrain(symbol, key, value))?.unwrap_or_else(|| floor(symbol));
+            let terrain = table.accept(legend.terrain(symbol, key, value))?.unwrap_or_else(|| {
+                (legend.doubtful, legend.unclear) = (true, true);
+                Terrain::floor(symbol)
+            });
             resources.extend(terrain.resource.clone());
             legend.terrains.push(terrain);
         }
@@ -96,7 +115,7 @@ impl<'a> Legend<'a> {
 
     /// One entry: a word for what is simple, a table for the rest.
     fn terrain(&mut self, symbol: char, key: Key<'a>, value: Value<'a>) -> Result<Terrain, FileError> {
-        let mut terrain = floor(symbol);
+        let mut terrain = Terrain::floor(symbol);
         if !value.is_table() {
             #[derive(Clone, Copy)]
             enum Word {
@@ -125,37 +144,49 @@ impl<'a> Legend<'a> {
         }
         let table = value.table()?;
         table.only(&LEGEND_FIELDS)?;
-        let flag = |field| table.get(field).map_or(Ok(false), Value::flag);
+        let name = table.get("name").map(|name| table.accept(self.name(name, key))).transpose()?;
+        let mut flag = |field: &str| {
+            let Some(value) = table.get(field) else { return Ok(false) };
+            let flag = table.accept(value.flag())?;
+            self.unclear |= flag.is_none();
+            Ok(flag.unwrap_or(false))
+        };
         terrain.wall = flag("wall")?;
         terrain.start = flag("start")?;
         terrain.home = flag("home")?;
-        terrain.resource = table.get("resource").map(resource).transpose()?;
-        terrain.enemy = table.get("enemy").map(Value::probability).transpose()?;
-        terrain.sticky = match (table.get("stuck"), table.get("unstuck")) {
-            (None, None) => None,
-            (Some(stuck), Some(unstuck)) => {
-                Some(Sticky { stuck: stuck.probability()?, unstuck: unstuck.probability()? })
-            }
-            (Some(_), None) => return Err(table.missing("unstuck")),
-            (None, Some(_)) => return Err(table.missing("stuck")),
-        };
-        terrain.one_way = table.get("one_way").map(direction).transpose()?;
         terrain.absorbing = flag("absorbing")?;
-        terrain.cost = table.get("cost").map_or(Ok(0.0), Value::finite)?;
+        terrain.resource = table.field("resource", resource)?;
+        // A probability that is wrong is one all the same.
+        let probability = |field: &str| -> Result<Option<f64>, FileError> {
+            let Some(value) = table.get(field) else { return Ok(None) };
+            Ok(Some(table.accept(value.probability())?.unwrap_or(0.5)))
+        };
+        terrain.enemy = probability("enemy")?;
+        let sticky = (probability("stuck")?, probability("unstuck")?);
+        for (field, is_missing) in [("unstuck", sticky.1.is_none()), ("stuck", sticky.0.is_none())] {
+            if is_missing && sticky != (None, None) {
+                table.accept::<()>(Err(table.missing(field)))?;
+            }
+        }
+        if sticky != (None, None) {
+            let (stuck, unstuck) = (sticky.0.unwrap_or(0.5), sticky.1.unwrap_or(0.5));
+            terrain.sticky = Some(Sticky { stuck, unstuck });
+        }
+        terrain.one_way = table.field("one_way", direction)?;
+        terrain.cost = table.field("cost", Value::finite)?.unwrap_or(0.0);
         let Terrain { start, cost, .. } = terrain;
-        if terrain.absorbing && terrain != (Terrain { absorbing: true, start, cost, ..floor(symbol) }) {
-            let message =
-                format!("legend.{symbol}: an absorbing cell is never left, so it can only have a name and a cost");
-            return Err(key.error(message));
+        let symbol_name = symbol.escape_debug();
+        if terrain.absorbing && terrain != (Terrain { absorbing: true, start, cost, ..Terrain::floor(symbol) }) {
+            let message = format!(
+                "legend.\"{symbol_name}\": an absorbing cell is never left, so it can only have a name and a cost"
+            );
+            table.accept::<()>(Err(key.error(message)))?;
+        } else if terrain.wall && terrain != (Terrain { wall: true, ..Terrain::floor(symbol) }) {
+            let message = format!("legend.\"{symbol_name}\": a wall cannot be entered, so it can be nothing else");
+            table.accept::<()>(Err(key.error(message)))?;
         }
-        if terrain.wall && terrain != (Terrain { wall: true, ..floor(symbol) }) {
-            return Err(key.error(format!("legend.{symbol}: a wall cannot be entered, so it can be nothing else")));
-        }
-        if let Some(name) = table.get("name") {
-            terrain.name = self.name(name, key)?;
-        } else {
-            terrain.name = described(&terrain);
-        }
+        self.doubtful |= name == Some(None) || (terrain.resource.is_none() && table.get("resource").is_some());
+        terrain.name = name.flatten().unwrap_or_else(|| described(&terrain));
         Ok(terrain)
     }
 
@@ -169,22 +200,6 @@ impl<'a> Legend<'a> {
             return Err(value.error(format!("terrain name \"{}\" is given twice; names must differ", shortened(name))));
         }
         Ok(name.to_owned())
-    }
-}
-
-fn floor(symbol: char) -> Terrain {
-    Terrain {
-        symbol,
-        name: "floor".to_owned(),
-        wall: false,
-        start: false,
-        home: false,
-        resource: None,
-        enemy: None,
-        sticky: None,
-        one_way: None,
-        absorbing: false,
-        cost: 0.0,
     }
 }
 
@@ -229,16 +244,18 @@ fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileErr
     }
     let mut terrain_of_cell = Vec::with_capacity(lines.len() * columns);
     let (mut starts, mut homes) = (Vec::new(), Vec::new());
-    let (mut mistakes, mut unknown) = (Vec::new(), BTreeSet::new());
+    let (mut mistakes, mut unknown, mut is_known) = (Vec::new(), BTreeSet::new(), true);
     for (row, line) in lines.iter().enumerate() {
         let width = line.chars().count();
         if width != columns && mistakes.len() <= MAX_MISTAKES {
-            let message = format!("row {row} of map has {width} cells; the first row has {columns}");
+            let message = format!("row {row} of map has {}; the first row has {columns}", counted(width, "cell"));
             mistakes.push(at_cell(value, &lines, row, 0, message));
         }
         for (column, symbol) in line.chars().enumerate() {
             let Some(&terrain) = legend.number.get(&symbol) else {
-                if mistakes.len() > MAX_MISTAKES || !unknown.insert(symbol) {
+                is_known = false;
+                // A character that the legend has wrong is told there.
+                if mistakes.len() > MAX_MISTAKES || legend.unclear || !unknown.insert(symbol) {
                     continue;
                 }
                 let known: Vec<String> = legend.terrains.iter().map(|terrain| terrain.symbol.to_string()).collect();
@@ -261,13 +278,17 @@ fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileErr
         }
         return Err(last);
     }
+    if !is_known {
+        return Err(FileError::told());
+    }
     let place = |cell: u32| format!("({},{})", cell as usize / columns, cell as usize % columns);
     if let [first, second, ..] = homes[..] {
         let message = format!("map has two homes, {} and {}; it can have one", place(first), place(second));
-        return Err(value.error(message));
+        value.accept::<()>(Err(value.error(message)))?;
     }
     let start = match starts[..] {
         [start] => start,
+        [] if legend.unclear => return Err(FileError::told()),
         [] => {
             return Err(value
                 .error("map has no start; it must have one")
@@ -275,7 +296,8 @@ fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileErr
         }
         [first, second, ..] => {
             let message = format!("map has two starts, {} and {}; it must have one", place(first), place(second));
-            return Err(value.error(message));
+            value.accept::<()>(Err(value.error(message)))?;
+            first
         }
     };
     let terrains = std::mem::take(&mut legend.terrains);

@@ -48,12 +48,14 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
 
+pub use broken::broken_formula;
 pub use check::{Finding, Severity, check, check_text};
 pub use error::FileError;
 pub use export::{Export, ExportError, ExportFormat, export};
 pub use scene::{GraphScene, GridScene, Scene, Sticky, Terrain};
 
 mod behaviour;
+mod broken;
 mod check;
 mod document;
 mod dynamics;
@@ -65,12 +67,15 @@ mod formula;
 mod grid;
 mod import;
 mod mistakes;
+mod names;
 mod objective;
+mod path;
 mod pieces;
 mod scene;
 mod settings;
 mod sheet;
 mod target;
+mod timing;
 mod world;
 
 pub use settings::{Defaults, PlannerVariant, Script};
@@ -82,12 +87,13 @@ use files::{Files, MAX_BYTES};
 use import::{Format, Opened};
 use mistakes::Mistakes;
 use pieces::Pieces;
+use timing::Timing;
 use world::World;
 
 use crate::objective::Objective;
 use crate::oracle::check_bounded;
 use crate::policy::Scripted;
-use crate::problem::{MAX_HORIZON, Problem, ProblemError};
+use crate::problem::Problem;
 
 const FIELDS: [&str; 11] = [
     "kind",
@@ -236,11 +242,10 @@ fn read_task(
     let pieces = Pieces::cut(text);
     let Some(document) = Document::parse(file, text, &pieces, mistakes)? else { return Ok(None) };
     let root = document.root();
-    let Some(kind) = root.get("kind") else {
-        let hint = "it is \"explicit\", \"grid\" or \"import\"; `gumdp show rooms --toml` prints an example";
-        return Err(root.missing("kind").hint(hint));
+    let kind = match root.accept(kind(root))? {
+        Some(kind) => kind,
+        None => likely_kind(root).ok_or_else(FileError::told)?,
     };
-    let kind = kind.choice(&KINDS)?;
     let fields: &[&str] = match kind {
         Kind::Explicit => &explicit::FIELDS,
         Kind::Grid => &grid::FIELDS,
@@ -266,15 +271,17 @@ fn read_task(
         Kind::Grid => grid::read(root).map(own),
         Kind::Import => import::read(root, opened).map(imported),
     };
-    let Some((world, timing, notes, source)) = mistakes.accept(read)? else { return Ok(None) };
-    let scripts = mistakes.accept(settings::read_scripts(root, &world.mdp))?.unwrap_or_default();
-    // Without a discount and a horizon the objective is looked at all the same.
-    let assumed = Timing { discount: 1.0, horizon: Some(1) };
+    // What stands outside the model is looked at even if nothing is known of the model.
+    let (world, timing, notes, source) = match mistakes.accept(read)? {
+        Some(read) => read,
+        None => own(World::placeholder(matches!(kind, Kind::Grid)).map_err(|error| root.error(error.to_string()))?),
+    };
+    let scripts = mistakes.accept(settings::read_scripts(root, &world))?.unwrap_or_default();
     let files = Files::new(root, folder)?;
-    let problem = mistakes.accept(read_problem(root, &world, timing.unwrap_or(assumed), files))?;
+    let problem = mistakes.accept(read_problem(root, &world, timing, files))?;
     let Some(Read { problem, behaviour, files }) = problem else { return Ok(None) };
     let source = files.attached(&source);
-    for script in &scripts {
+    for script in scripts.iter().filter(|_| !world.doubts.any()) {
         if let Err(error) = Scripted::new(&problem, script.actions.clone()) {
             let error = root.need("scripts")?.error(format!("script \"{}\": {error}", script.name));
             mistakes.accept(Err::<(), _>(error))?;
@@ -290,37 +297,28 @@ fn read_task(
     Ok(Some(Task { name, title, description, problem, defaults, scripts, scene, source, notes, costs: world.costs }))
 }
 
-/// The discount and the horizon.
-#[derive(Clone, Copy)]
-struct Timing {
-    discount: f64,
-    /// `None` if it is to be computed from the accuracy.
-    horizon: Option<usize>,
+fn kind(root: Table) -> Result<Kind, FileError> {
+    let Some(kind) = root.get("kind") else {
+        let hint = "it is \"explicit\", \"grid\" or \"import\"; `gumdp show rooms --toml` prints an example";
+        return Err(root.missing("kind").hint(hint));
+    };
+    kind.choice(&KINDS)
 }
 
-impl Timing {
-    fn read(root: Table) -> Result<Self, FileError> {
-        let discount = || {
-            let value = root.need("discount")?;
-            let discount = value.number()?;
-            let valid = discount > 0.0 && discount <= 1.0;
-            if valid { Ok(discount) } else { Err(value.error(ProblemError::Discount(discount).to_string())) }
-        };
-        let discount = root.accept(discount())?;
-        let horizon = match (root.get("horizon"), root.get("accuracy")) {
-            (Some(horizon), None) => Some(horizon.count(1, MAX_HORIZON as u64)? as usize),
-            (None, Some(_)) => None,
-            (Some(_), Some(accuracy)) => {
-                return Err(accuracy.error("both horizon and accuracy are given; give one of them"));
-            }
-            (None, None) => {
-                let hint = "give the number of steps, or accuracy = … to have it computed";
-                return Err(root.missing("horizon").hint(hint));
-            }
-        };
-        // A discount that is wrong is reported already.
-        Ok(Self { discount: discount.unwrap_or(0.5), horizon })
+/// The model of a file without mistakes.
+fn read_world(root: Table) -> Option<World> {
+    match kind(root).ok()? {
+        Kind::Explicit => explicit::read(root).ok(),
+        Kind::Grid => grid::read(root).ok(),
+        Kind::Import => import::read(root, None).ok().map(|import| import.world),
     }
+}
+
+/// The kind whose fields a file has, where it does not say so.
+fn likely_kind(root: Table) -> Option<Kind> {
+    let likely = [("map", Kind::Grid), ("legend", Kind::Grid), ("states", Kind::Explicit), ("actions", Kind::Explicit)];
+    let others = [("transitions", Kind::Explicit), ("transition", Kind::Explicit), ("file", Kind::Import)];
+    likely.into_iter().chain(others).find(|(field, _)| root.get(field).is_some()).map(|(_, kind)| kind)
 }
 
 /// What is known once the objective is read.
@@ -334,28 +332,46 @@ struct Read<'a> {
 fn read_problem<'a>(
     root: Table<'a>,
     world: &'a World,
-    timing: Timing,
+    timing: Option<Timing>,
     files: Files<'a>,
 ) -> Result<Read<'a>, FileError> {
-    let Timing { discount, horizon } = timing;
-    let mut reader =
-        objective::Reader { world, discount, horizon, behaviour: Vec::new(), files, features: BTreeMap::new() };
-    let (place, objective) = if let (None, Some((_, cost))) = (root.get("objective"), world.costs.first()) {
-        (root, Objective::linear(cost.clone()).map_err(|error| root.error(error.to_string()))?)
-    } else {
-        let table = root.need("objective")?.table()?;
-        (table, reader.read(table)?)
+    let assumed = Timing { discount: 0.5, horizon: Some(1) };
+    let Timing { discount, horizon } = timing.unwrap_or(assumed);
+    let mut reader = objective::Reader {
+        world,
+        discount,
+        horizon,
+        timed: timing.is_some(),
+        behaviour: Vec::new(),
+        files,
+        features: BTreeMap::new(),
+        features_broken: false,
     };
+    let read = if let (None, Some((_, cost))) = (root.get("objective"), world.costs.first()) {
+        Objective::linear(cost.clone())
+            .map(|objective| (root, objective))
+            .map_err(|error| root.error(error.to_string()))
+    } else if root.get("objective").is_none() && world.doubts.costs {
+        Err(FileError::told())
+    } else {
+        root.need("objective").and_then(Value::table).and_then(|table| Ok((table, reader.read(table)?)))
+    };
+    let read = root.accept(read)?;
+    let accuracy = |objective: &Objective, accuracy: Value| {
+        Problem::horizon_for(objective, discount, accuracy.number()?).map_err(|error| accuracy.error(error.to_string()))
+    };
+    if read.is_none() || timing.is_none() {
+        // Any objective will do to see whether the accuracy is a number that can be asked for.
+        let nothing = Objective::linear(vec![0.0]).map_err(|error| root.error(error.to_string()))?;
+        root.field("accuracy", |value| accuracy(&nothing, value))?;
+    }
+    let (place, objective) = read.ok_or_else(FileError::told)?;
     let horizon = match horizon {
         Some(horizon) => horizon,
-        None => horizon_for(root.need("accuracy")?, &objective, discount)?,
+        None => accuracy(&objective, root.need("accuracy")?)?,
     };
     let problem = Problem::new(std::sync::Arc::clone(&world.mdp), objective, discount, horizon)
         .map_err(|error| place.error(error.to_string()))?;
     check_bounded(&problem).map_err(|error| place.error(error.to_string()))?;
     Ok(Read { problem, behaviour: reader.behaviour, files: reader.files })
-}
-
-fn horizon_for(accuracy: Value, objective: &Objective, discount: f64) -> Result<usize, FileError> {
-    Problem::horizon_for(objective, discount, accuracy.number()?).map_err(|error| accuracy.error(error.to_string()))
 }

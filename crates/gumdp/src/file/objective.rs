@@ -55,6 +55,20 @@ impl Kind {
             Self::Sum => &["terms"],
         }
     }
+
+    /// The kind whose fields a table has, where it does not say so.
+    fn likely(table: Table) -> Option<Self> {
+        let fields = [
+            ("cost", Self::Linear),
+            ("powers", Self::SignedPower),
+            ("costs", Self::WeightedSum),
+            ("expression", Self::Formula),
+            ("terms", Self::Sum),
+            ("target", Self::SquaredDistance),
+            ("behaviour", Self::SquaredDistance),
+        ];
+        fields.into_iter().find(|(field, _)| table.get(field).is_some()).map(|(_, kind)| kind)
+    }
 }
 
 /// What the occupancy is counted over.
@@ -72,39 +86,57 @@ pub(super) struct Reader<'a> {
     pub(super) discount: f64,
     /// `None` if it is to be computed from the objective.
     pub(super) horizon: Option<usize>,
+    /// Whether discount and horizon are what the file says; else they are wrong there, which is told already.
+    pub(super) timed: bool,
     /// The path to be imitated, once one is read.
     pub(super) behaviour: Vec<u32>,
     pub(super) files: Files<'a>,
-    /// Costs with a name, for each pair.
-    pub(super) features: BTreeMap<String, Vec<f64>>,
+    /// Costs with a name, for each pair; `None` for one with a mistake.
+    pub(super) features: BTreeMap<String, Option<Vec<f64>>>,
+    /// There may be features that could not be read.
+    pub(super) features_broken: bool,
 }
 
 impl Reader<'_> {
     pub(super) fn read(&mut self, table: Table) -> Result<Objective, FileError> {
-        self.read_features(table)?;
-        let objective = self.read_term(table, &["kind", "scale", "offset", "range", "features", "limit"])?;
-        self.limited(objective, table)
+        self.features_broken = table.accept(self.read_features(table))?.is_none();
+        let objective = self.read_term(table, &["kind", "scale", "offset", "range", "features", "limit"]);
+        let objective = table.accept(objective)?;
+        let limits = self.limits(table)?;
+        let objective = objective.ok_or_else(FileError::told)?;
+        Ok(limits.into_iter().fold(objective, |sum, limit| sum + limit))
     }
 
     fn read_term(&mut self, table: Table, common: &[&str]) -> Result<Objective, FileError> {
-        let kind = table.need("kind")?.choice(&KINDS)?;
-        table.only(&[common, kind.fields()].concat())?;
-        let objective = match kind {
+        let kind = table.needed("kind", |kind| kind.choice(&KINDS))?;
+        if let Some(kind) = kind {
+            table.only(&[common, kind.fields()].concat())?;
+        }
+        // An objective of the wrong kind is read as what its fields are for.
+        let objective = match kind.or(Kind::likely(table)) {
+            Some(kind) => table.accept(self.of_kind(kind, table))?,
+            None => None,
+        };
+        rescaled(objective.filter(|_| kind.is_some()), table)
+    }
+
+    fn of_kind(&mut self, kind: Kind, table: Table) -> Result<Objective, FileError> {
+        match kind {
             Kind::Linear => {
                 let cost = match table.get("cost") {
                     Some(cost) => self.cost(cost)?,
+                    None if self.world.doubts.costs => return Err(FileError::told()),
                     None => {
                         self.world.costs.first().map(|(_, cost)| cost.clone()).ok_or_else(|| table.missing("cost"))?
                     }
                 };
-                Objective::linear(cost).map_err(|error| locate(&error, table))?
+                Objective::linear(cost).map_err(|error| self.refused(&error, table))
             }
-            Kind::WeightedSum | Kind::Maximum | Kind::Minimum | Kind::SignedPower => self.several(kind, table)?,
-            Kind::Sum => self.sum(table)?,
-            Kind::Formula => self.formula(table)?,
-            Kind::Entropy | Kind::SquaredDistance | Kind::AbsoluteDistance | Kind::Kl => self.cells(kind, table)?,
-        };
-        rescaled(objective, table)
+            Kind::WeightedSum | Kind::Maximum | Kind::Minimum | Kind::SignedPower => self.several(kind, table),
+            Kind::Sum => self.sum(table),
+            Kind::Formula => self.formula(table),
+            Kind::Entropy | Kind::SquaredDistance | Kind::AbsoluteDistance | Kind::Kl => self.cells(kind, table),
+        }
     }
 
     /// A cost for each pair: that of a feature by its name, or the sum of all entries of a table that apply to it.
@@ -113,28 +145,38 @@ impl Reader<'_> {
             return self.feature(value);
         }
         let mut costs = vec![0.0; self.world.mdp.pair_count()];
+        let mut sound = true;
         for (key, cost) in value.table()?.entries() {
-            let entry = || Ok((self.world.select(key)?, cost.finite()?));
-            let Some((pairs, cost)) = value.accept(entry())? else { continue };
-            for pair in pairs {
-                costs[pair.index()] += cost;
+            let pairs = value.accept(self.world.select(key))?;
+            let cost = value.accept(cost.finite())?;
+            sound &= pairs.is_some() && cost.is_some();
+            for pair in pairs.into_iter().flatten() {
+                costs[pair.index()] += cost.unwrap_or(0.0);
             }
         }
-        Ok(costs)
+        if sound { Ok(costs) } else { Err(FileError::told()) }
     }
 
     fn several(&self, kind: Kind, table: Table) -> Result<Objective, FileError> {
-        let list = table.need("costs")?;
-        let mut costs: Vec<Vec<f64>> =
-            list.list()?.into_iter().map(|cost| self.cost(cost)).collect::<Result<_, _>>()?;
-        let weights = match table.get("weights") {
-            Some(weights) => weights.finite_numbers()?,
-            None => vec![1.0; costs.len()],
+        let costs = table.needed("costs", |list| list.elements(|cost| self.cost(cost)))?;
+        let weights = table.accept(table.get("weights").map(Value::finite_numbers).transpose())?;
+        let powers = match kind {
+            Kind::SignedPower => table.needed("powers", Value::finite_numbers)?,
+            _ => Some(Vec::new()),
         };
-        if weights.len() != costs.len() {
-            let error = ObjectiveError::Length { what: "weights", got: weights.len(), expected: costs.len() };
-            return Err(locate(&error, table));
+        let length = |field: &str| table.get(field).and_then(|list| list.list().ok()).map(|list| list.len());
+        let expected = length("costs").unwrap_or(0);
+        let mut sound = true;
+        for what in ["weights", "powers"] {
+            if let Some(got) = length(what).filter(|&got| expected > 0 && got != expected) {
+                sound = false;
+                table.accept::<()>(Err(self.refused(&ObjectiveError::Length { what, got, expected }, table)))?;
+            }
         }
+        let (Some(mut costs), Some(weights), Some(powers), true) = (costs, weights, powers, sound) else {
+            return Err(FileError::told());
+        };
+        let weights = weights.unwrap_or_else(|| vec![1.0; expected]);
         if matches!(kind, Kind::Maximum | Kind::Minimum) {
             for (cost, weight) in costs.iter_mut().zip(&weights) {
                 for c in cost {
@@ -145,66 +187,64 @@ impl Reader<'_> {
         let objective = match kind {
             Kind::Maximum => Objective::maximum(&costs),
             Kind::Minimum => Objective::minimum(&costs),
-            Kind::SignedPower => {
-                let powers = table.need("powers")?.finite_numbers()?;
-                Objective::signed_power(&costs, &weights, &powers)
-            }
+            Kind::SignedPower => Objective::signed_power(&costs, &weights, &powers),
             _ => Objective::weighted_sum(&costs, &weights),
         };
-        objective.map_err(|error| locate(&error, table))
+        objective.map_err(|error| self.refused(&error, table))
     }
 
     fn sum(&mut self, table: Table) -> Result<Objective, FileError> {
         let list = table.need("terms")?;
-        let mut sum: Option<Objective> = None;
-        for value in list.list()? {
-            let mut weighted = || {
-                let term = value.table()?;
-                let weight = term.get("weight").map(Value::finite).transpose()?.unwrap_or(1.0);
-                Ok(weight * self.read_term(term, &["kind", "scale", "offset", "range", "weight"])?)
-            };
-            let Some(term) = value.accept(weighted())? else { continue };
-            sum = Some(match sum {
-                Some(sum) => sum + term,
-                None => term,
-            });
-        }
-        if sum.is_none() && !list.list()?.is_empty() {
-            return self.placeholder(list);
-        }
+        let terms = list.elements(|value| {
+            let term = value.table()?;
+            let weight = term.field("weight", Value::finite)?.unwrap_or(1.0);
+            Ok(weight * self.read_term(term, &["kind", "scale", "offset", "range", "weight"])?)
+        })?;
+        let sum = terms.into_iter().reduce(|sum, term| sum + term);
         sum.ok_or_else(|| list.error(format!("{} is empty; it must have at least one term", list.name())))
-    }
-
-    /// Stands for an objective whose mistakes are reported already.
-    fn placeholder(&self, list: Value) -> Result<Objective, FileError> {
-        Objective::linear(vec![0.0; self.world.mdp.pair_count()]).map_err(|error| list.error(error.to_string()))
     }
 
     /// Objectives over the masses of cells: entropy and the distances to a target.
     fn cells(&mut self, kind: Kind, table: Table) -> Result<Objective, FileError> {
-        let over = self.over(kind, table)?;
-        let partition = self.partition(over, table)?;
-        let epsilon = match table.get("epsilon") {
-            Some(epsilon) => epsilon.number()?,
-            None if kind == Kind::Kl => return Err(table.missing("epsilon")),
-            None => 0.0,
+        let over = table.accept(self.over(kind, table))?;
+        let epsilon = table.accept(match table.get("epsilon") {
+            Some(epsilon) => epsilon.number(),
+            None if kind == Kind::Kl => Err(table.missing("epsilon")),
+            None => Ok(0.0),
+        })?;
+        // What is over the wrong entries cannot be looked at.
+        if over.is_none() {
+            table.field("epsilon", Value::probability)?;
+        }
+        let over = over.ok_or_else(FileError::told)?;
+        let partition = table.accept(self.partition(over, table))?;
+        let partition = match partition {
+            Some(partition) => partition,
+            None => Partition::pairs(&self.world.mdp),
         };
+        let target = match kind {
+            Kind::Entropy => Some(Vec::new()),
+            _ => table.accept(self.own_target(over, &partition, table))?,
+        };
+        let (Some(epsilon), Some(target)) = (epsilon, target) else { return Err(FileError::told()) };
         let objective = match kind {
             Kind::Entropy => Objective::entropy(partition, epsilon),
-            Kind::SquaredDistance => {
-                let target = self.own_target(over, &partition, table)?;
-                Objective::squared_distance(partition, target)
-            }
-            Kind::AbsoluteDistance => {
-                let target = self.own_target(over, &partition, table)?;
-                Objective::absolute_distance(partition, target)
-            }
-            _ => {
-                let target = self.own_target(over, &partition, table)?;
-                Objective::kl_divergence(partition, target, epsilon)
-            }
+            Kind::SquaredDistance => Objective::squared_distance(partition, target),
+            Kind::AbsoluteDistance => Objective::absolute_distance(partition, target),
+            _ => Objective::kl_divergence(partition, target, epsilon),
         };
-        objective.map_err(|error| locate(&error, table))
+        objective.map_err(|error| self.refused(&error, table))
+    }
+
+    /// The objective's complaint, at the field that caused it; nothing new where it only follows from doubts about the model.
+    pub(super) fn refused(&self, error: &ObjectiveError, table: Table) -> FileError {
+        let follows = match error {
+            ObjectiveError::Length { what, .. } => *what == "targets",
+            ObjectiveError::Epsilon { value, .. } => (0.0..=1.0).contains(value),
+            ObjectiveError::Breaks { .. } => true,
+            _ => false,
+        };
+        if follows && self.world.doubts.any() { FileError::told() } else { locate(error, table) }
     }
 
     pub(super) fn over(&self, kind: Kind, table: Table) -> Result<Over, FileError> {
@@ -244,7 +284,7 @@ impl Reader<'_> {
             let cell = |pair| cell_of_state[mdp.state(pair).index()] * actions + mdp.action(pair).0;
             (pairs.map(cell).collect(), vec![1; (cells * actions) as usize])
         };
-        Partition::new(cell_of_pair, entries).map_err(|error| locate(&error, table))
+        Partition::new(cell_of_pair, entries).map_err(|error| self.refused(&error, table))
     }
 }
 
@@ -282,27 +322,30 @@ fn cells_of_states(grid: &GridScene) -> (Vec<u32>, u32) {
 }
 
 /// (scale·f + offset − low) / (high − low).
-fn rescaled(objective: Objective, table: Table) -> Result<Objective, FileError> {
-    let number = |key| table.get(key).map(Value::finite).transpose();
-    let mut objective = objective;
-    if let Some(scale) = number("scale")? {
-        objective = scale * objective;
-    }
-    if let Some(offset) = number("offset")? {
-        objective = objective.shifted(offset);
-    }
-    if let Some(range) = table.get("range") {
+fn rescaled(objective: Option<Objective>, table: Table) -> Result<Objective, FileError> {
+    let scale = table.field("scale", Value::finite)?;
+    let offset = table.field("offset", Value::finite)?;
+    let range = table.field("range", |range| {
         let [low, high] = range.two_numbers()?;
         if low >= high {
             return Err(range.refused(format!("[{low}, {high}]"), "be [low, high] with low < high"));
         }
+        Ok([low, high])
+    })?;
+    let mut objective = objective.ok_or_else(FileError::told)?;
+    if let Some(scale) = scale {
+        objective = scale * objective;
+    }
+    if let Some(offset) = offset {
+        objective = objective.shifted(offset);
+    }
+    if let Some([low, high]) = range {
         objective = (1.0 / (high - low)) * objective.shifted(-low);
     }
     Ok(objective)
 }
 
-/// The objective's complaint, at the field that caused it.
-pub(super) fn locate(error: &ObjectiveError, table: Table) -> FileError {
+fn locate(error: &ObjectiveError, table: Table) -> FileError {
     let field = match error {
         ObjectiveError::Epsilon { .. } => Some("epsilon"),
         ObjectiveError::Length { what: "weights", .. } | ObjectiveError::Entry { what: "weight", .. } => {

@@ -98,6 +98,25 @@ pub struct Terrain {
     pub cost: f64,
 }
 
+impl Terrain {
+    /// A cell with nothing in it.
+    pub(super) fn floor(symbol: char) -> Self {
+        Self {
+            symbol,
+            name: "floor".to_owned(),
+            wall: false,
+            start: false,
+            home: false,
+            resource: None,
+            enemy: None,
+            sticky: None,
+            one_way: None,
+            absorbing: false,
+            cost: 0.0,
+        }
+    }
+}
+
 /// The probabilities of difficult terrain. They are part of a [`Terrain`], as in the [example](GridScene).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sticky {

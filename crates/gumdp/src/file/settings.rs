@@ -1,9 +1,10 @@
 //! How a task is usually run: `[experiment]`, `[planner]` and `[scripts]`.
 
-use super::document::{Table, Value, shortened};
-use super::error::{FileError, nearest};
+use super::document::{Key, Table, Value};
+use super::error::FileError;
+use super::world::World;
 use crate::guided::GuidedSettings;
-use crate::model::{Action, Mdp};
+use crate::model::Action;
 use crate::planner::Budget;
 use crate::risk::{Erm, Risk};
 
@@ -87,127 +88,116 @@ pub struct Script {
 }
 
 pub(super) fn read_defaults(root: Table) -> Result<Defaults, FileError> {
-    const MANY: u64 = 1_000_000_000;
     let mut defaults = Defaults::default();
-    if let Some(experiment) = root.get("experiment") {
-        let table = experiment.table()?;
-        table.only(&["beta", "risk", "curve", "runs", "simulations"])?;
-        if let Some(betas) = each(table, "beta", read_betas)? {
-            defaults.betas = betas;
-        }
-        let risks = each(table, "risk", |risk| {
-            if table.get("beta").is_some() {
-                let error = risk.error("risk and beta are both given");
-                return Err(error.hint("beta = 5 is risk = \"erm:5\"; leave one out"));
-            }
-            read_risks(risk)
-        })?;
-        if let Some(risks) = risks {
-            defaults.risks = risks;
-        }
-        defaults.curve = each(table, "curve", |curve| {
-            let [low, high] = curve.two_numbers()?;
-            if !(low > 0.0 && low < high) {
-                return Err(curve.refused(format!("[{low}, {high}]"), "be [low, high] with 0 < low < high"));
-            }
-            Ok([low, high])
-        })?;
-        if let Some(runs) = each(table, "runs", |runs| runs.count(1, MANY))? {
-            defaults.runs = runs;
-        }
-        if let Some(simulations) = each(table, "simulations", |simulations| simulations.count(1, MANY))? {
-            defaults.simulations = simulations;
-        }
-    }
-    if let Some(planner) = root.get("planner") {
-        let table = planner.table()?;
-        table.only(&["exploration", "variant", "guided"])?;
-        let exploration = each(table, "exploration", |value| {
-            let exploration = value.finite()?;
-            if exploration < 0.0 { Err(value.refused(exploration, "not be negative")) } else { Ok(exploration) }
-        })?;
-        if let Some(exploration) = exploration {
-            defaults.exploration = exploration;
-        }
-        let variants = [("illustrative", PlannerVariant::Illustrative), ("grid", PlannerVariant::Grid)];
-        if let Some(variant) = each(table, "variant", |variant| variant.choice(&variants))? {
-            defaults.variant = variant;
-        }
-        if let Some(guided) = table.get("guided") {
-            read_guided(guided.table()?, &mut defaults.guided)?;
-        }
-    }
+    root.field("experiment", |experiment| read_experiment(experiment.table()?, &mut defaults))?;
+    root.field("planner", |planner| read_planner(planner.table()?, &mut defaults))?;
     defaults.guided.budget = Budget::simulations(defaults.simulations);
     Ok(defaults)
 }
 
-/// A field on its own: `None` if there is none, or if it is wrong and all mistakes are wanted.
-fn each<'a, T>(
-    table: Table<'a>,
-    field: &str,
-    read: impl FnOnce(Value<'a>) -> Result<T, FileError>,
-) -> Result<Option<T>, FileError> {
-    Ok(table.accept(table.get(field).map(read).transpose())?.flatten())
+fn read_experiment(table: Table, defaults: &mut Defaults) -> Result<(), FileError> {
+    const MANY: u64 = 1_000_000_000;
+    table.only(&["beta", "risk", "curve", "runs", "simulations"])?;
+    if let Some(betas) = table.field("beta", read_betas)? {
+        defaults.betas = betas;
+    }
+    let risks = table.field("risk", |risk| {
+        let risks = risk.accept(read_risks(risk))?;
+        if table.get("beta").is_some() {
+            let error = risk.error("risk and beta are both given");
+            return Err(error.hint("beta = 5 is risk = \"erm:5\"; leave one out"));
+        }
+        Ok(risks)
+    })?;
+    if let Some(risks) = risks.flatten() {
+        defaults.risks = risks;
+    }
+    defaults.curve = table.field("curve", |curve| {
+        let [low, high] = curve.two_numbers()?;
+        if !(low > 0.0 && low < high) {
+            return Err(curve.refused(format!("[{low}, {high}]"), "be [low, high] with 0 < low < high"));
+        }
+        Ok([low, high])
+    })?;
+    if let Some(runs) = table.field("runs", |runs| runs.count(1, MANY))? {
+        defaults.runs = runs;
+    }
+    if let Some(simulations) = table.field("simulations", |simulations| simulations.count(1, MANY))? {
+        defaults.simulations = simulations;
+    }
+    Ok(())
+}
+
+fn read_planner(table: Table, defaults: &mut Defaults) -> Result<(), FileError> {
+    table.only(&["exploration", "variant", "guided"])?;
+    let exploration = table.field("exploration", |value| {
+        let exploration = value.finite()?;
+        if exploration < 0.0 { Err(value.refused(exploration, "not be negative")) } else { Ok(exploration) }
+    })?;
+    if let Some(exploration) = exploration {
+        defaults.exploration = exploration;
+    }
+    let variants = [("illustrative", PlannerVariant::Illustrative), ("grid", PlannerVariant::Grid)];
+    if let Some(variant) = table.field("variant", |variant| variant.choice(&variants))? {
+        defaults.variant = variant;
+    }
+    table.field("guided", |guided| read_guided(guided.table()?, &mut defaults.guided))?;
+    Ok(())
 }
 
 fn read_guided(table: Table, settings: &mut GuidedSettings) -> Result<(), FileError> {
     const MANY: u64 = 1_000_000;
-    table.only(&["reach", "exploration", "rollouts", "caution"])?;
+    table.only(&["reach", "forecast", "exploration", "rollouts", "caution"])?;
     for (name, setting, highest) in [
         ("reach", &mut settings.reach, f64::INFINITY),
+        ("forecast", &mut settings.forecast, 1.0),
         ("exploration", &mut settings.exploration, f64::MAX),
         ("caution", &mut settings.caution, f64::MAX),
     ] {
-        let Some(value) = table.get(name) else { continue };
-        *setting = value.number()?;
-        if !(0.0..=highest).contains(setting) {
-            return Err(value.refused(*setting, "not be negative"));
-        }
+        let read = table.field(name, |value| {
+            let number = value.number()?;
+            let valid = (0.0..=highest).contains(&number);
+            let allowed = if highest == 1.0 { "lie in [0, 1]" } else { "not be negative" };
+            if valid { Ok(number) } else { Err(value.refused(number, allowed)) }
+        })?;
+        *setting = read.unwrap_or(*setting);
     }
-    if let Some(rollouts) = table.get("rollouts") {
-        settings.rollouts = rollouts.count(1, MANY)? as u32;
+    if let Some(rollouts) = table.field("rollouts", |rollouts| rollouts.count(1, MANY))? {
+        settings.rollouts = rollouts as u32;
     }
     Ok(())
 }
 
 /// One β or a list of them.
 fn read_betas(value: Value) -> Result<Vec<f64>, FileError> {
-    let values = if value.is_list() { value.list()? } else { vec![value] };
-    if values.is_empty() {
-        return Err(value.error(format!("{} is empty; it must have at least one number", value.name())));
-    }
+    not_empty(value, "number")?;
     let beta = |value: Value| {
         let beta = value.number()?;
         if beta.is_nan() { Err(value.refused(beta, "be a number (inf is the worst case)")) } else { Ok(beta) }
     };
-    values.into_iter().map(beta).collect()
+    value.all(beta)
 }
 
 /// One risk measure or a list of them.
 fn read_risks(value: Value) -> Result<Vec<Risk>, FileError> {
-    let values = if value.is_list() { value.list()? } else { vec![value] };
-    if values.is_empty() {
-        return Err(value.error(format!("{} is empty; it must have at least one measure", value.name())));
-    }
+    not_empty(value, "measure")?;
     let risk = |value: Value| value.text()?.parse::<Risk>().map_err(|error| value.error(error.to_string()));
-    values.into_iter().map(risk).collect()
+    value.all(risk)
 }
 
-pub(super) fn read_scripts(root: Table, mdp: &Mdp) -> Result<Vec<Script>, FileError> {
+fn not_empty(value: Value, what: &str) -> Result<(), FileError> {
+    let is_empty = value.is_list() && value.list()?.is_empty();
+    let message = || format!("{} is empty; it must have at least one {what}", value.name());
+    if is_empty { Err(value.error(message())) } else { Ok(()) }
+}
+
+pub(super) fn read_scripts(root: Table, world: &World) -> Result<Vec<Script>, FileError> {
     let Some(scripts) = root.get("scripts") else { return Ok(Vec::new()) };
-    let action = |value: Value| {
-        let name = value.text()?;
-        mdp.find_action(name).ok_or_else(|| {
-            let known = (0..mdp.action_count() as u32).map(|action| mdp.action_name(action.into()));
-            value.error(format!("unknown action \"{}\"", shortened(name))).maybe_hint(nearest(name, known))
-        })
-    };
-    let script = |(key, value): (super::document::Key, Value)| {
-        let actions: Vec<Action> = value.list()?.into_iter().map(action).collect::<Result<_, _>>()?;
-        if actions.is_empty() {
-            return Err(value.error(format!("{} is empty; it must have at least one action", value.name())));
-        }
-        Ok(Script { name: key.text.to_owned(), actions })
+    let action = |value: Value| world.action(value.text()?, |message| value.error(message));
+    let script = |(key, value): (Key, Value)| {
+        value.list()?;
+        not_empty(value, "action")?;
+        Ok(Script { name: key.text.to_owned(), actions: value.all(action)? })
     };
     let mut read = Vec::new();
     for entry in scripts.table()?.entries() {

@@ -5,7 +5,7 @@
 //! with # do not count.
 
 use super::document::shortened;
-use super::error::{FileError, nearest};
+use super::error::{FileError, counted, nearest};
 
 /// A CSV file.
 pub(super) struct Sheet<'a> {
@@ -62,8 +62,8 @@ impl<'a> Sheet<'a> {
             }
         }
         if let Some(row) = self.rows.iter().find(|row| row.len() != self.header.len()) {
-            let (got, needed) = (row.len(), self.header.len());
-            let message = format!("this line has {got} cells; the first line names {needed} columns");
+            let (got, needed) = (counted(row.len(), "cell"), counted(self.header.len(), "column"));
+            let message = format!("this line has {got}; the first line names {needed}");
             return Err(self
                 .error(row.last().unwrap_or(last), message)
                 .hint("a cell with a separator in it needs double quotes"));

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use super::behaviour;
 use super::document::{Table, Value, shortened};
 use super::error::{FileError, nearest};
+use super::mistakes::Mistakes;
 use super::objective::{Over, Reader, compact_cells};
 use super::scene::Scene;
 use super::sheet::{Cell, Sheet};
@@ -48,7 +49,7 @@ impl Reader<'_> {
     /// A target for each cell of the partition.
     pub(super) fn target(&mut self, target: Value, partition: &Partition) -> Result<Vec<f64>, FileError> {
         if !target.is_table() {
-            return target.list()?.into_iter().map(Value::number).collect();
+            return target.elements(Value::number);
         }
         match target.table()?.get("file") {
             Some(file) if file.as_text().is_some() => self.target_of_file(target.table()?, file, partition),
@@ -61,7 +62,16 @@ impl Reader<'_> {
         let Scene::Grid(grid) = &self.world.scene else {
             return Err(path.error(format!("{} needs a map; give target instead", path.name())));
         };
-        let horizon = self.known_horizon(path)?;
+        if matches!(over, Over::States | Over::Pairs) {
+            let message = format!("{} needs over = \"cells\" or \"cell-actions\"", path.name());
+            path.accept::<()>(Err(path.error(message)))?;
+        }
+        // On a map that is wrong any path may be right.
+        if self.world.doubts.any() {
+            path.elements(|cell| cell.count(0, u64::from(u32::MAX)))?;
+            return Err(FileError::told());
+        }
+        let horizon = if self.timed { self.known_horizon(path)? } else { path.list()?.len().saturating_sub(1).max(1) };
         let (compact, _) = compact_cells(grid);
         let steps = behaviour::steps(path, grid, horizon)?;
         let mut target = vec![0.0; partition.cell_count()];
@@ -70,10 +80,7 @@ impl Reader<'_> {
             match over {
                 Over::Cells => target[cell as usize] += mass,
                 Over::CellActions => target[cell as usize * 4 + action] += mass,
-                Over::States | Over::Pairs => {
-                    let message = format!("{} needs over = \"cells\" or \"cell-actions\"", path.name());
-                    return Err(path.error(message));
-                }
+                Over::States | Over::Pairs => return Err(FileError::told()),
             }
         }
         self.behaviour = behaviour::cells(path, grid)?;
@@ -87,21 +94,23 @@ impl Reader<'_> {
     /// A target by name: `"s0/a0" = 0.5`; cells that are not named get 0.
     fn named_target(&self, target: Value, partition: &Partition) -> Result<Vec<f64>, FileError> {
         let mut targets = vec![0.0; partition.cell_count()];
+        let mut sound = true;
         for (key, value) in target.table()?.entries() {
-            let value = value.number()?;
-            let mut cells = self.world.select(key)?.into_iter().map(|pair| partition.cell(pair.index()));
-            let first = cells.next();
-            match first {
-                Some(cell) if cells.all(|other| other == cell) => targets[cell] = value,
-                _ => {
-                    let message = format!("the target \"{}\" must name exactly one entry of the occupancy", key.text);
-                    return Err(key
-                        .error(message)
-                        .hint("over = \"states\" counts states, \"pairs\" counts state/action"));
-                }
+            let cell = || {
+                let mut cells = self.world.select(key)?.into_iter().map(|pair| partition.cell(pair.index()));
+                let first = cells.next().filter(|&cell| cells.all(|other| other == cell));
+                first.ok_or_else(|| {
+                    let message =
+                        format!("the target \"{}\" must name exactly one entry of the occupancy", shortened(key.text));
+                    key.error(message).hint("over = \"states\" counts states, \"pairs\" counts state/action")
+                })
+            };
+            match (target.accept(value.number())?, target.accept(cell())?) {
+                (Some(value), Some(cell)) => targets[cell] = value,
+                _ => sound = false,
             }
         }
-        Ok(targets)
+        if sound { Ok(targets) } else { Err(FileError::told()) }
     }
 
     fn target_of_file(&mut self, source: Table, file: Value, partition: &Partition) -> Result<Vec<f64>, FileError> {
@@ -118,10 +127,18 @@ impl Reader<'_> {
             (false, true) => Format::Occupancy,
             (false, false) => Format::Trajectory,
         });
+        let timed = self.timed;
         let needed = |horizon: Option<usize>| {
-            horizon.ok_or_else(|| file.error(format!("{} needs horizon instead of accuracy", file.name())))
+            horizon
+                .or(if timed { None } else { Some(1) })
+                .ok_or_else(|| file.error(format!("{} needs horizon instead of accuracy", file.name())))
         };
-        let reading = Reading { sheet, mdp: &self.world.mdp, discount: self.discount };
+        // Against a model with mistakes the names in the file mean nothing.
+        if self.world.doubts.any() {
+            return Err(FileError::told());
+        }
+        let mistakes = file.document().mistakes;
+        let reading = Reading { sheet, mdp: &self.world.mdp, discount: self.discount, mistakes };
         match format {
             Format::Trajectory => reading.trajectories(partition, needed(horizon)?),
             Format::Occupancy => reading.occupancy(partition),
@@ -142,6 +159,7 @@ struct Reading<'a> {
     sheet: Sheet<'a>,
     mdp: &'a Mdp,
     discount: f64,
+    mistakes: &'a Mistakes,
 }
 
 impl Reading<'_> {
@@ -194,6 +212,7 @@ impl Reading<'_> {
         let mut episodes: Vec<Vec<Pair>> = Vec::new();
         // Of each episode the last time, and whether it has ended.
         let mut last: Vec<(Option<u64>, bool)> = Vec::new();
+        let mut sound = true;
         for row in &sheet.rows {
             let now = time.map(|column| self.time(&row[column])).transpose()?;
             let name = episode.map(|column| row[column].text.as_str());
@@ -223,12 +242,19 @@ impl Reading<'_> {
             }
             // The state in which an episode ends has no action.
             let ends = row[actions].text.is_empty();
-            if ends {
-                self.state(&row[states])?;
+            let pair = if ends {
+                self.state(&row[states]).map(|_| None)
             } else {
-                episodes[number].push(self.pair(&row[states], &row[actions])?);
+                self.pair(&row[states], &row[actions]).map(Some)
+            };
+            match self.mistakes.accept_in_line(pair)? {
+                Some(pair) => episodes[number].extend(pair),
+                None => sound = false,
             }
             last[number] = (now, ends);
+        }
+        if !sound {
+            return Err(FileError::told());
         }
         if let Some(number) = episodes.iter().position(Vec::is_empty) {
             let message = format!("episode {} of the file has no action", number + 1);
@@ -243,12 +269,24 @@ impl Reading<'_> {
         })
     }
 
+    /// Reads every line on its own.
+    fn each_row<'b>(&'b self, mut read: impl FnMut(&'b [Cell]) -> Result<(), FileError>) -> Result<(), FileError> {
+        let mut sound = true;
+        for row in &self.sheet.rows {
+            let result = read(row);
+            sound &= result.is_ok();
+            self.mistakes.accept_in_line(result)?;
+        }
+        if sound { Ok(()) } else { Err(FileError::told()) }
+    }
+
     fn occupancy(&self, partition: &Partition) -> Result<Vec<f64>, FileError> {
         let sheet = &self.sheet;
         let (states, masses) = (sheet.need("state")?, sheet.need("mass")?);
         let mut target = vec![0.0; partition.cell_count()];
         let mut given = vec![false; self.mdp.pair_count()];
-        for row in &sheet.rows {
+        self.each_row(|row| {
+            let mass = self.mistakes.accept_in_line(sheet.amount(&row[masses], "the mass"))?;
             let (pair, alone) = if let Some(column) = sheet.column("action") {
                 (self.pair(&row[states], &row[column])?, true)
             } else {
@@ -263,8 +301,9 @@ impl Reading<'_> {
             if std::mem::replace(&mut given[pair.index()], true) {
                 return Err(sheet.error(&row[states], "this entry of the occupancy is given twice"));
             }
-            target[partition.cell(pair.index())] += sheet.amount(&row[masses], "the mass")?;
-        }
+            target[partition.cell(pair.index())] += mass.ok_or_else(FileError::told)?;
+            Ok(())
+        })?;
         let sum: f64 = target.iter().sum();
         if (sum - 1.0).abs() > SUM_TOLERANCE {
             let message = format!("the masses sum to {sum}; those of an occupancy sum to 1");
@@ -281,14 +320,16 @@ impl Reading<'_> {
         // The last line about each state, for messages.
         let mut lines: Vec<Option<&Cell>> = vec![None; self.mdp.state_count()];
         let mut given = vec![false; self.mdp.pair_count()];
-        for row in &sheet.rows {
+        self.each_row(|row| {
+            let probability = self.mistakes.accept_in_line(sheet.amount(&row[column], "the probability"))?;
             let pair = self.pair(&row[states], &row[actions])?;
             if std::mem::replace(&mut given[pair.index()], true) {
                 return Err(sheet.error(&row[actions], "this action of the state is given twice"));
             }
-            probabilities[pair.index()] = sheet.amount(&row[column], "the probability")?;
+            probabilities[pair.index()] = probability.ok_or_else(FileError::told)?;
             lines[self.mdp.state(pair).index()] = Some(&row[column]);
-        }
+            Ok(())
+        })?;
         for state in self.mdp.states() {
             let pairs = self.mdp.pairs(state);
             let own = &mut probabilities[pairs.start as usize..pairs.end as usize];

@@ -10,9 +10,11 @@
 //!
 //! U_t(s) = min over pairs of c_t(pair) + ERM[U_{t+1}(s')].
 //!
-//! Nothing in it knows of visits to come, so it is repeated as the occupancy grows.
+//! Nothing in it knows of visits to come, so it is repeated as the occupancy grows. Where chance decides more than choice, much
+//! of what is to come is known nevertheless: part of the expected occupancy of random moves is then added to Φ, so that states
+//! which chance will bring anyway are not sought.
 
-use super::moves::Moves;
+use super::moves::{Move, Moves};
 use crate::model::State;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Erm;
@@ -51,6 +53,20 @@ pub(super) struct Marginal {
     /// What the costs of each class were computed from, and the last root's time: they hold from there on.
     computed_from: Vec<u64>,
     last_time: Option<usize>,
+    /// The occupancy at which costs are taken, and the probabilities of the states that a forecast visits.
+    aim: Vec<f64>,
+    likely: Vec<f64>,
+}
+
+/// How an [`update`](Marginal::update) looks ahead.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ahead {
+    /// Evaluations of a move, about.
+    pub(super) work: usize,
+    /// The part of what random moves would visit that counts as visited.
+    pub(super) forecast: f64,
+    /// Whether [`Marginal::risk`] will be asked for.
+    pub(super) keep_risks: bool,
 }
 
 impl Marginal {
@@ -78,6 +94,8 @@ impl Marginal {
             costs: vec![0.0; if horizon * classes <= KEPT_COSTS { horizon * classes } else { 0 }],
             computed_from: vec![0; classes],
             last_time: None,
+            aim: Vec::new(),
+            likely: Vec::new(),
         }
     }
 
@@ -120,32 +138,33 @@ impl Marginal {
 
     /// How much the risk of f grows from here on if this move is made.
     pub(super) fn of_move(&self, problem: &Problem, moves: &Moves, erm: Erm, at: &OccupancyState, number: u32) -> f64 {
-        let cost = self.cost(problem, moves, &at.features, at.time, moves.get(number).class);
+        let cost = self.cost(problem, moves, &self.aim, at.time, moves.get(number).class);
         let after = moves.outcomes(number).iter().map(|to| (self.value(at.time + 1, to.state), to.probability));
         cost + backup(erm, after)
     }
 
-    /// Solves the problem from this root, as far ahead as `work` evaluations of a move allow.
-    pub(super) fn update(
-        &mut self,
-        problem: &Problem,
-        moves: &Moves,
-        erm: Erm,
-        at: &OccupancyState,
-        work: usize,
-        keep_risks: bool,
-    ) {
+    /// Solves the problem from this root.
+    pub(super) fn update(&mut self, problem: &Problem, moves: &Moves, erm: Erm, at: &OccupancyState, ahead: Ahead) {
+        let Ahead { work, forecast, keep_risks } = ahead;
         let steps = problem.horizon() - at.time;
+        self.aim.clone_from(&at.features);
+        if forecast > 0.0 {
+            self.look_around(moves, at.state, steps, work);
+            self.add_forecast(problem, moves, at, forecast);
+        }
         let changed = self.refresh_costs(problem, moves, at);
         // Where all of the way to the horizon is known, steps that change no cost change nothing.
-        let known = self.since <= at.time
+        let known = forecast == 0.0
+            && self.since <= at.time
             && self.since + self.depth == problem.horizon()
             && self.places[at.state.index()] != NO_PLACE
             && self.within[at.time - self.since] > self.places[at.state.index()] as usize;
         if known && !changed && (!keep_risks || !self.risks.is_empty()) {
             return;
         }
-        self.look_around(moves, at.state, steps, work);
+        if forecast == 0.0 {
+            self.look_around(moves, at.state, steps, work);
+        }
         self.since = at.time;
         self.induce(problem, moves, erm, at, keep_risks);
     }
@@ -156,29 +175,61 @@ impl Marginal {
         self.values.clear();
         self.values.resize((depth + 1) * width, 0.0);
         self.risks.resize(if keep_risks { depth * self.moves } else { 0 }, 0.0);
+        let mut values = std::mem::take(&mut self.values);
+        let mut risks = std::mem::take(&mut self.risks);
         for ahead in (0..depth).rev() {
             let time = at.time + ahead;
-            for place in 0..self.within[ahead] {
-                let mut lowest = f64::INFINITY;
-                for number in moves.range(self.states[place]) {
-                    let next = &self.values[(ahead + 1) * width..];
-                    let value = |state: State| next[self.places[state.index()] as usize];
-                    let risk = match moves.outcomes(number) {
+            let (now, next) = values[ahead * width..(ahead + 2) * width].split_at_mut(width);
+            let value = |state: State| next[self.places[state.index()] as usize];
+            let kept_costs = self.costs.get(time * classes..(time + 1) * classes);
+            for (lowest, &state) in now.iter_mut().zip(&self.states[..self.within[ahead]]) {
+                *lowest = f64::INFINITY;
+                for (number, Move { class, .. }, outcomes) in moves.of(state) {
+                    let risk = match outcomes {
                         [certain] => value(certain.state),
-                        outcomes => backup(erm, outcomes.iter().map(|to| (value(to.state), to.probability))),
+                        _ => backup(erm, outcomes.iter().map(|to| (value(to.state), to.probability))),
                     };
-                    let class = moves.get(number).class;
-                    let cost = match self.costs.get(time * classes + class as usize) {
-                        Some(cost) => *cost,
-                        None => self.cost(problem, moves, &at.features, time, class),
+                    let cost = match kept_costs {
+                        Some(costs) => costs[*class as usize],
+                        None => self.cost(problem, moves, &self.aim, time, *class),
                     };
                     if keep_risks {
-                        self.risks[ahead * self.moves + number as usize] = risk;
+                        risks[ahead * self.moves + number as usize] = risk;
                     }
-                    lowest = lowest.min(cost + risk);
+                    // Not f64::min, which asks for NaN as well.
+                    if cost + risk < *lowest {
+                        *lowest = cost + risk;
+                    }
                 }
-                self.values[ahead * width + place] = lowest;
             }
+        }
+        (self.values, self.risks) = (values, risks);
+    }
+
+    /// Adds a part of the expected occupancy of random moves from here on.
+    fn add_forecast(&mut self, problem: &Problem, moves: &Moves, at: &OccupancyState, part: f64) {
+        let width = self.states.len();
+        self.likely.clear();
+        self.likely.resize(2 * width, 0.0);
+        let (mut now, mut next) = self.likely.split_at_mut(width);
+        now[0] = 1.0;
+        for (ahead, &within) in self.within[..self.depth].iter().enumerate() {
+            next.fill(0.0);
+            for (&state, &probability) in self.states[..within].iter().zip(&*now) {
+                let own = moves.range(state);
+                let share = probability / own.len() as f64;
+                for number in own {
+                    // The step that is decided now is not left to chance.
+                    if ahead > 0 {
+                        let mass = part * share * problem.masses()[at.time + ahead];
+                        problem.objective().add(&mut self.aim, moves.get(number).pair.index(), mass);
+                    }
+                    for to in moves.outcomes(number) {
+                        next[self.places[to.state.index()] as usize] += share * to.probability;
+                    }
+                }
+            }
+            std::mem::swap(&mut now, &mut next);
         }
     }
 
@@ -224,14 +275,14 @@ impl Marginal {
         let mut changed = anew || self.costs.is_empty();
         for number in 0..if self.costs.is_empty() { 0 } else { moves.classes.len() as u32 } {
             let pair = moves.classes[number as usize].pair;
-            let from = problem.objective().glimpse(&at.features, pair.index());
+            let from = problem.objective().glimpse(&self.aim, pair.index());
             if !anew && self.computed_from[number as usize] == from {
                 continue;
             }
             self.computed_from[number as usize] = from;
             changed = true;
             for time in at.time..problem.horizon() {
-                let cost = self.cost(problem, moves, &at.features, time, number);
+                let cost = self.cost(problem, moves, &self.aim, time, number);
                 self.costs[time * moves.classes.len() + number as usize] = cost;
             }
         }
@@ -268,7 +319,8 @@ pub(super) fn backup(erm: Erm, outcomes: impl Iterator<Item = (f64, f64)> + Clon
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::oracle::backward_induction;
+    use crate::oracle::{backward_induction, expected_occupancy};
+    use crate::policy::Markov;
     use crate::rng::{self, Purpose};
     use crate::tasks;
 
@@ -288,6 +340,30 @@ mod tests {
         }
     }
 
+    /// What is added is the expected occupancy of random moves but for that of the step which is decided now.
+    #[test]
+    fn the_forecast_is_what_random_moves_visit() {
+        let problem = tasks::get("msee").unwrap().problem;
+        let moves = Moves::new(&problem);
+        let start = problem.start(problem.mdp().initial()[0].0);
+        let mut marginal = Marginal::new(&problem, &moves);
+        let ahead = Ahead { work: usize::MAX, forecast: 0.5, keep_risks: false };
+        marginal.update(&problem, &moves, Erm::new(1.0).unwrap(), &start, ahead);
+        let uniform = Markov::stochastic(&problem, vec![vec![0.5; problem.mdp().pair_count()]]).unwrap();
+        let expected = expected_occupancy(&problem, &uniform).unwrap();
+        let mut all = vec![0.0; marginal.aim.len()];
+        for (pair, mass) in expected.into_iter().enumerate() {
+            problem.objective().add(&mut all, pair, 0.5 * mass);
+        }
+        // An entropy of states: both of the first state's pairs count alike.
+        let mut first = vec![0.0; all.len()];
+        let pair = problem.mdp().pairs(start.state).start;
+        problem.objective().add(&mut first, pair as usize, 0.5 * problem.masses()[0]);
+        for ((all, first), aim) in all.iter().zip(&first).zip(&marginal.aim) {
+            assert!((all - first - aim).abs() < 1e-12, "{aim} instead of {}", all - first);
+        }
+    }
+
     /// A linear objective is a sum of step costs: the value at the start is the optimum.
     #[test]
     fn linear_objectives_are_solved_exactly() {
@@ -298,7 +374,13 @@ mod tests {
                 let erm = Erm::new(beta).unwrap();
                 let start = problem.start(problem.mdp().initial()[0].0);
                 let mut marginal = Marginal::new(problem, &moves);
-                marginal.update(problem, &moves, erm, &start, usize::MAX, true);
+                marginal.update(
+                    problem,
+                    &moves,
+                    erm,
+                    &start,
+                    Ahead { work: usize::MAX, forecast: 0.0, keep_risks: true },
+                );
                 let optimum = backward_induction(problem, erm).unwrap().value;
                 let found = problem.cost(&start) + marginal.value(0, start.state);
                 assert!((found - optimum).abs() < 1e-7, "{name}, beta {beta}: {found} instead of {optimum}");

@@ -2,7 +2,7 @@
 //!
 //! 1. *Marginal backward induction* ([`marginal`](self)) treats the objective as a sum of step costs at the occupancy reached so
 //!    far and solves that by dynamic programming over (time, state), again at every decision. For a linear objective that is
-//!    optimal, and nothing else is done.
+//!    optimal, and nothing else is done. Where chance decides more than choice, it reckons with what chance will bring.
 //! 2. Where the horizon is within reach of the simulations, a tree is searched with Bellman backups of the entropic risk: every
 //!    outcome enters with its probability. Leaves are evaluated by rollouts that follow (1) with the step costs of the running
 //!    occupancy.
@@ -31,16 +31,16 @@ use crate::risk::{Erm, FixedRisk};
 use crate::rng::Rng;
 use crate::stop::Stop;
 
-use marginal::Marginal;
-use moves::Moves;
+use marginal::{Ahead, Marginal};
+use moves::{Moves, Spread};
 use tree::{EdgeId, NONE, NodeId, ROOT, Tree};
 
 /// Simulations between two looks at the clock.
 const CLOCK_INTERVAL: u64 = 16;
 
-/// Marginal backward induction looks at this many moves at most for each step that the budget would simulate; in larger
+/// Marginal backward induction looks at this many moves at most for each four steps that the budget would simulate; in larger
 /// models it looks less far ahead, so that it does not take longer than a search.
-const MOVES_PER_STEP: usize = 1;
+const MOVES_PER_FOUR_STEPS: usize = 3;
 
 /// The most moves that marginal backward induction looks at: a fraction of a second, and some hundred megabytes.
 const MOST_MOVES: usize = 1 << 25;
@@ -64,8 +64,7 @@ pub struct GuidedPlanner {
     erm: Erm,
     settings: GuidedSettings,
     moves: Moves,
-    /// Logarithm of the factor by which each step to go makes the search harder.
-    growth: f64,
+    spread: Spread,
     /// Whether what is minimised is linear: then marginal backward induction is exact.
     linear: bool,
     marginal: Marginal,
@@ -110,7 +109,7 @@ impl GuidedPlanner {
             linear: problem.objective().as_linear().is_some() && matches!(risk, FixedRisk::Erm(_)),
             marginal: Marginal::new(problem, &moves),
             settings,
-            growth: moves.growth(),
+            spread: moves.spread(),
             moves,
             tree: Tree::default(),
             evaluator: problem.path_evaluator(),
@@ -177,8 +176,14 @@ impl GuidedPlanner {
     fn within_reach(&self, steps: usize) -> bool {
         let GuidedSettings { reach, .. } = self.settings;
         let simulations = self.settings.usual(steps) as f64;
-        let near = || steps as f64 * self.growth <= reach * simulations.ln();
+        let Spread { choice, chance } = self.spread;
+        let near = || steps as f64 * (choice + chance) <= reach * simulations.ln();
         !self.linear && reach > 0.0 && (reach == f64::INFINITY || near())
+    }
+
+    /// The part of the occupancy to come that is taken as given: that of random moves, where chance decides more than choice.
+    fn forecast(&self) -> f64 {
+        if self.spread.chance > self.spread.choice { self.settings.forecast } else { 0.0 }
     }
 
     fn search(&mut self, at: &OccupancyState, rng: &mut Rng) -> Searched {
@@ -187,8 +192,10 @@ impl GuidedPlanner {
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
         let steps = steps.expect("there is no decision at the horizon");
         let searches = self.within_reach(steps);
-        let work = (self.settings.usual(steps) as usize).saturating_mul(MOVES_PER_STEP * steps).min(MOST_MOVES);
-        self.marginal.update(&self.problem, &self.moves, self.erm, at, work, searches);
+        let work = (self.settings.usual(steps) as usize).saturating_mul(MOVES_PER_FOUR_STEPS * steps) / 4;
+        let work = work.min(MOST_MOVES);
+        let forecast = if searches || self.linear { 0.0 } else { self.forecast() };
+        self.marginal.update(&self.problem, &self.moves, self.erm, at, Ahead { work, forecast, keep_risks: searches });
         let base = self.marginal.best(&self.problem, &self.moves, self.erm, at);
         if !searches {
             self.played = None;

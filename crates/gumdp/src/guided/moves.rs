@@ -49,6 +49,15 @@ pub(super) struct Class {
     pub(super) hold: u32,
 }
 
+/// Logarithms of what one more step makes of the simulations that a search needs, means over all states.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spread {
+    /// Half that of the number of moves, since poor moves can be cut as in alpha-beta search.
+    pub(super) choice: f64,
+    /// The entropy of the outcomes of a move.
+    pub(super) chance: f64,
+}
+
 impl Moves {
     pub(super) fn new(problem: &Problem) -> Self {
         let (mdp, objective) = (problem.mdp(), problem.objective());
@@ -96,24 +105,33 @@ impl Moves {
         self.all.len()
     }
 
-    /// The logarithm of what one more step makes of the simulations that a search needs, the mean over all states: half that of
-    /// the number of moves, since poor moves can be cut as in alpha-beta search, and the entropy of their outcomes, since chance
-    /// cannot.
-    pub(super) fn growth(&self) -> f64 {
-        let states = self.first.windows(2).map(|bounds| {
+    /// How many possibilities one more step opens.
+    pub(super) fn spread(&self) -> Spread {
+        let entropy =
+            |number| self.outcomes(number).iter().map(|to| -to.probability * to.probability.ln()).sum::<f64>();
+        let mut spread = Spread { choice: 0.0, chance: 0.0 };
+        for bounds in self.first.windows(2) {
             let own = bounds[0]..bounds[1];
             let count = own.len() as f64;
-            let entropy =
-                |number| self.outcomes(number).iter().map(|to| -to.probability * to.probability.ln()).sum::<f64>();
-            0.5 * count.ln() + own.map(entropy).sum::<f64>() / count
-        });
-        states.sum::<f64>() / (self.first.len() - 1) as f64
+            spread.choice += 0.5 * count.ln();
+            spread.chance += own.map(entropy).sum::<f64>() / count;
+        }
+        let states = (self.first.len() - 1) as f64;
+        Spread { choice: spread.choice / states, chance: spread.chance / states }
     }
 
     /// The moves of a state, by number.
     #[inline]
     pub(super) fn range(&self, state: State) -> std::ops::Range<u32> {
         self.first[state.index()]..self.first[state.index() + 1]
+    }
+
+    /// The moves of a state with their numbers and outcomes.
+    #[inline]
+    pub(super) fn of(&self, state: State) -> impl Iterator<Item = (u32, &Move, &[Outcome])> {
+        let own = self.range(state);
+        let all = &self.all[own.start as usize..own.end as usize];
+        own.zip(all).map(|(number, one)| (number, one, self.outcomes_of(one)))
     }
 
     /// Whether all moves of a state change the objective alike.
@@ -135,8 +153,12 @@ impl Moves {
 
     #[inline]
     pub(super) fn outcomes(&self, number: u32) -> &[Outcome] {
-        let Move { first_outcome, outcomes, .. } = self.all[number as usize];
-        &self.outcomes[first_outcome as usize..(first_outcome + outcomes) as usize]
+        self.outcomes_of(&self.all[number as usize])
+    }
+
+    #[inline]
+    fn outcomes_of(&self, one: &Move) -> &[Outcome] {
+        &self.outcomes[one.first_outcome as usize..(one.first_outcome + one.outcomes) as usize]
     }
 }
 

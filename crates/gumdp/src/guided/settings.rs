@@ -22,6 +22,9 @@ pub struct GuidedSettings {
     /// states. Farther from the horizon it would see too little of what is to come, and marginal backward induction plays
     /// alone. 0 is never, ∞ always.
     pub reach: f64,
+    /// Where nothing is searched and chance decides more than choice (entropy of a move's outcomes above ½ ln(moves)): the part
+    /// of the occupancy that random moves would bring from here on which marginal backward induction adds to that reached.
+    pub forecast: f64,
     /// The exploration constant θ of the tree.
     pub exploration: f64,
     /// Rollouts from a leaf before it is expanded.
@@ -32,7 +35,14 @@ pub struct GuidedSettings {
 
 impl Default for GuidedSettings {
     fn default() -> Self {
-        Self { budget: Budget::simulations(1000), reach: 1.25, exploration: 0.2, rollouts: 4, caution: 2.0 }
+        Self {
+            budget: Budget::simulations(1000),
+            reach: 1.25,
+            forecast: 0.5,
+            exploration: 0.2,
+            rollouts: 4,
+            caution: 2.0,
+        }
     }
 }
 
@@ -41,6 +51,7 @@ impl GuidedSettings {
         self.budget.check()?;
         for (name, value, highest) in [
             ("reach", self.reach, f64::INFINITY),
+            ("forecast", self.forecast, 1.0),
             ("exploration", self.exploration, f64::MAX),
             ("caution", self.caution, f64::MAX),
         ] {

@@ -100,3 +100,19 @@ pub enum ModelError {
         expected: usize,
     },
 }
+
+impl ModelError {
+    /// A way out, where there is a likely one.
+    pub(crate) fn hint(&self) -> Option<String> {
+        /// Further from 1 than this is more than rounding.
+        const ROUNDING: f64 = 1e-3;
+        match self {
+            Self::RowSum { sum, .. } | Self::InitialSum { sum } if (sum - 1.0).abs() <= ROUNDING => Some(
+                "these look like rounded numbers: write more digits, such as 0.3333333333 for 0.333333, or make the \
+                 last probability 1 minus the others"
+                    .to_owned(),
+            ),
+            _ => None,
+        }
+    }
+}

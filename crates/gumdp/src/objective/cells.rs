@@ -145,6 +145,28 @@ impl Cells {
         }
     }
 
+    /// The kind of objective, its ε and its target.
+    pub(super) fn parts(&self) -> (&'static str, f64, Vec<f64>) {
+        let entries = self.partition.entries();
+        let smoothed = self.parameters.iter().zip(entries).find(|&(_, &entries)| entries > 0);
+        let epsilon = smoothed.map_or(0.0, |(cell, &entries)| cell.shift / f64::from(entries));
+        let targets = self.parameters.iter();
+        match self.kernel {
+            Kernel::Squared => ("squared-distance", 0.0, targets.map(|cell| cell.target).collect()),
+            Kernel::Absolute => ("absolute-distance", 0.0, targets.map(|cell| cell.target).collect()),
+            Kernel::Logarithmic if self.parameters.iter().all(|cell| cell.target == 0.0) => {
+                ("entropy", epsilon, Vec::new())
+            }
+            Kernel::Logarithmic => {
+                // Where the occupancy does not count, neither does the target.
+                let target = |cell: &Cell| {
+                    if self.scale > 0.0 { ((cell.target.exp() - cell.shift) / self.scale).max(0.0) } else { 0.0 }
+                };
+                ("kl", epsilon, targets.map(target).collect())
+            }
+        }
+    }
+
     fn visitable(&self) -> impl Iterator<Item = usize> {
         self.partition.visitable().into_iter().enumerate().filter_map(|(j, visitable)| visitable.then_some(j))
     }

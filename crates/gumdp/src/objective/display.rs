@@ -37,6 +37,6 @@ impl fmt::Display for Objective {
 }
 
 /// Six significant digits without trailing zeros.
-pub(super) fn rounded(x: f64) -> f64 {
+pub(crate) fn rounded(x: f64) -> f64 {
     format!("{x:.5e}").parse().unwrap_or(x)
 }

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ObjectiveError {
     /// A vector of the wrong length.
-    #[error("the objective has {got} {what}; {expected} are needed")]
+    #[error("the objective has {got} {what}; {expected} {} needed", if *expected == 1 { "is" } else { "are" })]
     Length {
         /// What the vector is over.
         what: &'static str,

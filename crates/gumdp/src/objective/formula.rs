@@ -24,6 +24,18 @@ pub(super) struct Formula {
     pub(super) cells: Vec<Cells>,
     /// The value of each sum over cells when nothing has been visited.
     empty: Vec<f64>,
+    /// What the expression calls its inputs.
+    pub(super) inputs: Vec<Named>,
+}
+
+/// An input of an expression by its name: offset + weight·(the total cost or sum over cells at `place`).
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) offset: f64,
+    pub(super) weight: f64,
+    /// Total costs come first, then sums over cells.
+    pub(super) place: usize,
 }
 
 /// The value of a cell, as it enters a running sum.
@@ -73,11 +85,12 @@ pub(super) fn objective(text: &str, named: &[(&str, Objective)]) -> Result<Objec
         return Ok(parts.fold(Objective { offset: constant, terms: Vec::new(), features: 0 }, |sum, part| sum + part));
     }
     let inputs: Vec<Input> = used.iter().map(|(name, part)| Input::of(name, part)).collect::<Result<_, _>>()?;
-    Ok(Objective::of(Term::Formula(Box::new(Formula::new(text, root, &inputs)?))))
+    let names: Vec<&str> = used.iter().map(|(name, _)| *name).collect();
+    Ok(Objective::of(Term::Formula(Box::new(Formula::new(text, root, &names, &inputs)?))))
 }
 
 impl Formula {
-    fn new(text: &str, root: Node, inputs: &[Input]) -> Result<Self, ObjectiveError> {
+    fn new(text: &str, root: Node, names: &[&str], inputs: &[Input]) -> Result<Self, ObjectiveError> {
         let pairs = inputs[0].term.pair_count();
         let (mut costs, mut cells) = (Vec::new(), Vec::new());
         let mut places = Vec::with_capacity(inputs.len());
@@ -98,10 +111,15 @@ impl Formula {
                 }
             });
         }
-        let replacement = |number: usize| {
-            let place = places[number].unwrap_or_else(|cells| costs.len() + cells);
-            inputs[number].node(place)
-        };
+        let place = |number: usize| places[number].unwrap_or_else(|cells| costs.len() + cells);
+        let named = inputs.iter().zip(names).enumerate().map(|(number, (input, name))| Named {
+            name: (*name).to_owned(),
+            offset: input.offset,
+            weight: input.weight,
+            place: place(number),
+        });
+        let named: Vec<Named> = named.collect();
+        let replacement = |number: usize| inputs[number].node(place(number));
         let root = root.with_inputs(&replacement).folded();
         let program = Program::new(&root);
         if !program.fits() {
@@ -110,7 +128,7 @@ impl Formula {
         }
         let costs = if costs.is_empty() { None } else { Some(Costs::new(&costs)?) };
         let empty = cells.iter().map(Cells::empty).collect();
-        let formula = Self { text: text.trim().to_owned(), program, costs, cells, empty };
+        let formula = Self { text: text.trim().to_owned(), program, costs, cells, empty, inputs: named };
         formula.check_samples()?;
         Ok(formula)
     }
@@ -183,6 +201,19 @@ impl Formula {
     pub(super) fn value(&self, features: &[f64]) -> f64 {
         let k = self.total_count();
         self.program.value(|number| if number < k { features[number] } else { self.sum(features, number - k) })
+    }
+
+    /// The expression.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Each input of the expression with its value.
+    pub(super) fn input_values(&self, features: &[f64]) -> Vec<(String, f64)> {
+        let k = self.total_count();
+        let value = |place: usize| if place < k { features[place] } else { self.sum(features, place - k) };
+        let named = |input: &Named| (input.name.clone(), input.offset + input.weight * value(input.place));
+        self.inputs.iter().map(named).collect()
     }
 
     /// The k-th sum over cells.

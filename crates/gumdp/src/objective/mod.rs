@@ -27,7 +27,9 @@ use std::ops::{Add, Mul};
 pub use error::ObjectiveError;
 pub use partition::Partition;
 
+pub(crate) use display::rounded;
 pub(crate) use path::{PathEvaluator, Track, Walk};
+pub(crate) use written::{Combined, Over, Part, Shape};
 
 mod cells;
 mod custom;
@@ -41,6 +43,7 @@ mod path;
 mod program;
 mod term;
 mod totals;
+mod written;
 
 use expression::Expression;
 use term::Term;
@@ -89,10 +92,26 @@ pub struct Objective {
     features: usize,
 }
 
+/// A formula without a finite value, and where it has none.
+pub(crate) struct BrokenFormula {
+    pub(crate) expression: String,
+    pub(crate) value: f64,
+    /// Its inputs by name.
+    pub(crate) inputs: Vec<(String, f64)>,
+}
+
 impl Objective {
     /// The names of the inputs of an expression in the order of their first appearance, and where that is, in bytes.
     pub(crate) fn formula_inputs(expression: &str) -> Result<Vec<(String, usize)>, ObjectiveError> {
         Expression::parse(expression).map(|expression| expression.inputs)
+    }
+
+    /// The value of an expression without inputs.
+    pub(crate) fn formula_constant(expression: &str) -> Result<f64, ObjectiveError> {
+        match Expression::parse(expression)?.root.folded() {
+            expression::Node::Number(value) => Ok(value),
+            _ => Err(ObjectiveError::Empty { what: "value without inputs" }),
+        }
     }
 
     /// Names that no input of an expression can have.
@@ -261,6 +280,24 @@ impl Objective {
             }
             first = all.end;
         }
+    }
+
+    /// The first formula that has no finite value for these features.
+    pub(crate) fn broken_formula(&self, features: &[f64]) -> Option<BrokenFormula> {
+        self.parts(features).find_map(|(_, term, x)| {
+            let Term::Formula(formula) = term else { return None };
+            let value = formula.value(x);
+            let (expression, inputs) = (formula.text().to_owned(), formula.input_values(x));
+            (!value.is_finite()).then_some(BrokenFormula { expression, value, inputs })
+        })
+    }
+
+    /// The expressions of all formulas.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().filter_map(|(_, term)| match term {
+            Term::Formula(formula) => Some(formula.text()),
+            _ => None,
+        })
     }
 
     /// Whether f is a formula or a function, of which only samples are known to have values.

@@ -64,6 +64,10 @@ impl Totals {
         Self::new(costs, utility)
     }
 
+    pub(super) fn utility(&self) -> &Utility {
+        &self.utility
+    }
+
     /// Whether the utility is the total itself.
     #[inline]
     pub(super) fn is_linear(&self) -> bool {

@@ -14,10 +14,10 @@ use super::optimal::{OptimalPolicy, Solution, optimum};
 use super::outer::{Interval, Outer};
 use super::unfolded::Start;
 use super::{OracleError, check_bounded};
-use crate::objective::Bounds;
+use crate::objective::{Bounds, rounded};
 use crate::policy::ExplicitPolicy;
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::{Erm, Risk, six_digits};
+use crate::risk::{Erm, Risk};
 
 /// How wide the interval may be.
 const WIDTH: f64 = 1e-6;
@@ -49,8 +49,8 @@ pub enum OuterVariable {
 impl std::fmt::Display for OuterVariable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Lambda(lambda) => write!(f, "lambda = {}", six_digits(*lambda)),
-            Self::Beta(beta) => write!(f, "beta = {}", six_digits(*beta)),
+            Self::Lambda(lambda) => write!(f, "lambda = {}", rounded(*lambda)),
+            Self::Beta(beta) => write!(f, "beta = {}", rounded(*beta)),
         }
     }
 }

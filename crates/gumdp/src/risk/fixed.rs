@@ -6,6 +6,7 @@
 use std::fmt;
 
 use super::{Erm, MeanCvar};
+use crate::objective::rounded;
 
 /// What a planner minimises.
 ///
@@ -61,15 +62,10 @@ impl From<Erm> for FixedRisk {
 impl fmt::Display for FixedRisk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Erm(erm) => write!(f, "beta = {}", six_digits(erm.beta())),
-            Self::Threshold { lambda, .. } => write!(f, "lambda = {}", six_digits(*lambda)),
+            Self::Erm(erm) => write!(f, "beta = {}", rounded(erm.beta())),
+            Self::Threshold { lambda, .. } => write!(f, "lambda = {}", rounded(*lambda)),
         }
     }
-}
-
-/// A number rounded to six significant digits: more say nothing about an outer variable.
-pub(crate) fn six_digits(value: f64) -> f64 {
-    format!("{value:.5e}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]
@@ -78,8 +74,8 @@ mod tests {
 
     #[test]
     fn six_digits_are_shown() {
-        let shown = [188.506_651_069, 0.000_123_456_789, 2.0, -1.5, 0.0, 1e300].map(six_digits);
+        let shown = [188.506_651_069, 0.000_123_456_789, 2.0, -1.5, 0.0, 1e300].map(rounded);
         assert_eq!(shown, [188.507, 0.000_123_457, 2.0, -1.5, 0.0, 1e300]);
-        assert!(six_digits(f64::INFINITY).is_infinite());
+        assert!(rounded(f64::INFINITY).is_infinite());
     }
 }

@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use super::tail::Tail;
 use super::{Cvar, Erm, Evar, MeanCvar, RiskError};
+use crate::file::error::counted;
 
 /// What can be written for a [`Risk`].
-const FORMS: &str =
-    "mean, worst, best, erm:BETA, seeking:BETA, cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT, such as cvar:0.95";
+const FORMS: &str = "mean, worst, best, erm:BETA, entropic-seeking:BETA, cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT, such as cvar:0.95";
 
 /// A risk measure of the cost, to be minimised.
 ///
@@ -16,10 +16,12 @@ const FORMS: &str =
 /// |---|---|
 /// | `mean`, `worst`, `best` | [`Erm`] at β = 0, ∞, −∞ |
 /// | `erm:5` | [`Erm`] at β = 5; a negative β seeks risk |
-/// | `seeking:5` | the same as `erm:-5` |
+/// | `entropic-seeking:5`, `seeking:5` | the same as `erm:-5` |
 /// | `cvar:0.95` | [`Cvar`] at level 0.95: the mean of the worst 5 % |
 /// | `evar:0.95` | [`Evar`] at level 0.95 |
 /// | `mean-cvar:0.95:0.5` | [`MeanCvar`] at level 0.95 with weight 0.5 |
+///
+/// Capital letters are as good as small ones.
 ///
 /// ```
 /// use gumdp::Risk;
@@ -142,7 +144,7 @@ pub enum ParseRiskError {
         text: String,
     },
     /// A number is missing, or there is one too many.
-    #[error("{text:?} has {got} numbers after the name, but {name} needs {needed}; allowed are {FORMS}")]
+    #[error("{text:?} has {} after the name, but {name} needs {needed}; allowed are {FORMS}", counted(*.got, "number"))]
     Count {
         /// What was written.
         text: String,
@@ -188,12 +190,12 @@ impl FromStr for Risk {
             };
             numbers.iter().map(number).collect()
         };
-        let risk = match name.trim() {
+        let risk = match name.trim().to_ascii_lowercase().as_str() {
             "mean" => needed("mean", 0).map(|_| Ok(Self::MEAN)),
             "worst" => needed("worst", 0).map(|_| Ok(Self::WORST)),
             "best" => needed("best", 0).map(|_| Ok(Self::Erm(Erm::BEST))),
             "erm" => needed("erm", 1).map(|numbers| Erm::new(numbers[0]).map(Self::Erm)),
-            "seeking" => needed("seeking", 1).map(|numbers| seeking(numbers[0])),
+            "seeking" | "entropic-seeking" => needed("entropic-seeking", 1).map(|numbers| seeking(numbers[0])),
             "cvar" => needed("cvar", 1).map(|numbers| Cvar::new(numbers[0]).map(Self::Cvar)),
             "evar" => needed("evar", 1).map(|numbers| Evar::new(numbers[0]).map(Self::Evar)),
             "mean-cvar" => {
@@ -231,9 +233,15 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Risk>().unwrap().to_string(), text);
         }
-        for (text, shown) in
-            [("erm:0", "mean"), ("erm:inf", "worst"), ("seeking:inf", "best"), (" seeking:2 ", "erm:-2")]
-        {
+        for (text, shown) in [
+            ("erm:0", "mean"),
+            ("erm:inf", "worst"),
+            ("seeking:inf", "best"),
+            (" seeking:2 ", "erm:-2"),
+            ("entropic-seeking:2", "erm:-2"),
+            ("CVaR:0.9", "cvar:0.9"),
+            ("Mean-CVAR:0.9:1", "mean-cvar:0.9:1"),
+        ] {
             assert_eq!(text.parse::<Risk>().unwrap().to_string(), shown);
         }
     }
@@ -253,7 +261,7 @@ mod tests {
             ("seeking:-2", "seeking beta is -2, but must lie in [0, inf]"),
             ("mean-cvar:1:0.5", "level is 1, but must lie in [0, 1)"),
             ("mean-cvar:0.5:1.5", "weight of the tail is 1.5, but must lie in [0, 1]"),
-            ("mean:1", "has 1 numbers"),
+            ("mean:1", "has 1 number after"),
         ] {
             let error = text.parse::<Risk>().unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");

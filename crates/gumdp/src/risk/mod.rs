@@ -32,7 +32,6 @@ pub use cvar::Cvar;
 pub use erm::Erm;
 pub use evar::Evar;
 pub use fixed::FixedRisk;
-pub(crate) use fixed::six_digits;
 pub use mean_cvar::MeanCvar;
 pub use measure::{ParseRiskError, Risk};
 pub(crate) use sum::Sum;

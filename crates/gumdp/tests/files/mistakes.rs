@@ -142,22 +142,22 @@ fn maps_and_legends() {
         GRID,
         "\"start\"",
         "\"begin\"",
-        "9:7: legend.S is \"begin\"; it must be \"floor\", \"wall\", \"start\", \"home\" or \"goal\"",
+        "9:7: legend.\"S\" is \"begin\"; it must be \"floor\", \"wall\", \"start\", \"home\" or \"goal\"",
     );
-    check(GRID, "enemy = 0.125", "enemy = 1.5", "13:17: legend.1.enemy is 1.5; it must lie in [0, 1]");
-    check(GRID, ", unstuck = 0.25", "", "12:7: the field \"unstuck\" is missing in legend.~");
+    check(GRID, "enemy = 0.125", "enemy = 1.5", "13:17: legend.\"1\".enemy is 1.5; it must lie in [0, 1]");
+    check(GRID, ", unstuck = 0.25", "", "12:7: the field \"unstuck\" is missing in legend.\"~\"");
     check(GRID, "\"~\" =", "\"~~\" =", "12:1: legend: \"~~\" must be a single character of the map");
     check(
         GRID,
         "enemy = 0.125",
         "home = true, start = true, wall = true",
-        "13:1: legend.1: a wall cannot be entered, so it can be nothing else",
+        "13:1: legend.\"1\": a wall cannot be entered, so it can be nothing else",
     );
     check(
         GRID,
         "enemy = 0.125",
         "resource = \"a/b\"",
-        "13:20: legend.1.resource is \"a/b\"; it must consist of letters, digits, - and _",
+        "13:20: legend.\"1\".resource is \"a/b\"; it must consist of letters, digits, - and _",
     );
     check(GRID, "horizon = 3", "horizon = 3\nslip = -1", "4:8: slip is -1; it must lie in [0, 1]");
     check(GRID, "\"mud\"", "\"(0,1)\"", "12:1: the terrain \"(0,1)\" has the name of a state; names must differ");
@@ -192,7 +192,7 @@ fn objectives() {
     let costs = "kind = \"maximum\"\ncosts = []";
     check(EXPLICIT, objective, costs, "13:9: the objective has no costs; it needs at least one");
     let costs = "kind = \"minimum\"\ncosts = [{ x = 1 }]\nweights = [1, 2]";
-    check(EXPLICIT, objective, costs, "14:11: the objective has 2 weights; 1 are needed");
+    check(EXPLICIT, objective, costs, "14:11: the objective has 2 weights; 1 is needed");
     let costs = "kind = \"signed-power\"\ncosts = [{ x = 1 }]\npowers = [0]";
     check(EXPLICIT, objective, costs, "14:10: power 0 of the objective is 0; it must be finite and positive");
     let costs = "kind = \"sum\"\nterms = [{ kind = \"linear\", cost = { x = 1 }, weight = nan }]";

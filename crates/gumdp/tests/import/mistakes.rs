@@ -101,7 +101,7 @@ fn mistakes_in_drn() {
         "1 : 1/4",
         "13:3: state \"s0\", action \"a0\": the probabilities sum to 0.75; they must sum to 1 within 1e-9",
     );
-    drn("action 0 [1, 0]", "action 0 [1]", "12:11: 1 rewards are given for 2 reward models");
+    drn("action 0 [1, 0]", "action 0 [1]", "12:11: 1 reward is given for 2 reward models");
     drn("action 0 [1, 0]", "action 0 [1, 0", "12:11: these rewards have no closing ]");
     drn("1 : 1/2", "hello", "13:3: \"hello\" is not a state, an action or \"state : probability\"");
 }

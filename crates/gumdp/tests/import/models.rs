@@ -23,7 +23,7 @@ fn csv_gets_expected_rewards_and_says_what_it_assumes() {
         task.notes,
         [
             "rewards are taken for gains: a cost is minus a reward",
-            "1 states without transitions absorb at no cost: s2",
+            "1 state without transitions absorbs at no cost: s2",
             "no discount is given: it is 0.95",
             "no start is given: episodes start in s0",
             "no horizon is given: it is 131, which leaves at most a hundredth of the largest cost",

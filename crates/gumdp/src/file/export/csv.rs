@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{Export, Task, has_plain_names, linear_costs, lost_objective};
+use super::super::import::some_of;
+use super::{Export, Task, groups, has_plain_names, linear_costs, lost_objective};
 use crate::model::Pair;
 
 pub(super) fn write(task: &Task) -> Export {
@@ -14,6 +15,13 @@ pub(super) fn write(task: &Task) -> Export {
     });
     if !has_plain_names(mdp) {
         notes.push("CSV has no names: states and actions are written by number".to_owned());
+    }
+    let groups: Vec<String> = groups(task).into_iter().map(|(name, _)| name).collect();
+    if !groups.is_empty() {
+        notes.push(format!(
+            "CSV has no labels: these groups of states are not written: {}",
+            some_of(groups.into_iter())
+        ));
     }
     if task.costs.len() > 1 {
         notes.push("CSV has one reward: only the cost of the objective is written".to_owned());

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Export, Task, linear_costs, lost_objective};
+use super::{Export, Task, groups, linear_costs, lost_objective};
 use crate::model::Pair;
 
 pub(super) fn write(task: &Task) -> Export {
@@ -29,13 +29,19 @@ pub(super) fn write(task: &Task) -> Export {
     for &(state, _) in mdp.initial() {
         initial[state.index()] = true;
     }
+    let mut labels = vec![String::new(); mdp.state_count()];
+    for (name, members) in groups(task) {
+        for state in members {
+            let _ = write!(labels[state.index()], " {}", label(&name));
+        }
+    }
     for state in mdp.states() {
         let name = mdp.state_name(state);
         let _ = write!(text, "state {}{nothing}{}", state.index(), if initial[state.index()] { " init" } else { "" });
         if name != format!("s{}", state.index()) {
             let _ = write!(text, " {}", label(name));
         }
-        text.push('\n');
+        let _ = writeln!(text, "{}", labels[state.index()]);
         for pair in mdp.pairs(state).map(Pair) {
             let own = rewards(costs.iter().map(|(_, cost)| cost[pair.index()]));
             let _ = writeln!(text, "\taction {}{own}", action(mdp.action_name(mdp.action(pair))));
@@ -90,7 +96,7 @@ fn action(name: &str) -> String {
     }
 }
 
-/// The name of a state as a label.
+/// A name as a label.
 fn label(name: &str) -> String {
     if name == "init" {
         return "init_".to_owned();

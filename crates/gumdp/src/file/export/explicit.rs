@@ -3,12 +3,22 @@
 use std::fmt::Write as _;
 
 use super::super::import::quoted;
-use super::{Export, ExportError, Task, linear_costs, lost_objective};
+use super::super::{GraphScene, Scene};
+use super::{Export, ExportError, Task, groups, lost_objective, objective};
+use crate::guided::GuidedSettings;
 use crate::model::{Mdp, Pair};
 
 pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
     let (mdp, defaults) = (task.problem.mdp(), &task.defaults);
     check_names(mdp)?;
+    let mut notes = Vec::new();
+    let objective = match objective::write(task, &mut notes) {
+        Ok(objective) => objective,
+        Err(because) => return as_it_is(task, &because),
+    };
+    if let Scene::Grid(_) = task.scene {
+        notes.push("the map is not written: its cells become states by name".to_owned());
+    }
     let mut text = String::from("kind = \"explicit\"\n");
     if task.title != task.name {
         let _ = writeln!(text, "title = {}", quoted(&task.title));
@@ -33,16 +43,30 @@ pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
         let (state, action) = (&states[mdp.state(pair).index()], &actions[mdp.action(pair).index()]);
         let _ = writeln!(text, "  {{ from = {state}, action = {action}, to = {to} }},");
     }
-    text.push_str("]\n\n[objective]\nkind = \"linear\"\n");
-    let costs = linear_costs(task).ok_or_else(|| ExportError::Objective(lost_objective(task)))?;
-    text.push_str("[objective.cost]\n");
-    for pair in (0..mdp.pair_count() as u32).map(Pair).filter(|pair| costs[pair.index()] != 0.0) {
-        let (state, action) = (mdp.state_name(mdp.state(pair)), mdp.action_name(mdp.action(pair)));
-        let _ = writeln!(text, "{} = {:?}", quoted(&format!("{state}/{action}")), costs[pair.index()]);
+    let _ = write!(text, "]\n\n{objective}");
+    let groups = groups(task);
+    if !groups.is_empty() {
+        text.push_str("\n[groups]\n");
     }
-    let betas: Vec<String> = defaults.betas.iter().map(|beta| format!("{beta:?}")).collect();
+    for (name, members) in groups {
+        let members: Vec<&str> = members.iter().map(|state| states[state.index()].as_str()).collect();
+        let _ = writeln!(text, "{} = [{}]", quoted(&name), members.join(", "));
+    }
+    if let Scene::Graph(GraphScene { positions: Some(positions) }) = &task.scene {
+        text.push_str("\n[layout]\n");
+        for (state, [x, y]) in states.iter().zip(positions) {
+            let _ = writeln!(text, "{state} = [{x:?}, {y:?}]");
+        }
+    }
+    let attitude = if defaults.risks.is_empty() {
+        let betas: Vec<String> = defaults.betas.iter().map(|beta| format!("{beta:?}")).collect();
+        format!("beta = [{}]", betas.join(", "))
+    } else {
+        let risks: Vec<String> = defaults.risks.iter().map(|risk| quoted(&risk.to_string())).collect();
+        format!("risk = [{}]", risks.join(", "))
+    };
     let (runs, simulations) = (defaults.runs, defaults.simulations);
-    let _ = writeln!(text, "\n[experiment]\nbeta = [{}]\nruns = {runs}\nsimulations = {simulations}", betas.join(", "));
+    let _ = writeln!(text, "\n[experiment]\n{attitude}\nruns = {runs}\nsimulations = {simulations}");
     if let Some([low, high]) = defaults.curve {
         let _ = writeln!(text, "curve = [{low:?}, {high:?}]");
     }
@@ -52,6 +76,13 @@ pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
         defaults.exploration,
         quoted(&defaults.variant.to_string())
     );
+    let GuidedSettings { budget, reach, forecast, exploration, rollouts, caution } = defaults.guided.clone();
+    if defaults.guided != (GuidedSettings { budget, ..GuidedSettings::default() }) {
+        let _ = writeln!(
+            text,
+            "guided = {{ reach = {reach:?}, forecast = {forecast:?}, exploration = {exploration:?}, rollouts = {rollouts}, caution = {caution:?} }}"
+        );
+    }
     if !task.scripts.is_empty() {
         text.push_str("\n[scripts]\n");
     }
@@ -59,7 +90,17 @@ pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
         let steps: Vec<&str> = script.actions.iter().map(|action| actions[action.index()].as_str()).collect();
         let _ = writeln!(text, "{} = [{}]", quoted(&script.name), steps.join(", "));
     }
-    Ok(Export { files: vec![("toml", text)], notes: Vec::new() })
+    Ok(Export { files: vec![("toml", text)], notes })
+}
+
+/// The file that the task was read from, if it holds everything: some objectives need more than kind "explicit" has.
+fn as_it_is(task: &Task, because: &str) -> Result<Export, ExportError> {
+    if task.source.is_empty() {
+        return Err(ExportError::Objective(format!("{}: {because}", lost_objective(task))));
+    }
+    let note =
+        format!("the problem file is written as it is, since one of kind \"explicit\" cannot hold it: {because}");
+    Ok(Export { files: vec![("toml", task.source.clone())], notes: vec![note] })
 }
 
 /// A pair is named "state/action".

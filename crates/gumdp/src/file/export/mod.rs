@@ -6,11 +6,16 @@
 mod csv;
 mod drn;
 mod explicit;
+mod objective;
 
 use std::path::Path;
 
-use super::Task;
-use crate::model::Mdp;
+use super::document::Document;
+use super::mistakes::Mistakes;
+use super::pieces::Pieces;
+use super::world::World;
+use super::{Task, read_world};
+use crate::model::{Mdp, State};
 
 /// A format that tasks can be written in.
 ///
@@ -102,4 +107,21 @@ fn has_plain_names(mdp: &Mdp) -> bool {
 
 fn lost_objective(task: &Task) -> String {
     format!("the objective is not linear and cannot be written: {}", task.problem.objective())
+}
+
+/// Names for sets of states, which a task does not keep but its file has.
+fn groups(task: &Task) -> Vec<(String, Vec<State>)> {
+    let mistakes = Mistakes::first();
+    let pieces = Pieces::cut(&task.source);
+    let document = Document::parse(&task.name, &task.source, &pieces, &mistakes).ok().flatten();
+    let world = document.as_ref().and_then(|document| read_world(document.root()));
+    // The states of the file are those of the task.
+    let names = |mdp: &Mdp| mdp.states().map(|state| mdp.state_name(state).to_owned()).collect::<Vec<_>>();
+    let same = |world: &World| names(&world.mdp) == names(task.problem.mdp());
+    let groups = world.filter(same).map(|world| world.groups).unwrap_or_default();
+    let useful =
+        |(name, states): &(String, Vec<State>)| !states.is_empty() && task.problem.mdp().find_state(name).is_none();
+    let mut groups: Vec<(String, Vec<State>)> = groups.into_iter().filter(useful).collect();
+    groups.sort();
+    groups
 }

@@ -80,17 +80,20 @@ pub(super) fn read_neighbours(
     if let Some(path) = neighbour("initial") {
         let (file, content) = (path.display().to_string(), open(&path, notes)?);
         let text = Text { file: &file, content: &content, mistakes };
-        let initial = csv::read_initial(&text)?;
-        let sum: f64 = initial.iter().map(|&(_, probability)| probability).sum();
-        if (sum - 1.0).abs() > crate::model::ROW_TOLERANCE && !mistakes.any() {
-            let error = crate::model::ModelError::InitialSum { sum };
-            mistakes.accept(Err::<(), _>(text.error(0, error.to_string())))?;
-        }
-        foreign.initial = Some(initial);
+        let initial = csv::read_initial(&text).and_then(|initial| {
+            let sum: f64 = initial.iter().map(|&(_, probability)| probability).sum();
+            if (sum - 1.0).abs() > crate::model::ROW_TOLERANCE {
+                let error = crate::model::ModelError::InitialSum { sum };
+                return Err(text.error(0, error.to_string()).maybe_hint(error.hint()));
+            }
+            Ok(initial)
+        });
+        foreign.initial = mistakes.accept(initial)?;
     }
     if let Some(path) = neighbour("parameters") {
         let (file, content) = (path.display().to_string(), open(&path, notes)?);
-        let parameters = csv::read_parameters(&Text { file: &file, content: &content, mistakes })?;
+        let parameters = csv::read_parameters(&Text { file: &file, content: &content, mistakes });
+        let parameters = mistakes.accept(parameters)?.unwrap_or_default();
         foreign.discount = parameters.discount.or(foreign.discount);
         foreign.horizon = parameters.horizon.or(foreign.horizon);
         if foreign.initial.is_none() {

@@ -3,7 +3,7 @@
 //! Rewards are gains. Columns may come in any order and be separated by commas, semicolons or tabs; names may be quoted.
 
 use super::super::document::shortened;
-use super::super::error::{FileError, nearest};
+use super::super::error::{FileError, counted, nearest};
 use super::Text;
 use super::foreign::{Foreign, MAX_ID, Row};
 use crate::problem::MAX_HORIZON;
@@ -24,16 +24,24 @@ pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
     }
     let mut lowest = u32::MAX;
     for line in &table.lines {
-        let Some(fields) = text.accept(table.fields(line))? else { continue };
-        let row = || {
-            let [state, action, next] = [fields[0].id()?, fields[1].id()?, fields[2].id()?];
-            let (probability, reward) = (fields[3].probability()?, fields[4].finite()?);
-            Ok((Row { state, action, next, probability, reward: 0, offset: line.offset }, reward))
+        let Some(fields) = text.accept(table.fields(line))? else {
+            foreign.unread.anything = true;
+            continue;
         };
-        let Some((mut row, reward)) = text.accept(row())? else { continue };
-        row.reward = foreign.rewards.number_of(&[reward]);
-        lowest = lowest.min(row.state).min(row.next);
-        foreign.push(row, text)?;
+        let [state, action, next] = [0, 1, 2].map(|column| text.accept(fields[column].id()));
+        let (state, action, next) = (state?, action?, next?);
+        let (probability, reward) = (text.accept(fields[3].probability())?, text.accept(fields[4].finite())?);
+        let (Some(state), Some(action)) = (state, action) else {
+            foreign.unread.anything = true;
+            continue;
+        };
+        let (Some(next), Some(probability), Some(reward)) = (next, probability, reward) else {
+            foreign.unread.pairs.insert((state, action));
+            continue;
+        };
+        let reward = foreign.rewards.number_of(&[reward]);
+        lowest = lowest.min(state).min(next);
+        foreign.push(Row { state, action, next, probability, reward, offset: line.offset }, text)?;
     }
     if lowest == 1 {
         foreign.notes.push("no state is 0: the ids count from 1".to_owned());
@@ -44,15 +52,17 @@ pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
 /// The initial distribution: `idstate,probability`.
 pub(super) fn read_initial(text: &Text) -> Result<Vec<(u32, f64)>, FileError> {
     let table = Columns::read(text, &["idstate", "probability"])?;
-    let mut initial = Vec::new();
+    let (mut initial, mut sound) = (Vec::new(), true);
     for line in &table.lines {
-        let entry = || {
-            let fields = table.fields(line)?;
-            Ok((fields[0].id()?, fields[1].probability()?))
+        let Some(fields) = text.accept(table.fields(line))? else {
+            sound = false;
+            continue;
         };
-        initial.extend(text.accept(entry())?);
+        let (state, probability) = (text.accept(fields[0].id())?, text.accept(fields[1].probability())?);
+        sound &= state.is_some() && probability.is_some();
+        initial.extend(state.zip(probability));
     }
-    Ok(initial)
+    if sound { Ok(initial) } else { Err(FileError::told()) }
 }
 
 /// What a table of parameters says.
@@ -147,7 +157,8 @@ impl<'a> Columns<'a> {
     fn fields(&self, line: &Line<'a>) -> Result<Vec<Field<'a>>, FileError> {
         let values: Vec<(&str, usize)> = split(*line, self.separator).collect();
         if values.len() != self.count {
-            let message = format!("this line has {} fields; the first line has {}", values.len(), self.count);
+            let got = counted(values.len(), "field");
+            let message = format!("this line has {got}; the first line has {}", self.count);
             return Err(self.text.error(line.offset, message));
         }
         let field = |(&column, &name): (&usize, &&'static str)| {

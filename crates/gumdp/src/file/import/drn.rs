@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::document::shortened;
-use super::super::error::{FileError, alternatives};
+use super::super::error::{FileError, alternatives, counted};
 use super::Text;
 use super::foreign::{Foreign, MAX_ID, Row};
 use super::piece::{Lines, Piece};
@@ -30,6 +30,7 @@ pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
         let read = reader.line(line);
         if text.accept(read)?.is_none() {
             reader.broken = true;
+            reader.foreign.unread.wholes = true;
         }
     }
     reader.finished()
@@ -39,19 +40,22 @@ pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
 struct Header {
     reward_models: Vec<String>,
     states: Option<u32>,
+    /// A field is wrong, which is told already.
+    doubtful: bool,
 }
 
 impl Header {
     fn read(text: &Text, lines: &mut Lines) -> Result<Self, FileError> {
-        let mut header = Self { reward_models: Vec::new(), states: None };
+        let mut header = Self { reward_models: Vec::new(), states: None, doubtful: false };
         let (mut typed, mut last) = (false, None);
         while let Some(line) = last.take().or_else(|| lines.next()) {
             let Some(line) = line.uncommented() else { continue };
             if line.content == "@model" {
-                if typed {
-                    return Ok(header);
+                if !typed && !header.doubtful {
+                    let error = text.error(line.offset, "the field \"@type\" is missing; it must be MDP or DTMC");
+                    text.accept::<()>(Err(error))?;
                 }
-                return Err(text.error(line.offset, "the field \"@type\" is missing; it must be MDP or DTMC"));
+                return Ok(header);
             }
             if !line.content.starts_with('@') {
                 let message = format!("\"{}\" stands before \"@model\"", shortened(line.content));
@@ -69,7 +73,9 @@ impl Header {
                     None => {}
                 }
             }
-            header.field(text, name, value, &mut typed)?;
+            if text.accept(header.field(text, name, value, &mut typed))?.is_none() {
+                header.doubtful = true;
+            }
         }
         let end = text.error(text.content.len(), "the line \"@model\" is missing");
         Err(end.hint("a DRN file has a header, a line \"@model\", and then its states"))
@@ -78,11 +84,11 @@ impl Header {
     fn field(&mut self, text: &Text, name: Piece, value: Piece, typed: &mut bool) -> Result<(), FileError> {
         match name.content {
             "@type" => {
+                *typed = true;
                 if !["mdp", "dtmc"].contains(&value.content.to_lowercase().as_str()) {
                     let message = format!("@type is \"{}\"; it must be MDP or DTMC", shortened(value.content));
                     return Err(text.error(value.offset, message));
                 }
-                *typed = true;
             }
             "@parameters" | "@placeholders" if !value.content.is_empty() => {
                 let (name, value_text) = (name.content, shortened(value.content));
@@ -98,7 +104,7 @@ impl Header {
                     rest = next;
                     if self.reward_models.iter().any(|name| name == word.content) {
                         let message = format!("the reward model \"{}\" is given twice", shortened(word.content));
-                        return Err(text.error(word.offset, message));
+                        text.accept::<()>(Err(text.error(word.offset, message)))?;
                     }
                     self.reward_models.push(word.content.to_owned());
                 }
@@ -208,7 +214,9 @@ impl<'a> Reader<'a> {
             return Err(self.text.error(number.offset, format!("the state {state} is given twice")));
         }
         self.foreign.extra_states.push(state);
-        let (rewards, mut rest) = self.rewards(rest)?;
+        // Rewards that are wrong do not keep a state from being one.
+        let models = self.foreign.rewards.names.len();
+        let (rewards, mut rest) = self.text.accept(self.rewards(rest))?.unwrap_or((vec![0.0; models], rest.until(0)));
         while !rest.content.is_empty() {
             let (label, next) = rest.word();
             rest = next;
@@ -241,11 +249,13 @@ impl<'a> Reader<'a> {
         let mut start = 0;
         for part in list.content.split(',').filter(|_| !list.content.is_empty()) {
             let piece = Piece { content: part, offset: list.offset + start }.trimmed();
-            values.push(number(self.text, piece, "the reward")?);
+            values.push(self.text.accept(number(self.text, piece, "the reward"))?.unwrap_or(0.0));
             start += part.len() + 1;
         }
         if values.len() != models {
-            let message = format!("{} rewards are given for {models} reward models", values.len());
+            let (got, models) = (counted(values.len(), "reward"), counted(models, "reward model"));
+            let are = if values.len() == 1 { "is" } else { "are" };
+            let message = format!("{got} {are} given for {models}");
             return Err(self.text.error(rest.offset, message));
         }
         Ok((values, rest.from(end + 1)))
@@ -253,7 +263,8 @@ impl<'a> Reader<'a> {
 
     fn action(&mut self, rest: Piece<'a>) -> Result<(), FileError> {
         let (name, after) = rest.word();
-        let (rewards, after) = self.rewards(after)?;
+        let models = self.foreign.rewards.names.len();
+        let (rewards, after) = self.text.accept(self.rewards(after))?.unwrap_or((vec![0.0; models], after.until(0)));
         if !after.content.is_empty() {
             let message = format!("\"{}\" follows the action; only its rewards may", shortened(after.content));
             return Err(self.text.error(after.offset, message));
@@ -287,19 +298,29 @@ impl<'a> Reader<'a> {
             let allowed =
                 alternatives(&["a state".to_owned(), "an action".to_owned(), "\"state : probability\"".to_owned()]);
             let message = format!("\"{}\" is not {allowed}", shortened(line.content));
-            return Err(self.text.error(line.offset, message));
+            let error = self.text.error(line.offset, message);
+            let Some(Current { state, action: Some((action, _)), .. }) = self.current else { return Err(error) };
+            self.text.accept::<()>(Err(error))?;
+            self.foreign.unread.pairs.insert((state, action));
+            return Ok(());
         };
         let piece = line.from(next.len() + 1);
-        let next = id(self.text, line.until(next.len()), "the next state")?;
-        if let Some(states) = self.states.filter(|&states| next >= states) {
-            let message = format!("the next state is {next}; @nr_states is {states}, so it must lie below");
-            return Err(self.text.error(line.offset, message));
-        }
-        let value = number(self.text, Piece { content: probability.trim(), ..piece }, "the probability")?;
-        if !(0.0..=1.0).contains(&value) {
-            let message = format!("the probability is {value}; it must lie in [0, 1]");
-            return Err(self.text.error(piece.offset, message));
-        }
+        let next = id(self.text, line.until(next.len()), "the next state").and_then(|next| {
+            if let Some(states) = self.states.filter(|&states| next >= states) {
+                let message = format!("the next state is {next}; @nr_states is {states}, so it must lie below");
+                return Err(self.text.error(line.offset, message));
+            }
+            Ok(next)
+        });
+        let value = number(self.text, Piece { content: probability.trim(), ..piece }, "the probability");
+        let value = value.and_then(|value| {
+            if !(0.0..=1.0).contains(&value) {
+                let message = format!("the probability is {value}; it must lie in [0, 1]");
+                return Err(self.text.error(piece.offset, message));
+            }
+            Ok(value)
+        });
+        let (next, value) = (self.text.accept(next)?, self.text.accept(value)?);
         if self.current.as_ref().is_some_and(|current| current.action.is_none()) {
             // A Markov chain may leave its only action out.
             self.action(line.until(0))?;
@@ -307,7 +328,11 @@ impl<'a> Reader<'a> {
         let Some(Current { state, action: Some((action, reward)), .. }) = self.current else {
             return Err(self.text.error(line.offset, "this transition stands before the first state"));
         };
-        let row = Row { state, action, next, probability: value, reward, offset: line.offset };
+        let (Some(next), Some(probability)) = (next, value) else {
+            self.foreign.unread.pairs.insert((state, action));
+            return Ok(());
+        };
+        let row = Row { state, action, next, probability, reward, offset: line.offset };
         self.foreign.push(row, self.text)
     }
 
@@ -316,7 +341,7 @@ impl<'a> Reader<'a> {
             && self.seen.len() != states as usize
             && !self.text.mistakes.any()
         {
-            let message = format!("@nr_states is {states}, but the file has {} states", self.seen.len());
+            let message = format!("@nr_states is {states}, but the file has {}", counted(self.seen.len(), "state"));
             self.text.accept(Err::<(), _>(self.text.error(0, message)))?;
         }
         if let [_, _, ..] = self.initial[..] {
@@ -340,6 +365,9 @@ impl<'a> Reader<'a> {
             for row in &mut self.foreign.rows {
                 row.action = place[row.action as usize];
             }
+            let unread = std::mem::take(&mut self.foreign.unread.pairs);
+            self.foreign.unread.pairs =
+                unread.into_iter().map(|(state, action)| (state, place[action as usize])).collect();
             self.action_names = order.iter().map(|&action| self.action_names[action].clone()).collect();
         }
         self.foreign.action_names = Some(self.action_names);

@@ -4,9 +4,9 @@
 //! a pair gets its expected reward (the mean of the total is exact, its law is not if the reward depends on where the
 //! transition leads), or states are split (see `split`; the law is exact).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::super::error::FileError;
+use super::super::error::{FileError, counted};
 use super::super::world::MAX_TRANSITIONS;
 use super::Text;
 use crate::model::{Mdp, MdpBuilder, ModelError, ROW_TOLERANCE, State};
@@ -62,10 +62,28 @@ impl Rewards {
     }
 }
 
+/// Transitions with mistakes, which are told already.
+#[derive(Debug, Default)]
+pub(super) struct Unread {
+    /// The state-action pairs that lack some.
+    pub(super) pairs: HashSet<(u32, u32)>,
+    /// Some may belong to any pair.
+    pub(super) anything: bool,
+    /// A pair or a state is missing with all its transitions.
+    pub(super) wholes: bool,
+}
+
+impl Unread {
+    pub(super) fn any(&self) -> bool {
+        self.anything || self.wholes || !self.pairs.is_empty()
+    }
+}
+
 /// What a reader found in a file.
 #[derive(Debug)]
 pub(super) struct Foreign {
     pub(super) rows: Vec<Row>,
+    pub(super) unread: Unread,
     pub(super) rewards: Rewards,
     /// States that exist whether or not a transition mentions them.
     pub(super) extra_states: Vec<u32>,
@@ -85,6 +103,7 @@ impl Foreign {
     pub(super) fn new(reward_names: Vec<String>, gains: bool) -> Self {
         Self {
             rows: Vec::new(),
+            unread: Unread::default(),
             rewards: Rewards::new(reward_names),
             extra_states: Vec::new(),
             action_names: None,
@@ -109,6 +128,9 @@ impl Foreign {
 
     /// Sorts what was read and checks that the probabilities of each pair sum to 1.
     pub(super) fn finish(mut self, text: &Text) -> Result<Model, FileError> {
+        if self.rows.is_empty() && text.mistakes.any() {
+            return Err(FileError::told());
+        }
         if self.rows.is_empty() {
             return Err(text.error(0, "the file has no transitions; it needs at least one"));
         }
@@ -117,8 +139,6 @@ impl Foreign {
         states.extend(&self.extra_states);
         states.sort_unstable();
         states.dedup();
-        // Where transitions could not be read, sums are wrong for that reason alone.
-        let incomplete = text.mistakes.any();
         let mut pairs = Vec::new();
         let mut first = 0;
         while let Some(&Row { state, action, offset, .. }) = self.rows.get(first) {
@@ -126,9 +146,12 @@ impl Foreign {
             let end = first + rows.partition_point(|row| (row.state, row.action) == (state, action));
             let sum = self.rows[first..end].iter().fold(0.0, |sum, row| sum + row.probability);
             if (sum - 1.0).abs() > ROW_TOLERANCE {
-                if !incomplete {
+                // Where transitions could not be read, a sum is too low for that reason alone.
+                let incomplete = self.unread.anything || self.unread.pairs.contains(&(state, action));
+                if !incomplete || sum > 1.0 {
                     let error = ModelError::RowSum { state: state_name(state), action: self.action_name(action), sum };
-                    text.accept(Err::<(), _>(text.error(offset, error.to_string())))?;
+                    let located = text.error(offset, error.to_string()).maybe_hint(error.hint());
+                    text.accept(Err::<(), _>(located))?;
                 }
                 // More mistakes are looked for in a model that can be built.
                 for (number, row) in self.rows[first..end].iter_mut().enumerate() {
@@ -192,8 +215,10 @@ impl Model {
             let named = absorbing.iter().filter(|&&state| state != TERMINATED);
             let named: Vec<String> = named.map(|&state| state_name(state)).collect();
             if !named.is_empty() {
-                let (count, names) = (named.len(), some_of(named.into_iter()));
-                let note = format!("{count} states without transitions absorb at no cost: {names}");
+                let absorbing_one = named.len() == 1;
+                let (count, names) = (counted(named.len(), "state"), some_of(named.into_iter()));
+                let absorb = if absorbing_one { "absorbs" } else { "absorb" };
+                let note = format!("{count} without transitions {absorb} at no cost: {names}");
                 self.foreign.notes.push(note);
             }
             let action = self.actions[0];

@@ -147,17 +147,22 @@ impl Reader<'_> {
                 self.json.flag()?
             };
             self.json.expect(b']', "']'")?;
-            let checked = || {
-                if !(0.0..=1.0).contains(&probability) {
-                    let message = format!("the probability is {probability}; it must lie in [0, 1]");
-                    return Err(self.json.error(p_offset, message));
-                }
-                if !reward.is_finite() {
-                    return Err(self.json.error(reward_offset, format!("the reward is {reward}; it must be finite")));
-                }
-                self.checked(next, next_offset, "the next state")
+            let mut sound = true;
+            if !(0.0..=1.0).contains(&probability) {
+                let message = format!("the probability is {probability}; it must lie in [0, 1]");
+                self.json.text.accept::<()>(Err(self.json.error(p_offset, message)))?;
+                sound = false;
+            }
+            let next = self.json.text.accept(self.checked(next, next_offset, "the next state"))?;
+            if !reward.is_finite() {
+                let message = format!("the reward is {reward}; it must be finite");
+                self.json.text.accept::<()>(Err(self.json.error(reward_offset, message)))?;
+                sound = false;
+            }
+            let Some(next) = next.filter(|_| sound) else {
+                self.foreign.unread.pairs.insert((state, action));
+                continue;
             };
-            let Some(next) = self.json.text.accept(checked())? else { continue };
             let reward = self.foreign.rewards.number_of(&[reward]);
             self.foreign.push(Row { state, action, next, probability, reward, offset }, self.json.text)?;
             self.ends.push(terminated);

@@ -9,11 +9,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::document::{Table, shortened};
+use super::document::{Table, Value, shortened};
 use super::error::{FileError, nearest};
 use super::mistakes::Mistakes;
 use super::scene::{GraphScene, Scene};
-use super::world::World;
+use super::world::{Doubts, World};
 use crate::problem::{MAX_HORIZON, ProblemError, normalised_discounts};
 use content::{Content, read_neighbours};
 use foreign::{Built, Foreign, Model, SplitError, TERMINATED, state_name};
@@ -73,12 +73,16 @@ pub(super) struct Text<'a> {
 
 impl Text<'_> {
     fn error(&self, offset: usize, message: impl Into<String>) -> FileError {
+        // To find line and column takes time, which mistakes that are only counted must not take.
+        if self.mistakes.are_enough() {
+            return FileError::unreadable(self.file, message);
+        }
         FileError::at(self.file, self.content, offset, message)
     }
 
-    /// See [`Mistakes::accept`].
+    /// See [`Mistakes::accept_in_line`].
     fn accept<T>(&self, result: Result<T, FileError>) -> Result<Option<T>, FileError> {
-        self.mistakes.accept(result)
+        self.mistakes.accept_in_line(result)
     }
 }
 
@@ -111,7 +115,12 @@ pub(super) struct Imported {
 /// Reads a file of this kind.
 pub(super) fn read(root: Table, opened: Option<Opened>) -> Result<Imported, FileError> {
     let document = root.document();
-    let content = Content::read(root, opened)?;
+    let content = root.accept(Content::read(root, opened))?;
+    let split = root.field("rewards", |rewards| rewards.choice(&[("expected", false), ("split", true)]))?;
+    let split = split.unwrap_or(false);
+    let gain = root.field("gain", Value::flag)?;
+    let given = Given::read(root, split)?;
+    let content = content.ok_or_else(FileError::told)?;
     let text = Text { file: &content.file, content: &content.text, mistakes: document.mistakes };
     let mut foreign = match content.format {
         Format::Csv => csv::read(&text)?,
@@ -122,8 +131,8 @@ pub(super) fn read(root: Table, opened: Option<Opened>) -> Result<Imported, File
     if let (Some(path), Format::Csv) = (&content.path, content.format) {
         read_neighbours(path, &mut foreign, &mut notes, document.mistakes)?;
     }
-    if let Some(gain) = root.get("gain") {
-        foreign.gains = gain.flag()?;
+    if let Some(gain) = gain {
+        foreign.gains = gain;
     } else if foreign.gains {
         notes.push("rewards are taken for gains: a cost is minus a reward".to_owned());
     }
@@ -131,13 +140,14 @@ pub(super) fn read(root: Table, opened: Option<Opened>) -> Result<Imported, File
     notes.append(&mut model.foreign.notes);
 
     let mut lines = String::new();
-    let discount = discount(root, &model.foreign, &mut notes, &mut lines)?;
-    let initial = initial(root, &model, &text, &mut notes, &mut lines)?;
-    let split = match root.get("rewards") {
-        Some(rewards) => rewards.choice(&[("expected", false), ("split", true)])?,
-        None => false,
+    let discount = discount(given.discount, &model.foreign, &mut notes, &mut lines);
+    let initial = root.accept(initial(root, &model, &text, &mut notes, &mut lines))?;
+    let initial = initial.unwrap_or_else(|| vec![(model.states[0], 1.0)]);
+    let horizon = match given.horizon {
+        Steps::Given(horizon) => Some(horizon),
+        Steps::Computed => None,
+        Steps::Unsaid => Some(horizon(&model.foreign, discount, split, &mut notes, &mut lines)),
     };
-    let horizon = horizon(root, &model.foreign, discount, split, &mut notes, &mut lines)?;
     let uncertain = model.uncertain_rewards();
     let (built, horizon) = match horizon {
         Some(horizon) if split => {
@@ -166,18 +176,55 @@ pub(super) fn read(root: Table, opened: Option<Opened>) -> Result<Imported, File
     Ok(Imported { world: world(built, &model.foreign, &mut notes), discount, horizon, notes, source })
 }
 
-fn discount(root: Table, foreign: &Foreign, notes: &mut Vec<String>, lines: &mut String) -> Result<f64, FileError> {
-    if let Some(value) = root.get("discount") {
-        let discount = value.number()?;
-        let valid = discount > 0.0 && discount <= 1.0;
-        return if valid { Ok(discount) } else { Err(value.error(ProblemError::Discount(discount).to_string())) };
+/// What the file around the model says about time, where it does.
+struct Given {
+    discount: Option<f64>,
+    horizon: Steps,
+}
+
+/// How many steps an episode has.
+enum Steps {
+    Given(usize),
+    /// To be computed from the accuracy.
+    Computed,
+    Unsaid,
+}
+
+impl Given {
+    fn read(root: Table, split: bool) -> Result<Self, FileError> {
+        let discount = root.field("discount", |value| {
+            let discount = value.number()?;
+            let valid = discount > 0.0 && discount <= 1.0;
+            if valid { Ok(discount) } else { Err(value.error(ProblemError::Discount(discount).to_string())) }
+        })?;
+        let horizon = root.accept(match (root.get("horizon"), root.get("accuracy")) {
+            (Some(horizon), None) => horizon.count(1, longest(split) as u64).map(|steps| Steps::Given(steps as usize)),
+            (Some(_), Some(accuracy)) => Err(accuracy.error("both horizon and accuracy are given; give one of them")),
+            (None, Some(accuracy)) if split => {
+                Err(accuracy.error("rewards = \"split\" needs horizon instead of accuracy"))
+            }
+            (None, Some(_)) => Ok(Steps::Computed),
+            (None, None) => Ok(Steps::Unsaid),
+        })?;
+        Ok(Self { discount, horizon: horizon.unwrap_or(Steps::Unsaid) })
+    }
+}
+
+/// Split states need one step more.
+fn longest(split: bool) -> usize {
+    if split { MAX_HORIZON - 1 } else { MAX_HORIZON }
+}
+
+fn discount(given: Option<f64>, foreign: &Foreign, notes: &mut Vec<String>, lines: &mut String) -> f64 {
+    if let Some(discount) = given {
+        return discount;
     }
     let discount = foreign.discount.unwrap_or_else(|| {
         notes.push(format!("no discount is given: it is {DISCOUNT}"));
         DISCOUNT
     });
     let _ = writeln!(lines, "discount = {discount:?}");
-    Ok(discount)
+    discount
 }
 
 /// Where episodes start, by id.
@@ -192,7 +239,12 @@ fn initial(
         let id = if name == "terminated" { TERMINATED } else { name.strip_prefix('s')?.parse().ok()? };
         model.states.binary_search(&id).ok().map(|_| id)
     };
+    let doubtful = model.foreign.unread.any();
     let unknown = |name: &str, error: FileError| {
+        // Transitions that could not be read may mention the state.
+        if doubtful {
+            return FileError::told();
+        }
         let names: Vec<String> = model.states.iter().map(|&state| state_name(state)).collect();
         error.maybe_hint(nearest(name, names.iter().map(String::as_str)))
     };
@@ -210,13 +262,20 @@ fn initial(
         }
         (None, Some(table)) => {
             let mut initial = Vec::new();
-            for (key, value) in table.table()?.entries() {
+            let entries = table.table()?.entries();
+            let count = entries.len();
+            for (key, value) in entries {
                 let error = || unknown(key.text, key.error(format!("unknown state \"{}\"", shortened(key.text))));
-                initial.push((find(key.text).ok_or_else(error)?, value.probability()?));
+                let state = root.accept(find(key.text).ok_or_else(error))?;
+                initial.extend(state.zip(root.accept(value.probability())?));
+            }
+            if initial.len() < count {
+                return Err(FileError::told());
             }
             let sum: f64 = initial.iter().map(|&(_, probability)| probability).sum();
             if (sum - 1.0).abs() > crate::model::ROW_TOLERANCE {
-                return Err(table.error(crate::model::ModelError::InitialSum { sum }.to_string()));
+                let error = crate::model::ModelError::InitialSum { sum };
+                return Err(table.error(error.to_string()).maybe_hint(error.hint()));
             }
             return Ok(initial);
         }
@@ -230,6 +289,9 @@ fn initial(
     let known = |state: u32| model.states.binary_search(&state).is_ok();
     if let Some(&(state, _)) = initial.iter().find(|&&(state, _)| !known(state)) {
         let name = state_name(state);
+        if doubtful {
+            return Err(FileError::told());
+        }
         return Err(text.error(0, format!("episodes start in {name}, but no transition mentions that state")));
     }
     let sum: f64 = initial.iter().map(|&(_, probability)| probability).sum();
@@ -256,27 +318,8 @@ fn initial(
     Ok(initial)
 }
 
-fn horizon(
-    root: Table,
-    foreign: &Foreign,
-    discount: f64,
-    split: bool,
-    notes: &mut Vec<String>,
-    lines: &mut String,
-) -> Result<Option<usize>, FileError> {
-    // Split states need one step more.
-    let longest = if split { MAX_HORIZON - 1 } else { MAX_HORIZON };
-    match (root.get("horizon"), root.get("accuracy")) {
-        (Some(horizon), None) => return Ok(Some(horizon.count(1, longest as u64)? as usize)),
-        (Some(_), Some(accuracy)) => {
-            return Err(accuracy.error("both horizon and accuracy are given; give one of them"));
-        }
-        (None, Some(accuracy)) if split => {
-            return Err(accuracy.error("rewards = \"split\" needs horizon instead of accuracy"));
-        }
-        (None, Some(_)) => return Ok(None),
-        (None, None) => {}
-    }
+fn horizon(foreign: &Foreign, discount: f64, split: bool, notes: &mut Vec<String>, lines: &mut String) -> usize {
+    let longest = longest(split);
     let horizon = foreign.horizon.unwrap_or_else(|| {
         if discount == 1.0 {
             notes.push(format!("no horizon is given: it is {UNDISCOUNTED_HORIZON}"));
@@ -290,7 +333,7 @@ fn horizon(
         horizon
     });
     let _ = writeln!(lines, "horizon = {}", horizon.min(longest));
-    Ok(Some(horizon.min(longest)))
+    horizon.min(longest)
 }
 
 fn split_states(
@@ -321,5 +364,7 @@ fn world(built: Built, foreign: &Foreign, notes: &mut Vec<String>) -> World {
     }
     groups.remove(super::world::ALL);
     let costs = foreign.rewards.names.iter().cloned().zip(costs).collect();
-    World { mdp: Arc::new(mdp), groups, scene: Scene::Graph(GraphScene { positions: None }), costs }
+    let unread = foreign.unread.any();
+    let doubts = Doubts { states: unread, actions: unread, transitions: unread, costs: false };
+    World { mdp: Arc::new(mdp), groups, scene: Scene::Graph(GraphScene { positions: None }), doubts, costs }
 }
