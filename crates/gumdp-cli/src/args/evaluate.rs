@@ -23,8 +23,8 @@ pub struct EvaluateArgs {
     /// saved policy, else the task's).
     #[arg(long, short, value_name = "B,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
     pub beta: Vec<f64>,
-    /// Risk measures instead, separated by commas: mean, worst, best, erm:B, seeking:B, cvar:LEVEL, evar:LEVEL or
-    /// mean-cvar:LEVEL:WEIGHT.
+    /// Risk measures instead, separated by commas: mean, worst, best, erm:B, entropic-seeking:B (negative β),
+    /// cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT.
     #[arg(long, value_name = "MEASURE,…", value_delimiter = ',', value_parser = risk, conflicts_with = "beta")]
     pub risk: Vec<Risk>,
     /// Episodes, if the law is too large to be computed (default: 10000; the task's for a planner).
