@@ -151,26 +151,29 @@ impl Marginal {
         if forecast > 0.0 {
             self.look_around(moves, at.state, steps, work);
             self.add_forecast(problem, moves, at, forecast);
+            // A forecast changes all costs at every decision: they are computed where they are needed, and none is kept.
+            self.last_time = None;
+            self.since = at.time;
+            self.induce(problem, moves, erm, at, ahead);
+            return;
         }
         let changed = self.refresh_costs(problem, moves, at);
         // Where all of the way to the horizon is known, steps that change no cost change nothing.
-        let known = forecast == 0.0
-            && self.since <= at.time
+        let known = self.since <= at.time
             && self.since + self.depth == problem.horizon()
             && self.places[at.state.index()] != NO_PLACE
             && self.within[at.time - self.since] > self.places[at.state.index()] as usize;
         if known && !changed && (!keep_risks || !self.risks.is_empty()) {
             return;
         }
-        if forecast == 0.0 {
-            self.look_around(moves, at.state, steps, work);
-        }
+        self.look_around(moves, at.state, steps, work);
         self.since = at.time;
-        self.induce(problem, moves, erm, at, keep_risks);
+        self.induce(problem, moves, erm, at, ahead);
     }
 
     /// Backward induction with the costs of the root.
-    fn induce(&mut self, problem: &Problem, moves: &Moves, erm: Erm, at: &OccupancyState, keep_risks: bool) {
+    fn induce(&mut self, problem: &Problem, moves: &Moves, erm: Erm, at: &OccupancyState, ahead: Ahead) {
+        let Ahead { forecast, keep_risks, .. } = ahead;
         let (depth, width, classes) = (self.depth, self.states.len(), moves.classes.len());
         self.values.clear();
         self.values.resize((depth + 1) * width, 0.0);
@@ -181,7 +184,7 @@ impl Marginal {
             let time = at.time + ahead;
             let (now, next) = values[ahead * width..(ahead + 2) * width].split_at_mut(width);
             let value = |state: State| next[self.places[state.index()] as usize];
-            let kept_costs = self.costs.get(time * classes..(time + 1) * classes);
+            let kept_costs = self.costs.get(time * classes..(time + 1) * classes).filter(|_| forecast == 0.0);
             for (lowest, &state) in now.iter_mut().zip(&self.states[..self.within[ahead]]) {
                 *lowest = f64::INFINITY;
                 for (number, Move { class, .. }, outcomes) in moves.of(state) {
