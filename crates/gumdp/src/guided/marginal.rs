@@ -4,9 +4,10 @@
 //!
 //! c_t(pair) = m_t/M · (f(Φ + M·pair) − f(Φ)),
 //!
-//! where m_t is the mass of the step and M that of the visit it may be part of: the expected stay in the state. A secant, because slopes are infinite where nothing has been
-//! visited, and over M, because a state that holds the agent is as bad as all of its stay. With these costs the ERM of the sum
-//! is minimised over (time, state) with the true probabilities, as for a linear objective (which it solves exactly):
+//! where m_t is the mass of the step and M that of the visit it may be part of: the expected stay in the state. A secant, because
+//! slopes are infinite where nothing has been visited, and over M, because a state that holds the agent is as bad as all of its
+//! stay. With these costs the ERM of the sum is minimised over (time, state) with the true probabilities, as for a linear
+//! objective (which it solves exactly):
 //!
 //! U_t(s) = min over pairs of c_t(pair) + ERM[U_{t+1}(s')].
 //!
@@ -61,7 +62,7 @@ pub(super) struct Marginal {
 /// How an [`update`](Marginal::update) looks ahead.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ahead {
-    /// Evaluations of a move, about.
+    /// Outcomes of moves to look at.
     pub(super) work: usize,
     /// The part of what random moves would visit that counts as visited.
     pub(super) forecast: f64,
@@ -236,8 +237,8 @@ impl Marginal {
         }
     }
 
-    /// Finds the states that can be reached from `root` in up to `steps` steps, fewer if the moves of all of them at all of these
-    /// times are more than `work`.
+    /// Finds the states that can be reached from `root` in up to `steps` steps, fewer if the outcomes of the moves of all of them
+    /// at all of these times would be more than `work`.
     fn look_around(&mut self, moves: &Moves, root: State, steps: usize, work: usize) {
         for state in self.states.drain(..) {
             self.places[state.index()] = NO_PLACE;
@@ -245,15 +246,18 @@ impl Marginal {
         self.within.clear();
         self.states.push(root);
         self.places[root.index()] = 0;
-        let (mut seen, mut choices, mut all) = (0, 0, 0);
+        let (mut seen, mut outcomes, mut all) = (0, 0, 0);
         self.depth = 0;
         while self.depth < steps {
             let layer = self.states.len();
+            outcomes += self.states[seen..].iter().map(|&state| moves.outcomes_from(state).len()).sum::<usize>();
+            all += outcomes;
+            if self.depth > 0 && all > work {
+                break;
+            }
             self.within.push(layer);
             for place in seen..layer {
-                let own = moves.range(self.states[place]);
-                choices += own.len();
-                for to in own.flat_map(|number| moves.outcomes(number)) {
+                for to in moves.outcomes_from(self.states[place]) {
                     let place = &mut self.places[to.state.index()];
                     if *place == NO_PLACE {
                         *place = self.states.len() as u32;
@@ -263,10 +267,6 @@ impl Marginal {
             }
             seen = layer;
             self.depth += 1;
-            all += choices;
-            if all > work {
-                break;
-            }
         }
         self.within.push(self.states.len());
     }

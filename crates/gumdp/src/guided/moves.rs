@@ -156,6 +156,14 @@ impl Moves {
         self.outcomes_of(&self.all[number as usize])
     }
 
+    /// The outcomes of all moves of a state, one move after the other.
+    pub(super) fn outcomes_from(&self, state: State) -> &[Outcome] {
+        let first =
+            |number: u32| self.all.get(number as usize).map_or(self.outcomes.len(), |one| one.first_outcome as usize);
+        let own = self.range(state);
+        &self.outcomes[first(own.start)..first(own.end)]
+    }
+
     #[inline]
     fn outcomes_of(&self, one: &Move) -> &[Outcome] {
         &self.outcomes[one.first_outcome as usize..(one.first_outcome + one.outcomes) as usize]
