@@ -256,7 +256,10 @@ def write(problem: NativeProblem, path: PathLike) -> list[str]:
     files, notes = problem.export(path)
     for extension, text in files:
         target = Path(path).with_suffix("." + extension)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name)
+        try:
+            handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name)
+        except OSError as error:
+            raise OSError(error.errno, f"{error.strerror}: the file cannot be written", str(target)) from None
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(text)
@@ -282,6 +285,8 @@ def _initial(initial: Any, states: list[str]) -> Floats:
     start = np.zeros(len(states))
     if not states:
         return start
+    if isinstance(initial, (bool, np.bool_)):
+        raise TypeError(f"initial is {initial}; it must be the number or name of a state, or the probability of each state")
     if isinstance(initial, (str, int, np.integer)):
         initial = {initial: 1.0}
     if not isinstance(initial, Mapping):
