@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import operator
+import os
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -46,6 +47,13 @@ def number(name: str, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} is {value!r}; it must be a number") from None
+
+
+def path_of(path: Any) -> str | os.PathLike[str]:
+    """The path of a file."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path is {path!r}; it must be the path of a file")
+    return path
 
 
 def choice(name: str, value: Any, allowed: Sequence[str]) -> str:

@@ -262,7 +262,7 @@ def compare(
 def _names(policies: Any) -> list[str]:
     """Names of policies, or the only one."""
     names = [policies] if isinstance(policies, str) else policies
-    if not isinstance(names, Sequence) or not names or not all(isinstance(name, str) for name in names):
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
         raise TypeError(
             f"policies is {policies!r}; it must be a list of names, or a mapping such as {{'mine': planner}} of names to policies"
         )

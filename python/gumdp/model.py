@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _native
-from ._checks import Floats, Ints, array, fixed, number
+from ._checks import Floats, Ints, array, fixed, number, path_of
 from ._native import Model as NativeModel
 from ._native import Problem as NativeProblem
 from ._tables import Observations, Table
@@ -154,7 +154,7 @@ class Model:
     @classmethod
     def from_file(cls, path: PathLike) -> Model:
         """The model in a file: a problem file (TOML), transitions as CSV, Gymnasium's P as JSON, Storm's DRN."""
-        return cls._of(_native.Problem.load(path))
+        return cls._of(_native.Problem.load(path_of(path)))
 
     def to_file(self, path: PathLike) -> list[str]:
         """Writes the model as .csv, .drn or .toml, without costs; returns what the format cannot hold.
@@ -253,7 +253,7 @@ def _again(made_of: Any, costs: dict[str, Floats], observations: Observations | 
 
 def write(problem: NativeProblem, path: PathLike) -> list[str]:
     """Writes a problem, each file to a temporary name first; returns what the format cannot hold."""
-    files, notes = problem.export(path)
+    files, notes = problem.export(path_of(path))
     for extension, text in files:
         target = Path(path).with_suffix("." + extension)
         try:

@@ -85,6 +85,8 @@ class Objective:
         if isinstance(weight, Objective) or callable(weight):
             raise TypeError('objectives cannot be multiplied with each other; write Expression("a * b", a=..., b=...)')
         factor = number("the weight", weight)
+        if not np.isfinite(factor):
+            raise ValueError(f"the weight is {factor}; it must be finite")
         terms, constant = self._terms()
         return Sum(tuple((factor * own, term) for own, term in terms), factor * constant)
 
@@ -376,11 +378,13 @@ def _check_cells(over: Any) -> None:
             raise ValueError(f"over is {over!r}; it must be {allowed}")
     elif not are_many(over) or np.ndim(over) != 1 or np.asarray(over).dtype.kind not in "iu":
         raise TypeError(f"over is {over!r}; it must be {allowed}")
+    elif np.size(over) and np.min(over) < 0:
+        raise ValueError(f"over has the cell {np.min(over)}; cell numbers must not be negative")
 
 
 def _check_epsilon(epsilon: Any) -> None:
-    if not 0 <= number("epsilon", epsilon) < 1:
-        raise ValueError(f"epsilon is {epsilon}; it must lie in [0, 1), and be below one over the number of pairs")
+    if not 0 <= number("epsilon", epsilon) <= 1:
+        raise ValueError(f"epsilon is {epsilon}; it must lie in [0, 1/n], where n is the number of pairs")
 
 
 def _is(word: str, over: Any) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from . import _native
-from ._checks import Floats, choice, count, number
+from ._checks import Floats, choice, count, number, path_of
 from ._native import Problem as NativeProblem
 from ._tables import Observations, Table
 from .functions import Given
@@ -100,7 +100,7 @@ class Problem:
     @classmethod
     def from_file(cls, path: PathLike) -> Problem:
         """The problem in a file of any format that the command line reads."""
-        return cls._of(_native.Problem.load(path))
+        return cls._of(_native.Problem.load(path_of(path)))
 
     @classmethod
     def from_gymnasium(

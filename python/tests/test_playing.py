@@ -302,7 +302,7 @@ def test_wrong_steps(rooms: Problem) -> None:
         ({"time_limit": -1.0}, ValueError, "time_limit is -1"),
         ({"time_limit": float("nan")}, ValueError, "time_limit is NaN"),
         ({"seed": -1}, ValueError, "seed is -1"),
-        ({"preset": "fast"}, ValueError, "preset is \"fast\""),
+        ({"preset": "fast"}, ValueError, "preset is 'fast'"),
     ],
 )
 def test_wrong_planners(rooms: Problem, settings: dict[str, Any], error: type[Exception], message: str) -> None:

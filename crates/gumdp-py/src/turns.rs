@@ -73,7 +73,7 @@ impl<T: Send> Turns<T> {
         if HELD.with_borrow(|held| held.contains(&self.number)) {
             let what = self.what;
             return Err(PyRuntimeError::new_err(format!(
-                "this {what} is at work, and a function that it asks cannot use it; give the function a {what} of its own"
+                "this {what} is at work, and a function that it asks cannot use it; give the function another one"
             )));
         }
         if let Some(ticket) = self.ask() {
