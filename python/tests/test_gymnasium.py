@@ -21,7 +21,7 @@ import gumdp.gymnasium
 from gumdp import Entropy, Erm, Linear, Model, Planner, Problem
 
 
-# Gymnasium 1.4 has the second only; a version that has both warns of the first, which is no concern of ours.
+# Up to Gymnasium 1.2, and from 1.3 on. Gymnasium itself warns of names that it will drop.
 TAXIS = [name for name in ("Taxi-v3", "Taxi-v4") if name in gymnasium.registry]
 TABLES = ["FrozenLake-v1", *TAXIS, "CliffWalking-v1"]
 
