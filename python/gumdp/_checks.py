@@ -87,8 +87,8 @@ def array(name: str, value: Any) -> Floats:
     """An array of real numbers, C-contiguous; copied only if it is not one yet."""
     try:
         raw = np.asarray(value)
-    except ValueError as error:
-        raise ValueError(f"{name} is no array of numbers: {error}") from None
+    except ValueError:
+        raise ValueError(f"{name} is no array of numbers: its parts have different lengths or shapes") from None
     if raw.dtype.kind not in "biuf":
         raise TypeError(f"{name} has elements of type {raw.dtype}; they must be real numbers")
     return np.ascontiguousarray(raw, dtype=np.float64)

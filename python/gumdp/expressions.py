@@ -66,7 +66,8 @@ class Expression(Objective):
             return _native.Objective.formula(text, [(name, leaf.build(model)) for name, leaf in leaves.items()])
         except ValueError as error:
             if "must be linear" not in str(error):
-                raise
+                # Places are those of the text with its parts in it.
+                raise ValueError(f"{error} (in {text!r})" if text != self.text else str(error)) from None
             hint = "write one function of all, in which objective.value(model, d) gives the values of the others"
             raise ValueError(f"{error} (hint: {hint})") from None
 

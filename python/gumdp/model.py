@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _native
-from ._checks import Floats, Ints, array, fixed, number, path_of
+from ._checks import Floats, Ints, are_many, array, fixed, number, path_of
 from ._native import Model as NativeModel
 from ._native import Problem as NativeProblem
 from ._tables import Observations, Table
@@ -273,9 +273,9 @@ def write(problem: NativeProblem, path: PathLike) -> list[str]:
 def _names(what: str, names: Sequence[str] | None, prefix: str, count: int) -> list[str]:
     if names is None:
         return [f"{prefix}{number}" for number in range(count)]
-    given = [names] if isinstance(names, str) else list(names)
+    given = list(names) if are_many(names) else [names]
     if not all(isinstance(name, str) for name in given):
-        raise TypeError(f"{what} must be names")
+        raise TypeError(f"{what} is {names!r}; it must be a list of names")
     if len(given) != count:
         raise ValueError(f"{len(given)} names are given for {count} {what}")
     return given
@@ -285,9 +285,10 @@ def _initial(initial: Any, states: list[str]) -> Floats:
     start = np.zeros(len(states))
     if not states:
         return start
-    if isinstance(initial, (bool, np.bool_)):
-        raise TypeError(f"initial is {initial}; it must be the number or name of a state, or the probability of each state")
-    if isinstance(initial, (str, int, np.integer)):
+    is_one = isinstance(initial, (str, int, np.integer)) and not isinstance(initial, bool)
+    if not is_one and not are_many(initial):
+        raise TypeError(f"initial is {initial!r}; it must be the number or name of a state, or the probability of each state")
+    if is_one:
         initial = {initial: 1.0}
     if not isinstance(initial, Mapping):
         given = array("initial", initial)

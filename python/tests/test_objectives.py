@@ -163,6 +163,15 @@ def rooms() -> Problem:
         (lambda: Planner(rooms(), 5, preset="x"), ValueError, "preset is 'x'; it must be 'default' or 'paper'"),
         (lambda: Planner(rooms(), Cvar(0.9), time_limit=-1), ValueError, "time_limit is -1"),
         (lambda: Model([np.eye(2)], True), TypeError, "initial is True; it must be the number or name of a state"),
+        (lambda: Model([np.eye(2)], None), TypeError, "initial is None; it must be"),
+        (lambda: Model([np.eye(2)], 0.5), TypeError, "initial is 0.5; it must be"),
+        (lambda: Model([np.eye(2)], states=5), TypeError, "states is 5; it must be a list of names"),  # type: ignore[arg-type]
+        (lambda: Model([np.eye(2)], states=[1, 2]), TypeError, r"states is \[1, 2\]"),  # type: ignore[list-item]
+        (lambda: Model([np.eye(2), np.eye(3)]), ValueError, "P is no array of numbers: its parts have different"),
+        (lambda: Model.builder(5), TypeError, "actions is 5"),  # type: ignore[arg-type]
+        (lambda: Model.builder().initial(5), TypeError, "initial is 5"),  # type: ignore[arg-type]
+        (lambda: Planner(rooms(), None), TypeError, r"risk is None; it must be a measure such as Cvar\(0.95\)"),  # type: ignore[arg-type]
+        (lambda: gumdp.frontier(rooms(), 5), TypeError, "risk is 5; it must be 'erm', 'cvar' or 'evar'"),  # type: ignore[arg-type]
         (lambda: Model.from_file(5), TypeError, "path is 5; it must be the path of a file"),  # type: ignore[arg-type]
         (lambda: Problem.from_file(5), TypeError, "path is 5"),  # type: ignore[arg-type]
         (lambda: rooms().model.to_file(5), TypeError, "path is 5"),  # type: ignore[arg-type]
