@@ -273,7 +273,7 @@ def write(problem: NativeProblem, path: PathLike) -> list[str]:
 def _names(what: str, names: Sequence[str] | None, prefix: str, count: int) -> list[str]:
     if names is None:
         return [f"{prefix}{number}" for number in range(count)]
-    given = list(names) if are_many(names) else [names]
+    given: list[Any] = list(names) if are_many(names) else [names]
     if not all(isinstance(name, str) for name in given):
         raise TypeError(f"{what} is {names!r}; it must be a list of names")
     if len(given) != count:

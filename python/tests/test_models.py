@@ -92,7 +92,7 @@ def test_wrong_names() -> None:
         Model([EYE], states=["x"])
     with pytest.raises(ValueError, match="given twice"):
         Model([EYE], states=["x", "x"])
-    with pytest.raises(TypeError, match="must be names"):
+    with pytest.raises(TypeError, match="it must be a list of names"):
         Model([EYE], states=[0, 1])  # type: ignore[list-item]
     with pytest.raises(FileNotFoundError, match="there is no such file"):
         Model.from_file("nowhere.toml")
