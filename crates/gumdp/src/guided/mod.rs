@@ -38,10 +38,6 @@ use tree::{EdgeId, NONE, NodeId, ROOT, Tree};
 /// Simulations between two looks at the clock.
 const CLOCK_INTERVAL: u64 = 16;
 
-/// Marginal backward induction looks at this many outcomes of moves at most for each four steps that the budget would simulate;
-/// in larger models it looks less far ahead, so that it does not take longer than a search.
-const OUTCOMES_PER_FOUR_STEPS: usize = 3;
-
 /// The most outcomes that marginal backward induction looks at: a fraction of a second, and some hundred megabytes.
 const MOST_OUTCOMES: usize = 1 << 25;
 
@@ -192,8 +188,8 @@ impl GuidedPlanner {
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
         let steps = steps.expect("there is no decision at the horizon");
         let searches = self.within_reach(steps);
-        let work = (self.settings.usual(steps) as usize).saturating_mul(OUTCOMES_PER_FOUR_STEPS * steps) / 4;
-        let work = work.min(MOST_OUTCOMES);
+        // As many outcomes as the budget would simulate steps: it does not take much longer than a search.
+        let work = (self.settings.usual(steps) as usize).saturating_mul(steps).min(MOST_OUTCOMES);
         let forecast = if searches || self.linear { 0.0 } else { self.forecast() };
         self.marginal.update(&self.problem, &self.moves, self.erm, at, Ahead { work, forecast, keep_risks: searches });
         let base = self.marginal.best(&self.problem, &self.moves, self.erm, at);
