@@ -182,7 +182,7 @@ pub enum Making {
     Later {
         made: OnceLock<Made>,
         turns: Turns<()>,
-        planned: Planned,
+        planned: Box<Planned>,
     },
 }
 
@@ -335,7 +335,7 @@ impl Policy {
         let making = if is_quick {
             Making::Ready(made)
         } else {
-            Making::Later { made: OnceLock::new(), turns: Turns::new("planner", ()), planned }
+            Making::Later { made: OnceLock::new(), turns: Turns::new("planner", ()), planned: Box::new(planned) }
         };
         Ok(Self { functions, ..Self::made_by(problem, making) })
     }
