@@ -21,6 +21,12 @@ MOST_THREADS = 1024
 HIGHEST_SEED = 2**64 - 1
 
 
+def shown(value: Any) -> str:
+    """A value in a message, which may be an array of thousands of numbers."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
 def count(name: str, value: Any, low: int, high: int) -> int:
     """A whole number in [low, high]."""
     try:
@@ -28,7 +34,7 @@ def count(name: str, value: Any, low: int, high: int) -> int:
             raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} is {value!r}; it must be a whole number in [{low}, {high}]") from None
+        raise TypeError(f"{name} is {shown(value)}; it must be a whole number in [{low}, {high}]") from None
     if not low <= number <= high:
         raise ValueError(f"{name} is {number}; it must be a whole number in [{low}, {high}]")
     return number
@@ -46,7 +52,7 @@ def number(name: str, value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} is {value!r}; it must be a number") from None
+        raise TypeError(f"{name} is {shown(value)}; it must be a number") from None
 
 
 def path_of(path: Any) -> str | os.PathLike[str]:

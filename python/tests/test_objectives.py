@@ -144,6 +144,7 @@ def rooms() -> Problem:
         (lambda: Linear(["a"]), TypeError, "must be real numbers"),
         (lambda: Linear(np.zeros((2, 2, 2))), ValueError, "costs has 3 dimensions"),
         (lambda: Linear({"a": "x"}), TypeError, r"costs\['a'\] is 'x'; it must be a number"),
+        (lambda: Linear({"a": np.ones(1000)}), TypeError, r"costs\['a'\] is array\(.{70,75}…; it must be a number"),
         (lambda: Linear({"a": np.inf}), ValueError, r"costs\['a'\] is inf; it must be finite"),
         (lambda: Linear({1.5: 1}), TypeError, "costs names state 1.5"),
         (lambda: Entropy("foo"), ValueError, 'over is \'foo\'; it must be "states", "pairs", or one cell'),

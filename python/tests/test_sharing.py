@@ -155,6 +155,8 @@ def test_what_the_function_does_not_catch_arrives() -> None:
     planner = lazy
     with pytest.raises(RuntimeError, match=AT_WORK):
         _ = lazy.outer
+    with pytest.raises(RuntimeError, match=AT_WORK):
+        gumdp.evaluate(problem, lazy, runs=2)
 
 
 def test_a_function_may_use_another_planner() -> None:

@@ -15,7 +15,7 @@ use crate::function::{Functions, watched};
 use crate::model::Named;
 use crate::policy::{Making, Player, Policy};
 use crate::problem::Problem;
-use crate::turns::Turns;
+use crate::turns::{Turn, Turns};
 use crate::walk::advance;
 
 /// A decision that may take longer than this is made in a thread of its own, so that Ctrl-C is heard.
@@ -141,7 +141,7 @@ impl Agent {
     fn act(&self, py: Python<'_>, state: Named) -> PyResult<Decision> {
         let problem = &self.task.problem;
         let state = state.state(problem.mdp())?;
-        let playing = &mut *self.playing.take(py)?;
+        let playing = &mut *self.take(py)?;
         let is_first = playing.at.is_none();
         let at = playing.at.get_or_insert_with(|| problem.start(state));
         self.check(at)?;
@@ -163,7 +163,7 @@ impl Agent {
 
     /// The action was taken and led to this state.
     fn observe(&self, py: Python<'_>, action: Named, next: Named) -> PyResult<()> {
-        let mut playing = self.playing.take(py)?;
+        let mut playing = self.take(py)?;
         let nothing = || wrong("nothing was decided yet; act() says where the episode begins");
         let at = playing.at.as_mut().ok_or_else(nothing)?;
         self.check(at)?;
@@ -172,7 +172,7 @@ impl Agent {
 
     /// The next episode; nothing happens before the first decision of one.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
-        let mut playing = self.playing.take(py)?;
+        let mut playing = self.take(py)?;
         if playing.at.take().is_some() {
             playing.episode += 1;
             playing.rng = rng::stream(self.seed, playing.episode, Purpose::Policy);
@@ -185,14 +185,14 @@ impl Agent {
 
     /// Number of decisions that were followed by a step; the horizon if the episode is over.
     fn time(&self, py: Python<'_>) -> PyResult<usize> {
-        let playing = self.playing.take(py)?;
+        let playing = self.take(py)?;
         let horizon = self.task.problem.horizon();
         Ok(playing.at.as_ref().map_or(0, |at| if at.time < self.decisions { at.time } else { horizon }))
     }
 
     /// The cost of what has happened.
     fn cost(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        let playing = self.playing.take(py)?;
+        let playing = self.take(py)?;
         let Some(at) = &playing.at else { return Ok(None) };
         let problem = &self.task.problem;
         let mut paid = at.clone();
@@ -205,7 +205,7 @@ impl Agent {
 
     /// The seed, the number of the episode, and whether it has begun.
     fn progress(&self, py: Python<'_>) -> PyResult<(u64, u64, bool)> {
-        let playing = self.playing.take(py)?;
+        let playing = self.take(py)?;
         Ok((self.seed, playing.episode, playing.at.is_some()))
     }
 
@@ -218,6 +218,12 @@ impl Agent {
 type Decided = (gumdp::Action, Option<gumdp::Decision>);
 
 impl Agent {
+    /// Waits for its turn. A function that is asked in pilot episodes of others with the same player would wait for itself too.
+    fn take(&self, py: Python<'_>) -> PyResult<Turn<'_, Playing>> {
+        self.making.check()?;
+        self.playing.take(py)
+    }
+
     /// Refuses an episode that is over.
     fn check(&self, at: &OccupancyState) -> PyResult<()> {
         if at.time < self.decisions {

@@ -187,6 +187,14 @@ pub enum Making {
 }
 
 impl Making {
+    /// Refuses a function that is asked in the making.
+    pub fn check(&self) -> PyResult<()> {
+        match self {
+            Self::Ready(_) => Ok(()),
+            Self::Later { turns, .. } => turns.check(),
+        }
+    }
+
     /// The player, which may have to be made.
     pub fn made(&self, py: Python<'_>, functions: &Functions) -> PyResult<&Made> {
         let (made, turns, planned) = match self {

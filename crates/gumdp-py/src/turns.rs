@@ -68,14 +68,20 @@ impl<T: Send> Turns<T> {
         Self { number, what, queue: Mutex::default(), freed: Condvar::new(), value: Mutex::new(value) }
     }
 
+    /// Refuses one that would wait for itself.
+    pub fn check(&self) -> PyResult<()> {
+        if !HELD.with_borrow(|held| held.contains(&self.number)) {
+            return Ok(());
+        }
+        Err(PyRuntimeError::new_err(format!(
+            "this {} is at work, and a function that it asks cannot use it; give the function another one",
+            self.what
+        )))
+    }
+
     /// Waits for its turn.
     pub fn take(&self, py: Python<'_>) -> PyResult<Turn<'_, T>> {
-        if HELD.with_borrow(|held| held.contains(&self.number)) {
-            let what = self.what;
-            return Err(PyRuntimeError::new_err(format!(
-                "this {what} is at work, and a function that it asks cannot use it; give the function another one"
-            )));
-        }
+        self.check()?;
         if let Some(ticket) = self.ask() {
             // The turn comes while Python runs elsewhere: whoever has it now may need Python before giving it back.
             while !py.detach(|| self.has_come(ticket)) {
