@@ -23,8 +23,19 @@ def test_the_blocks_run() -> None:
         exec(compile(blocks[0], "docs/python.md", "exec"), names)
     planner, problem = names["planner"], names["problem"]
     assert planner.time == problem.horizon or names["terminated"]
-    paid = names["reward"] * 0.99 ** (planner.time - 1) / sum(0.99**t for t in range(100))
-    assert abs(planner.cost + paid) < 1e-12
+    # The other kind of problem in the same loop.
+    others = re.findall(r"`(problem = gumdp.Problem.from_gymnasium.*?)` and `(model = .*?)` in that loop", page)
+    before, after = blocks[0].split("planner = ")
+    loop = "\n".join([before.splitlines()[0].replace("8x8", "4x4"), *others[0], "planner = " + after])
+    wins = 0
+    for seed in range(6):
+        exec(compile(loop.replace("seed=0", f"seed={seed}"), "docs/python.md", "exec"), names)
+        planner, steps = names["planner"], names["planner"].time
+        assert names["terminated"] or steps == 101
+        paid = names["reward"] * 0.99 ** (steps - 1) / sum(0.99**t for t in range(100))
+        assert abs(planner.cost + paid) < 1e-12
+        wins += names["reward"] == 1
+    assert wins > 0
     for block in blocks[1:]:
         exec(compile(block, "docs/python.md", "exec"), names)
     assert names["costs"].shape == (20,)
