@@ -325,7 +325,7 @@ def test_wrong_planners(rooms: Problem, settings: dict[str, Any], error: type[Ex
         (("uniform",), {"runs": "10"}, TypeError, "runs is '10'"),
         (("uniform",), {"threads": 0}, ValueError, "threads is 0"),
         (("uniform", "risky"), {}, ValueError, "is no risk measure"),
-        (("uniform", []), {}, TypeError, "must be a number"),
+        (("uniform", []), {}, TypeError, "risk is \\[\\]; it must be a measure"),
         ((None,), {}, TypeError, "policy is None; it must be a name"),
         ((Planner,), {}, TypeError, "it must be a name, a planner"),
         ((np.array([0, 1, 2]),), {}, ValueError, r"policy has shape \(3,\) and type int64.*a list has one action"),
