@@ -56,15 +56,16 @@ fn task(name: &str, text: &str) -> Result<Arc<Task>> {
     Ok(Arc::new(Task::parse(&format!("{name}.toml"), text)?))
 }
 
-fn maps() -> Vec<(&'static str, String)> {
+/// Names, runs and problems; where rare costs decide, more runs are needed to meet them.
+fn maps() -> Vec<(&'static str, u32, String)> {
     let terrain = |share, stuck, unstuck| Terrain { share, stuck, unstuck };
     vec![
-        ("explore-6", explore(6, 60, &terrain(0.25, 0.2, 0.05))),
-        ("explore-12", explore(12, 150, &terrain(0.3, 0.05, 0.02))),
-        ("explore-20", explore(20, 200, &terrain(0.15, 0.15, 0.01))),
-        ("explore-30", explore(30, 300, &terrain(0.2, 0.3, 0.1))),
-        ("imitate-8", imitate(8, 60, &terrain(0.25, 0.1, 0.03))),
-        ("gather-7", gather(7, 40, 6)),
+        ("explore-6", 32, explore(6, 60, &terrain(0.25, 0.2, 0.05))),
+        ("explore-12", 32, explore(12, 150, &terrain(0.3, 0.05, 0.02))),
+        ("explore-20", 32, explore(20, 200, &terrain(0.15, 0.15, 0.01))),
+        ("explore-30", 32, explore(30, 300, &terrain(0.2, 0.3, 0.1))),
+        ("imitate-8", 32, imitate(8, 60, &terrain(0.25, 0.1, 0.03))),
+        ("gather-7", 2000, gather(7, 40, 6)),
     ]
 }
 
@@ -88,9 +89,9 @@ fn sparse() -> Vec<(&'static str, Sparse)> {
 }
 
 /// With the settings of the paper's grids.
-fn on_map((name, text): (&'static str, String)) -> (&'static str, String) {
+fn on_map((name, runs, text): (&'static str, u32, String)) -> (&'static str, String) {
     let settings = format!(
-        "[experiment]\nbeta = {BETAS}\nruns = 32\nsimulations = 1024\n\
+        "[experiment]\nbeta = {BETAS}\nruns = {runs}\nsimulations = 1024\n\
          [planner]\nexploration = {}\nvariant = \"grid\"\n",
         std::f64::consts::SQRT_2
     );
