@@ -29,13 +29,15 @@ pub fn more_runs(runs: u64, half_width: f64, precision: f64, least: u64, most: u
 
 /// Runs without which a cost so rare that it was not met may change a risk by more than `precision`, however narrow the
 /// interval is. `costs` are those met.
-pub fn least_runs(problem: &Problem, risk: Risk, costs: impl Iterator<Item = f64>, precision: f64) -> u64 {
+pub fn least_runs(problem: &Problem, risk: Risk, costs: impl IntoIterator<Item = f64>, precision: f64) -> u64 {
     let Bounds { low, high } = problem.objective().bounds();
     let possible = high - low;
     let spread = if possible.is_finite() {
         possible
     } else {
-        let met = costs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), cost| (low.min(cost), high.max(cost)));
+        let met = costs
+            .into_iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), cost| (low.min(cost), high.max(cost)));
         met.1 - met.0
     };
     (NOT_MET * spread / (share(risk, spread) * precision)).ceil() as u64
@@ -82,7 +84,7 @@ mod tests {
     fn an_interval_without_width_is_not_enough() {
         let problem = gumdp::tasks::get("rooms").unwrap().problem;
         let Bounds { low, high } = problem.objective().bounds();
-        let least = |risk: &str| least_runs(&problem, risk.parse().unwrap(), std::iter::empty(), 0.01);
+        let least = |risk: &str| least_runs(&problem, risk.parse().unwrap(), [], 0.01);
         assert_eq!(least("mean"), (3.0 * (high - low) / 0.01).ceil() as u64);
         // To rounding ten times as many for the worst tenth.
         assert!(least("cvar:0.9").abs_diff(10 * least("mean")) < 20);

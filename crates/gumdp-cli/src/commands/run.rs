@@ -62,19 +62,14 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
             let mut finished = Finished::play(cell, &task, store.as_ref(), &progress, &mut solver)?;
             let next = |finished: &Finished| {
                 let wanted = (*precision)?;
-                let costs = finished.records.iter().map(|record| record.cost);
-                let least = least_runs(&task.problem, risk, costs, wanted);
+                let least = least_runs(&task.problem, risk, finished.costs(), wanted);
                 more_runs(finished.cell.runs, finished.half_width(), wanted, least, *max_runs)
             };
             while let Some(runs) = next(&finished) {
                 if !quiet {
                     let (risk, width) = (naming.label(risk), short(finished.half_width()));
                     let have = finished.cell.runs;
-                    let unmet = if finished.half_width() <= precision.unwrap_or(0.0) {
-                        " but rarer costs may not have been met"
-                    } else {
-                        ""
-                    };
+                    let unmet = unmet(&finished, *precision);
                     crate::talk::say!("{risk}: ±{width} after {have} runs{unmet}; going on to {runs}");
                 }
                 let cell = Cell { runs, ..finished.cell };
@@ -94,10 +89,14 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     } else {
         print_table(&task, naming, &finished, &mut io::stdout().lock())
     };
-    if !quiet && let Some(precision) = precision {
-        for missed in finished.iter().filter(|finished| finished.half_width() > *precision) {
+    if !quiet && let Some(wanted) = *precision {
+        let is_missed = |of: &&Finished| {
+            of.half_width() > wanted || of.cell.runs < least_runs(&task.problem, of.cell.risk, of.costs(), wanted)
+        };
+        for missed in finished.iter().filter(is_missed) {
             let (risk, width) = (naming.label(missed.cell.risk), short(missed.half_width()));
-            crate::talk::say!("{risk}: --max-runs {max_runs} is reached, the risk is known to ±{width}");
+            let unmet = unmet(missed, *precision);
+            crate::talk::say!("{risk}: --max-runs {max_runs} is reached, the risk is known to ±{width}{unmet}");
         }
     }
     if let Some(store) = &store {
@@ -114,6 +113,12 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
         keep(store, "run", &experiment, started, quiet, draw::draw)?;
     }
     printed
+}
+
+/// What is missing if it is not a narrower interval.
+fn unmet(finished: &Finished, precision: Option<f64>) -> &'static str {
+    let is_narrow = precision.is_some_and(|wanted| finished.half_width() <= wanted);
+    if is_narrow { ", but rarer costs may not have been met" } else { "" }
 }
 
 fn print_table(task: &Task, naming: Naming, finished: &[Finished], out: &mut impl Write) -> Result<()> {
