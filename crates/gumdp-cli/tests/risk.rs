@@ -137,3 +137,18 @@ fn measures_are_called_as_they_are_asked_for() {
     assert!(sandbox.data("plan coin.toml --risk entropic-seeking:2 -q").starts_with("coin, risk erm:-2: "));
     assert!(sandbox.data("explain coin.toml --risk mean -q").contains("\nrisk mean: "));
 }
+
+/// Four runs of an action that never costs anything else, as far as they tell: what is rare may still come.
+#[test]
+fn precision_waits_for_rare_costs() {
+    let sandbox = Sandbox::new();
+    sandbox.write("coin.toml", &COIN.replace("nothing = 0.6, much = 0.4", "nothing = 0.97, much = 0.03"));
+    let played = json(&sandbox.data("run coin.toml --risk cvar:0.9 --precision 0.02 --json -q"));
+    let cell = &played[0];
+    // Costs are between 0 and 2 by their bounds, and the worst tenth counts: 3·2/(0.1·0.02) runs at least.
+    assert!(cell["runs"].as_u64().unwrap() >= 3000, "{cell}");
+    assert!((cell["erm"].as_f64().unwrap() - 0.3).abs() < 0.04, "{cell}");
+    let few = sandbox.gumdp("run coin.toml --risk cvar:0.9 --precision 0.02 --max-runs 40");
+    assert!(few.stdout.contains("cvar:0.9 rests on the worst 10 % of 40 runs"), "{}", few.stdout);
+    assert!(few.stderr.contains("--max-runs 40 is reached"), "{}", few.stderr);
+}
