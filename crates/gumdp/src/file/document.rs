@@ -8,10 +8,11 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{FileError, Span, alternatives, counted, nearest};
+use super::error::{FileError, Span, alternatives, counted, nearest, without_quotes};
 use super::mistakes::Mistakes;
 use super::path::{find_in_table, find_table};
 use super::pieces::{LIST, Pieces};
+use super::repair::{Repair, is_duplicate, message};
 
 /// A parsed file.
 pub(super) struct Document<'a> {
@@ -21,39 +22,64 @@ pub(super) struct Document<'a> {
     root: Spanned<DeTable<'a>>,
     /// Where the elements of a long list stand that are not in `root`.
     pieces: &'a [Range<usize>],
+    /// The names of fields and tables that could not be read.
+    lost: Vec<String>,
     /// What is parsed as one piece of a long list: how far it was moved, and how many elements are before it.
     moved: isize,
     before: usize,
 }
 
 impl<'a> Document<'a> {
-    /// Parses a text that was perhaps cut into pieces. Every mistake of the syntax is reported; only a file without one is read
-    /// further.
+    /// Parses a text that was perhaps cut into pieces. Where all mistakes are wanted, what can be read of a text with mistakes of
+    /// the syntax is read.
     pub(super) fn parse(
         file: &'a str,
         text: &'a str,
         pieces: &'a Pieces,
         mistakes: &'a Mistakes,
     ) -> Result<Option<Self>, FileError> {
-        Self::moved(file, text, &pieces.rest, &pieces.ranges, (0, 0), mistakes)
+        let (mut root, mut errors) = DeTable::parse_recoverable(&pieces.rest);
+        let mut lost = Vec::new();
+        if !errors.is_empty() && mistakes.wants_all() {
+            let repair = Repair::of(&pieces.rest);
+            for (offset, message) in repair.mistakes {
+                let message = format!("not valid TOML: {message}");
+                mistakes.accept::<()>(Err(FileError::at(file, text, offset, message)))?;
+            }
+            lost = repair.lost;
+            (root, errors) = DeTable::parse_recoverable(pieces.repaired.get_or_init(|| repair.text));
+        }
+        let document = Self { file, text, mistakes, root, pieces: &pieces.ranges, lost, moved: 0, before: 0 };
+        document.tell(&pieces.rest, &errors)
     }
 
-    /// Parses `part` of a text, which was moved by so many bytes and has so many elements before it.
+    /// Parses some elements of a long list, which were moved by so many bytes and have so many elements before them.
     fn moved(
-        file: &'a str,
-        text: &'a str,
+        whole: &'a Document,
         part: &'a str,
-        pieces: &'a [Range<usize>],
         (moved, before): (isize, usize),
-        mistakes: &'a Mistakes,
     ) -> Result<Option<Self>, FileError> {
+        let Document { file, text, mistakes, .. } = *whole;
         let (root, errors) = DeTable::parse_recoverable(part);
-        for error in &errors {
-            let offset = error.span().map_or(0, |span| span.start).saturating_add_signed(moved);
-            let message = format!("not valid TOML: {}", error.message());
-            mistakes.accept(Err::<(), _>(FileError::at(file, text, offset, message)))?;
+        Self { file, text, mistakes, root, pieces: &[], lost: Vec::new(), moved, before }.tell(part, &errors)
+    }
+
+    /// The document, unless it has mistakes of the syntax. After the first the parser guesses; a key that is given twice is
+    /// no reason not to read on.
+    fn tell(self, part: &str, errors: &[toml::de::Error]) -> Result<Option<Self>, FileError> {
+        let guess = errors.iter().find(|error| !is_duplicate(error));
+        for error in errors.iter().filter(|error| is_duplicate(error)).chain(guess) {
+            let offset = error.span().map_or(0, |span| span.start);
+            let message = format!("not valid TOML: {}", message(error, part));
+            self.mistakes.accept::<()>(Err(self.error(offset, message)))?;
         }
-        Ok(errors.is_empty().then_some(Self { file, text, mistakes, root, pieces, moved, before }))
+        Ok(guess.is_none().then_some(self))
+    }
+
+    /// Whether this field, or a part of it, could not be read, which is told already.
+    pub(super) fn has_lost(&self, name: &str) -> bool {
+        let within = |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.'));
+        self.lost.iter().any(|lost| lost == name || within(lost, name) || within(name, lost))
     }
 
     pub(super) fn root(&'a self) -> Table<'a> {
@@ -108,6 +134,7 @@ impl<'a> Value<'a> {
     }
 
     fn wrong_type(self, expected: &str) -> FileError {
+        let quoted = self.as_text().filter(|_| expected.contains("number")).and_then(without_quotes);
         let found = match self.node.get_ref() {
             DeValue::String(text) => format!("the text \"{}\"", shortened(text)),
             DeValue::Integer(number) => format!("the number {number}"),
@@ -117,7 +144,7 @@ impl<'a> Value<'a> {
             DeValue::Array(_) => "a list".to_owned(),
             DeValue::Table(_) => "a table".to_owned(),
         };
-        self.error(format!("{} must be {expected}, not {found}", self.name()))
+        self.error(format!("{} must be {expected}, not {found}", self.name())).maybe_hint(quoted)
     }
 
     pub(super) fn span(self) -> Span {
@@ -255,6 +282,11 @@ pub(super) struct Key<'a> {
 }
 
 impl Key<'_> {
+    /// Where it begins.
+    pub(super) fn offset(self) -> usize {
+        self.offset
+    }
+
     pub(super) fn error(self, message: impl Into<String>) -> FileError {
         self.document.error(self.offset, message)
     }
@@ -301,6 +333,9 @@ impl<'a> Table<'a> {
     }
 
     pub(super) fn missing(self, key: &str) -> FileError {
+        if self.has_lost(key) {
+            return FileError::told();
+        }
         self.error(format!("the field \"{key}\" is missing{}", self.place()))
     }
 
@@ -333,12 +368,25 @@ impl<'a> Table<'a> {
 
     /// " in objective", or nothing for the whole file.
     fn place(self) -> String {
+        self.name().map_or(String::new(), |name| format!(" in {name}"))
+    }
+
+    /// The dotted name; `None` for the whole file.
+    fn name(self) -> Option<String> {
         let mut name = String::new();
         let is_root = std::ptr::eq(self.content, self.document.root.get_ref());
-        if is_root || !find_table(self.document.root.get_ref(), self.content, &mut name) {
-            return String::new();
+        let found = !is_root && find_table(self.document.root.get_ref(), self.content, &mut name);
+        found.then(|| self.document.counted(name))
+    }
+
+    /// Whether a field of this table could not be read, which is told already.
+    pub(super) fn has_lost(self, key: &str) -> bool {
+        if self.document.lost.is_empty() {
+            return false;
         }
-        format!(" in {}", self.document.counted(name))
+        // Of a list of tables it is not known which has lost something.
+        let name = self.name().map_or(String::new(), |name| format!("{}.", name.split('[').next().unwrap_or_default()));
+        self.document.has_lost(&format!("{name}{key}"))
     }
 
     /// Where it begins in the whole text.
@@ -351,22 +399,25 @@ impl<'a> Table<'a> {
         FileError::at(self.document.file, self.document.text, place, message)
     }
 
-    /// Reads the elements of the long list that was cut out of this text, piece by piece.
-    pub(super) fn read_pieces(self, mut read: impl FnMut(Value) -> Result<(), FileError>) -> Result<(), FileError> {
-        let Document { file, text, pieces, mistakes, .. } = *self.document;
-        let mut before = 0;
+    /// Reads the elements of the long list that was cut out of this text, piece by piece. Whether all are TOML.
+    pub(super) fn read_pieces(self, mut read: impl FnMut(Value) -> Result<(), FileError>) -> Result<bool, FileError> {
+        let Document { text, pieces, .. } = *self.document;
+        let (mut before, mut sound) = (0, true);
         for range in pieces {
             let opening = format!("{LIST}=[");
             let moved = range.start as isize - opening.len() as isize;
             let part = format!("{opening}{}]", &text[range.clone()]);
-            let Some(document) = Document::moved(file, text, &part, &[], (moved, before), mistakes)? else { continue };
+            let Some(document) = Document::moved(self.document, &part, (moved, before))? else {
+                sound = false;
+                continue;
+            };
             let list = document.root().need(LIST)?.list()?;
             before += list.len();
             for value in list {
                 read(value)?;
             }
         }
-        Ok(())
+        Ok(sound)
     }
 }
 
