@@ -194,8 +194,7 @@ fn same_effect(task: &Task) -> Option<String> {
     for state in mdp.states() {
         met.clear();
         let begins = mdp.initial().iter().any(|&(initial, _)| initial == state);
-        let absorbs = !begins
-            && mdp.pairs(state).all(|pair| mdp.successors(Pair(pair)).all(|(next, _)| next == state));
+        let absorbs = !begins && mdp.pairs(state).all(|pair| mdp.successors(Pair(pair)).all(|(next, _)| next == state));
         let mut pairs = mdp.pairs(state).filter(|_| !absorbs).map(Pair);
         let same = pairs.find_map(|pair| {
             let row = mdp.successors(pair).flat_map(|(next, probability)| [u64::from(next.0), probability.to_bits()]);

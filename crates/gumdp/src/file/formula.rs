@@ -8,8 +8,8 @@ use crate::objective::{Objective, ObjectiveError};
 
 /// What other languages have and formulas lack: similar names would be a misleading hint.
 const ELSEWHERE: [&str; 22] = [
-    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "log", "log2", "log10", "pow", "inf", "infinity",
-    "nan", "pi", "floor", "ceil", "round", "sign", "cbrt",
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "log", "log2", "log10", "pow", "inf",
+    "infinity", "nan", "pi", "floor", "ceil", "round", "sign", "cbrt",
 ];
 
 /// Parts of a formula that are no total costs; what they need stands in parentheses.

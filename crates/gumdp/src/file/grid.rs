@@ -58,11 +58,8 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
         home: map.home,
         behaviour: Vec::new(),
     });
-    let doubts = Doubts {
-        states: legend.doubtful || legend.torn,
-        of_map: legend.torn && !legend.doubtful,
-        ..Doubts::default()
-    };
+    let doubts =
+        Doubts { states: legend.doubtful || legend.torn, of_map: legend.torn && !legend.doubtful, ..Doubts::default() };
     Ok(World { mdp: Arc::new(mdp), groups, costs, scene, doubts })
 }
 

@@ -76,6 +76,7 @@ mod repair;
 mod scene;
 mod settings;
 mod sheet;
+mod table;
 mod target;
 mod timing;
 mod world;

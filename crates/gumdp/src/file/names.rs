@@ -93,8 +93,11 @@ impl<'a> Names<'a> {
             return Ok(self.known.borrow_mut().add(name));
         }
         let known = self.known.borrow();
-        Err(error(format!("unknown {} \"{}\"", self.what, shortened(name)))
-            .maybe_hint(nearest_or_all(self.what, name, known.all.iter().map(String::as_str))))
+        Err(error(format!("unknown {} \"{}\"", self.what, shortened(name))).maybe_hint(nearest_or_all(
+            self.what,
+            name,
+            known.all.iter().map(String::as_str),
+        )))
     }
 
     pub(super) fn one(&self, value: Value) -> Result<usize, FileError> {

@@ -147,7 +147,7 @@ mod tests {
         let element = "{ from = \"a]\", action = '[', to = { \"x,\\\"y\" = 1 } }, # a comment, with ]\n";
         let head = "title = \"\"\"\ntransitions = [1]\"\"\"\"\nn = [1, # ]\n 2]\n";
         let text = format!("{head}transitions = [\n{}]\n[objective]\ntransitions = [3]\n", element.repeat(20_000));
-        let Pieces { rest, ranges } = Pieces::cut(&text);
+        let Pieces { rest, ranges, .. } = Pieces::cut(&text);
         assert!(ranges.len() > 3 && rest.len() == text.len());
         assert_eq!(ranges[0].start, head.len() + "transitions = [".len());
         assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));

@@ -231,7 +231,10 @@ mod tests {
     fn all_mistakes_are_told() {
         let mistakes = Mistakes::all();
         let sheet = Sheet::parse("my.csv", "a,state,b\n1\n1,2,3\n\"x\n", &["state"], &mistakes).unwrap();
-        assert_eq!(sheet.rows().map(|row| row.map_or_else(<[Cell]>::len, <[Cell]>::len)).collect::<Vec<_>>(), [1, 3, 0]);
+        assert_eq!(
+            sheet.rows().map(|row| row.map_or_else(<[Cell]>::len, <[Cell]>::len)).collect::<Vec<_>>(),
+            [1, 3, 0]
+        );
         assert!(sheet.need("mass").is_err_and(|error| error.is_told()));
         let told: Vec<String> = mistakes.into_inner().0.iter().map(ToString::to_string).collect();
         let expected = [

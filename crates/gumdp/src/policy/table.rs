@@ -14,7 +14,11 @@ use std::path::Path;
 
 use super::csv::{self, Field};
 use super::{ExplicitPolicy, Markov, PolicyError, Scripted};
-use crate::file::{FileError, error::{nearest, nearest_or_all}, read_text, shortened};
+use crate::file::{
+    FileError,
+    error::{nearest, nearest_or_all},
+    read_text, shortened,
+};
 use crate::model::{Action, Pair, State};
 use crate::problem::{OccupancyState, Problem};
 

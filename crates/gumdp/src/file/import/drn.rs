@@ -291,7 +291,8 @@ impl<'a> Reader<'a> {
         if current.names.contains(&action) {
             let again = format!("{called}#{choice}");
             let (count, ..) = self.renamed.get_or_insert_with(|| {
-                let example = format!("\"{}\" of s{} is called \"{}\"", shortened(&called), current.state, shortened(&again));
+                let example =
+                    format!("\"{}\" of s{} is called \"{}\"", shortened(&called), current.state, shortened(&again));
                 (0, name.offset, example)
             });
             *count += 1;
@@ -359,8 +360,8 @@ impl<'a> Reader<'a> {
             self.text.accept(Err::<(), _>(self.text.error(0, message)))?;
         }
         if let Some((count, offset, example)) = self.renamed {
-            let actions = counted(count, "action");
-            let message = format!("{actions} with the name of another of the same state get another name: {example}");
+            let have = if count == 1 { "1 action has".to_owned() } else { format!("{count} actions have") };
+            let message = format!("{have} the name of another action of the same state: {example}");
             self.text.warn(offset, message, &mut self.foreign.notes);
         }
         if let [_, _, ..] = self.initial[..] {
