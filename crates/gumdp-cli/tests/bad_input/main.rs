@@ -143,6 +143,15 @@ fn numbers_out_of_range() {
         refused_value(&format!("{command} --threads 0"), &format!("'0' for '--threads <T>': {whole} [1, 1024]"));
         refused_value(&format!("{command} --seed=-1"), &format!("'-1' for '--seed <S>': {whole} [0, {}]", u64::MAX));
     }
+    // A negative number is a value, not an option.
+    for (command, option, range) in [
+        ("run mdp", "--runs", "'--runs <N>': it must be a whole number in [1, 1000000000]"),
+        ("run mdp", "--precision", "'--precision <P>': it must be a positive number, half the width of the interval"),
+        ("explain mdp --beta 1", "--depth", "'--depth <D>': it must be a whole number in [0, 100]"),
+        ("evaluate mdp --policy uniform", "--threads", "'--threads <T>': it must be a whole number in [1, 1024]"),
+    ] {
+        refused_value(&format!("{command} {option} -1"), &format!("'-1' for {range}"));
+    }
     refused_value("run mdp --runs 1e3", &format!("'1e3' for '--runs <N>': {whole} [1, 1000000000]"));
     for command in ["run mdp", "compare mdp", "plan mdp --beta 1"] {
         let most = gumdp::planner::MAX_SIMULATIONS;
