@@ -175,6 +175,10 @@ fn drn() {
     let again =
         "x.drn:13:9: warning: 1 action has the name of another action of the same state: \"a\" of s0 is called \"a#1\"";
     assert_eq!((found.len(), found[5].as_str()), (6, again));
+    // A label that is there twice is there once.
+    let twice = "@type: MDP\n@nr_states\n2\n@model\nstate 0 init x init x\n\taction 0\n\t\t1 : 1\nstate 1 init\n";
+    let task = Task::parse("x.drn", twice).unwrap();
+    assert_eq!(task.problem.mdp().initial().iter().map(|&(_, p)| p).collect::<Vec<_>>(), [0.5, 0.5]);
     // A state without transitions absorbs, also the only one.
     let task = Task::parse("x.drn", "@type: MDP\n@nr_states\n1\n@model\nstate 0 init\n").unwrap();
     assert_eq!((task.problem.mdp().state_count(), task.problem.mdp().pair_count()), (1, 1));

@@ -105,7 +105,7 @@ fn mistakes_in_a_file_have_their_place() {
     wrong(
         "tails = 0.5",
         "tails = 0.4",
-        "error: coin.toml:8:3: state \"heads\", action \"toss\": the probabilities sum to 0.9; they must sum to 1 within 1e-9",
+        "error: coin.toml:8:3: state \"heads\", action \"toss\": the probabilities sum to 0.9; they must sum to 1 within 1e-9\nhint: 0.1 is missing to 1",
     );
     wrong(
         "[-inf, 0, inf]",
@@ -299,7 +299,7 @@ fn mistakes_in_a_file_that_a_file_names() {
     let missing = "error: imitate.toml:10:19: objective.target.file is \"demo.csv\": demo.csv: there is no such file";
     refused_in(&sandbox, "show imitate.toml", missing);
     sandbox.write("demo.csv", "state,action\ns,a\ns,b\n");
-    refused_in(&sandbox, "show imitate.toml", "error: demo.csv:3:3: unknown action \"b\"");
+    refused_in(&sandbox, "show imitate.toml", "error: demo.csv:3:3: unknown action \"b\"\nhint: the actions are \"a\"");
     sandbox.write("demo.csv", "state,action\ns,a\n");
     assert_eq!(sandbox.gumdp("show imitate.toml").code, Some(0));
 }

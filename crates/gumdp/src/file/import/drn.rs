@@ -229,7 +229,10 @@ impl<'a> Reader<'a> {
             let (label, next) = rest.word();
             rest = next;
             if label.content == "init" {
-                self.initial.push(state);
+                // Twice is as good as once.
+                if self.initial.last() != Some(&state) {
+                    self.initial.push(state);
+                }
                 continue;
             }
             let labels = &mut self.foreign.labels;
@@ -237,7 +240,9 @@ impl<'a> Reader<'a> {
                 labels.push((label.content.to_owned(), Vec::new()));
                 labels.len() - 1
             });
-            labels[place].1.push(state);
+            if labels[place].1.last() != Some(&state) {
+                labels[place].1.push(state);
+            }
         }
         self.current = Some(Current { state, rewards, choices: 0, action: None, names: HashSet::new() });
         Ok(())
