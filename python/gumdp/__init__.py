@@ -30,10 +30,11 @@ States and actions are numbers or names, everywhere.
 from ._native import TooLarge, __version__
 from .builder import ModelBuilder
 from .evaluation import Distribution, Samples, compare, evaluate, exact_distribution
+from .expressions import Expression
 from .frontiers import Change, Frontier, frontier
 from .functions import Function
 from .model import Model
-from .objectives import Entropy, Expression, Imitation, Linear, MultiObjective, Objective
+from .objectives import Entropy, Imitation, Linear, MultiObjective, Objective
 from .planning import Agent, Decision, Planner
 from .problem import Problem, tasks
 from .risks import Cvar, Erm, Evar, Mean, MeanCvar, Risk, Worst

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._checks import number
+from ._checks import are_many, number
 from .model import Model
 
 __all__ = ["ModelBuilder"]
@@ -47,6 +47,8 @@ class ModelBuilder:
         self._actions: dict[str, int] = {}
         self._rows: dict[tuple[int, int], dict[int, float]] = {}
         self._initial: dict[str, float] | None = None
+        if not are_many(actions):
+            raise TypeError(f"actions is {actions!r}; it must be a list of names")
         for action in actions:
             _number("action", self._actions, action)
 
@@ -74,7 +76,9 @@ class ModelBuilder:
 
     def initial(self, initial: Mapping[str, float] | str) -> ModelBuilder:
         """The first state, or states with the probability to be the first. By default it is the state named first."""
-        given = {initial: 1.0} if isinstance(initial, str) else dict(initial)
+        given = {initial: 1.0} if isinstance(initial, str) else initial
+        if not isinstance(given, Mapping):
+            raise TypeError(f"initial is {initial!r}; it must be a state, or states with their probabilities")
         self._initial = {name: number(f"initial[{name!r}]", probability) for name, probability in given.items()}
         return self
 

@@ -233,7 +233,7 @@ def exact_distribution(
 
 def compare(
     problem: Problem,
-    policies: Mapping[str, Any] | Sequence[str] = ("planner", "paper", "uniform"),
+    policies: Mapping[str, Any] | Sequence[str] | str = ("planner", "paper", "uniform"),
     risk: RiskLike | None = None,
     **settings: Any,
 ) -> dict[str, Samples]:
@@ -242,7 +242,7 @@ def compare(
     Parameters
     ----------
     problem : Problem
-    policies : mapping of names to policies, or sequence of names
+    policies : mapping of names to policies, sequence of names, or one name
         Each as in :func:`evaluate`.
     risk : Risk, float or str, optional
     **settings
@@ -255,5 +255,15 @@ def compare(
     >>> sorted(results)
     ['pi1', 'pi2']
     """
-    named = dict(policies) if isinstance(policies, Mapping) else {name: name for name in policies}
+    named = dict(policies) if isinstance(policies, Mapping) else {name: name for name in _names(policies)}
     return {name: evaluate(problem, policy, risk, **settings) for name, policy in named.items()}
+
+
+def _names(policies: Any) -> list[str]:
+    """Names of policies, or the only one."""
+    names = [policies] if isinstance(policies, str) else policies
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise TypeError(
+            f"policies is {policies!r}; it must be a list of names, or a mapping such as {{'mine': planner}} of names to policies"
+        )
+    return list(names)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._checks import MOST_STATES, MOST_THREADS, Floats, Ints, array, optional_count
+from ._checks import MOST_STATES, MOST_THREADS, Floats, Ints, array, choice, optional_count
 from .evaluation import Distribution, exact_distribution
 from .problem import Problem, native_of
 from .risks import Cvar, Erm, Evar, Risk, Worst
@@ -138,8 +138,7 @@ def frontier(
     (True, True)
     """
     native = native_of(problem)
-    if risk not in MEASURES:
-        raise ValueError(f"risk is {risk!r}; it must be one of {', '.join(MEASURES)}")
+    choice("risk", risk, list(MEASURES))
     limit = optional_count("max_states", max_states, 1, MOST_STATES)
     workers = optional_count("threads", threads, 1, MOST_THREADS)
     swept = np.unique(_usual(problem, risk, limit, workers) if levels is None else array("levels", levels).ravel())

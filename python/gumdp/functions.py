@@ -47,14 +47,22 @@ class Function(Objective):
         super().__post_init__()
         if not callable(self.f):
             raise TypeError(f"the objective is {self.f!r}; it must be a function")
+        low, high = self._range()
+        if not low <= high:
+            raise ValueError(f"bounds is {self.bounds!r}; the first must not be higher than the second")
+
+    def _range(self) -> tuple[float, float]:
+        if self.bounds is None:
+            return -np.inf, np.inf
+        try:
+            low, high = self.bounds
+        except (TypeError, ValueError):
+            raise TypeError(f"bounds is {self.bounds!r}; it must be two numbers") from None
+        return number("bounds[0]", low), number("bounds[1]", high)
 
     def build(self, model: Model) -> _native.Objective:
         """The objective for one model."""
-        try:
-            low, high = (-np.inf, np.inf) if self.bounds is None else self.bounds
-        except (TypeError, ValueError):
-            raise TypeError(f"bounds is {self.bounds!r}; it must be two numbers") from None
-        return _native.Objective.function(model._native, self.f, number("bounds[0]", low), number("bounds[1]", high))
+        return _native.Objective.function(model._native, self.f, *self._range())
 
     def __repr__(self) -> str:
         name = getattr(self.f, "__name__", repr(self.f))
@@ -72,6 +80,9 @@ class Given(Objective):
     def build(self, model: Model) -> _native.Objective:
         """The objective, if the model has as many pairs."""
         return self.problem.objective()
+
+    def _key(self) -> Any:
+        return Given, self.problem.source()
 
     def __reduce__(self) -> Any:
         return _given_again, self.problem.source()

@@ -35,13 +35,17 @@ class OccupancyEnv(gymnasium.Env[dict[str, Any], Any]):
     ----------
     problem : Problem or str
         A problem or the name of a built-in task.
+    render_mode : None
+        Nothing is drawn.
     """
 
     metadata = {"render_modes": []}
 
     def __init__(self, problem: Problem | str, render_mode: str | None = None) -> None:
+        if render_mode is not None:
+            raise ValueError(f"render_mode is {render_mode!r}; it must be None, because the environment draws nothing")
         self.problem = tasks[problem] if isinstance(problem, str) else problem
-        self.render_mode = render_mode
+        self.render_mode = None
         low, high = native_of(self.problem).feature_bounds()
         model = self.problem.model
         self._first, self._successors, self._probabilities = model._native.rows()

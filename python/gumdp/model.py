@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _native
-from ._checks import Floats, Ints, array, fixed, number
+from ._checks import Floats, Ints, are_many, array, fixed, number, path_of
 from ._native import Model as NativeModel
 from ._native import Problem as NativeProblem
 from ._tables import Observations, Table
@@ -154,7 +154,7 @@ class Model:
     @classmethod
     def from_file(cls, path: PathLike) -> Model:
         """The model in a file: a problem file (TOML), transitions as CSV, Gymnasium's P as JSON, Storm's DRN."""
-        return cls._of(_native.Problem.load(path))
+        return cls._of(_native.Problem.load(path_of(path)))
 
     def to_file(self, path: PathLike) -> list[str]:
         """Writes the model as .csv, .drn or .toml, without costs; returns what the format cannot hold.
@@ -253,10 +253,13 @@ def _again(made_of: Any, costs: dict[str, Floats], observations: Observations | 
 
 def write(problem: NativeProblem, path: PathLike) -> list[str]:
     """Writes a problem, each file to a temporary name first; returns what the format cannot hold."""
-    files, notes = problem.export(path)
+    files, notes = problem.export(path_of(path))
     for extension, text in files:
         target = Path(path).with_suffix("." + extension)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name)
+        try:
+            handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name)
+        except OSError as error:
+            raise OSError(error.errno, f"{error.strerror}: the file cannot be written", str(target)) from None
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(text)
@@ -270,9 +273,9 @@ def write(problem: NativeProblem, path: PathLike) -> list[str]:
 def _names(what: str, names: Sequence[str] | None, prefix: str, count: int) -> list[str]:
     if names is None:
         return [f"{prefix}{number}" for number in range(count)]
-    given = [names] if isinstance(names, str) else list(names)
+    given: list[Any] = list(names) if are_many(names) else [names]
     if not all(isinstance(name, str) for name in given):
-        raise TypeError(f"{what} must be names")
+        raise TypeError(f"{what} is {names!r}; it must be a list of names")
     if len(given) != count:
         raise ValueError(f"{len(given)} names are given for {count} {what}")
     return given
@@ -282,7 +285,10 @@ def _initial(initial: Any, states: list[str]) -> Floats:
     start = np.zeros(len(states))
     if not states:
         return start
-    if isinstance(initial, (str, int, np.integer)):
+    is_one = isinstance(initial, (str, int, np.integer)) and not isinstance(initial, bool)
+    if not is_one and not are_many(initial):
+        raise TypeError(f"initial is {initial!r}; it must be the number or name of a state, or the probability of each state")
+    if is_one:
         initial = {initial: 1.0}
     if not isinstance(initial, Mapping):
         given = array("initial", initial)

@@ -1,24 +1,29 @@
 """Objectives: functions f(d) of the occupancy d, to be minimised.
 
-They are small values that know no model yet. They print well and compose: ``0.5 * Linear(c) + Entropy()``.
+They are small values that know no model yet. They print well and compose: ``0.5 * Linear(c) + Entropy()``. Two that were given
+the same numbers are equal.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Union
 
 import numpy as np
 
 from . import _native
-from ._checks import Floats, array, number, own
+from ._checks import Floats, are_many, array, choice, key, number, numbers, own
 from .model import Model
 
-__all__ = ["Entropy", "Expression", "Imitation", "Linear", "MultiObjective", "Objective", "Sum"]
+__all__ = ["Entropy", "Imitation", "Linear", "MultiObjective", "Objective", "Sum"]
 
 
 class Objective:
-    """A function of the occupancy. Objectives can be added, and added to, multiplied and divided by numbers."""
+    """A function of the occupancy. Objectives can be added, and added to, multiplied and divided by numbers.
+
+    A function f(d) may be a summand: ``Entropy() + f``. Python itself knows no ``2 * f``; write ``2 * Function(f)``.
+    """
 
     # Whether its text may be a sum.
     _is_sum = False
@@ -30,6 +35,16 @@ class Objective:
 
     def __reduce__(self) -> Any:
         return type(self), tuple(getattr(self, part.name) for part in fields(self))  # type: ignore[arg-type]
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, Objective) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> Any:
+        """What makes it the objective it is."""
+        return type(self), *(key(getattr(self, part.name)) for part in fields(self))  # type: ignore[arg-type]
 
     def build(self, model: Model) -> _native.Objective:
         """The objective for one model."""
@@ -56,27 +71,30 @@ class Objective:
     def _terms(self) -> tuple[tuple[tuple[float, Objective], ...], float]:
         return ((1.0, self),), 0.0
 
-    def __add__(self, other: Objective | float) -> Sum:
+    def __add__(self, other: Summand) -> Sum:
         terms, constant = self._terms()
-        if not isinstance(other, Objective):
-            return Sum(terms, constant + number("the constant", other))
-        more, shift = other._terms()
+        more, shift = _summand(other)
         return Sum(terms + more, constant + shift)
 
-    __radd__ = __add__
+    def __radd__(self, other: Summand) -> Sum:
+        terms, constant = self._terms()
+        more, shift = _summand(other)
+        return Sum(more + terms, shift + constant)
 
     def __mul__(self, weight: float) -> Sum:
-        if isinstance(weight, Objective):
-            raise TypeError("objectives cannot be multiplied with each other; Expression() can")
+        if isinstance(weight, Objective) or callable(weight):
+            raise TypeError('objectives cannot be multiplied with each other; write Expression("a * b", a=..., b=...)')
         factor = number("the weight", weight)
+        if not np.isfinite(factor):
+            raise ValueError(f"the weight is {factor}; it must be finite")
         terms, constant = self._terms()
         return Sum(tuple((factor * own, term) for own, term in terms), factor * constant)
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: float) -> Sum:
-        if isinstance(divisor, Objective):
-            raise TypeError("objectives cannot be divided by each other; Expression() can")
+        if isinstance(divisor, Objective) or callable(divisor):
+            raise TypeError('objectives cannot be divided by each other; write Expression("a / b", a=..., b=...)')
         by = number("the divisor", divisor)
         terms, constant = self._terms()
         return Sum(tuple((weight / by, term) for weight, term in terms), constant / by)
@@ -84,11 +102,37 @@ class Objective:
     def __neg__(self) -> Sum:
         return self * -1.0
 
-    def __sub__(self, other: Objective | float) -> Sum:
-        return self + (-other)
+    def __sub__(self, other: Summand) -> Sum:
+        terms, constant = _summand(other)
+        return self + Sum(tuple((-weight, term) for weight, term in terms), -constant)
 
-    def __rsub__(self, other: float) -> Sum:
-        return -self + other
+    def __rsub__(self, other: Summand) -> Sum:
+        return other + -self
+
+
+# What can be added to an objective.
+Summand = Union[Objective, Callable[[Floats], float], float]
+
+
+def objective_of(given: Any) -> Objective | None:
+    """An objective, or one that a function stands for. A class such as Entropy can be called too, but Entropy() is meant."""
+    if isinstance(given, Objective):
+        return given
+    if callable(given) and not isinstance(given, type):
+        from .functions import Function
+
+        return Function(given)
+    return None
+
+
+def _summand(given: Any) -> tuple[tuple[tuple[float, Objective], ...], float]:
+    objective = objective_of(given)
+    if objective is not None:
+        return objective._terms()
+    try:
+        return (), number("the summand", given)
+    except TypeError:
+        raise TypeError(f"an objective, a function or a number can be added to an objective, not {given!r}") from None
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -142,6 +186,10 @@ class Linear(Objective):
 
     costs: Any
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_costs("costs", self.costs)
+
     def build(self, model: Model) -> _native.Objective:
         """The objective for one model."""
         return _native.Objective.linear(model.vector(self.costs, "costs"))
@@ -169,6 +217,11 @@ class Entropy(Objective):
     over: Any = "states"
     epsilon: float = 0.0
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_cells(self.over)
+        _check_epsilon(self.epsilon)
+
     def build(self, model: Model) -> _native.Objective:
         """The objective for one model."""
         over, cells = _cells(model, self.over)
@@ -191,6 +244,8 @@ class Imitation(Objective):
         Σ (x − τ)², Σ |x − τ|, or Σ y ln(y/τ) with smoothing `epsilon`.
     over : {"pairs", "states"} or array_like of int
         What is counted together.
+    epsilon : float
+        Smoothing, for "kl".
 
     >>> import numpy as np
     >>> Imitation([1.0, 0.0], over="states").value(Model([np.eye(2)]), [0.5, 0.5])
@@ -201,6 +256,14 @@ class Imitation(Objective):
     distance: str = "squared"
     over: Any = "pairs"
     epsilon: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if numbers("target", self.target).ndim > 2:
+            raise ValueError(f"target has {np.ndim(self.target)} dimensions; it must have one or two")
+        choice("distance", self.distance, ("squared", "absolute", "kl"))
+        _check_cells(self.over)
+        _check_epsilon(self.epsilon)
 
     def build(self, model: Model) -> _native.Objective:
         """The objective for one model."""
@@ -225,8 +288,8 @@ class MultiObjective(Objective):
 
     Parameters
     ----------
-    costs : sequence of array_like or mapping
-        Each as in :class:`Linear`.
+    costs : sequence of Linear, array_like or mapping
+        Each as in :class:`Linear`; sums of linear objectives too.
     combine : {"maximum", "minimum", "sum", "power"}
         The largest, the smallest, Σ w_i z_i, or Σ w_i sign(z_i)|z_i|^p_i.
     weights, powers : sequence of float, optional
@@ -242,16 +305,31 @@ class MultiObjective(Objective):
     weights: Any = None
     powers: Any = None
 
-    def build(self, model: Model) -> _native.Objective:
-        """The objective for one model."""
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choice("combine", self.combine, ("maximum", "minimum", "sum", "power"))
+        if isinstance(self.costs, (Mapping, Objective)) or not are_many(self.costs):
+            raise TypeError(f"costs is {self.costs!r}; it must be a list of costs, such as [Linear(c), Linear(d)]")
+        object.__setattr__(self, "costs", self.costs if isinstance(self.costs, np.ndarray) else tuple(self.costs))
+        if not len(self.costs):
+            raise ValueError("costs is empty; there must be a cost")
+        for place, costs in enumerate(self.costs):
+            if not isinstance(costs, Objective):
+                check_costs(f"costs[{place}]", costs)
         if self.weights is not None and self.combine not in ("sum", "power"):
             raise ValueError(f'weights are for combine="sum" and "power", not {self.combine!r}; multiply the costs instead')
         if self.powers is not None and self.combine != "power":
             raise ValueError(f'powers are for combine="power", not {self.combine!r}')
-        costs = [model.vector(cost, f"costs[{k}]") for k, cost in enumerate(self.costs)]
+        for name, given in (("weights", self.weights), ("powers", self.powers)):
+            if given is not None and numbers(name, given).shape != (len(self.costs),):
+                raise ValueError(f"{name} has shape {np.shape(given)}; there must be a number for each of {len(self.costs)} costs")
+
+    def build(self, model: Model) -> _native.Objective:
+        """The objective for one model."""
+        costs = [vector(model, f"costs[{k}]", cost) for k, cost in enumerate(self.costs)]
         ones = [1.0] * len(costs)
-        weights = ones if self.weights is None else array("weights", self.weights).ravel().tolist()
-        powers = ones if self.powers is None else array("powers", self.powers).ravel().tolist()
+        weights = ones if self.weights is None else numbers("weights", self.weights).tolist()
+        powers = ones if self.powers is None else numbers("powers", self.powers).tolist()
         return _native.Objective.several(self.combine, costs, weights, powers)
 
     def __repr__(self) -> str:
@@ -261,58 +339,52 @@ class MultiObjective(Objective):
         return f"MultiObjective([{costs}], {', '.join(parts)})"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Expression(Objective):
-    """Any arithmetic expression of named objectives, each linear, an entropy or a distance.
-
-    There are ``+ - * / ^``, parentheses, abs, exp, ln, sqrt, min and max.
-
-    Parameters
-    ----------
-    text : str
-        The expression.
-    **inputs : Objective or array_like
-        What its names stand for; costs stand for ``Linear(costs)``.
-
-    >>> import numpy as np
-    >>> f = Expression("sqrt(fuel) + 2*max(0, risk - 0.1)", fuel=[1.0, 0.0], risk=[0.0, 1.0])
-    >>> f
-    Expression('sqrt(fuel) + 2*max(0, risk - 0.1)', fuel=Linear([1.0, 0.0]), risk=Linear([0.0, 1.0]))
-    >>> f.value(Model([np.eye(2)]), [0.25, 0.75])
-    1.8
-    """
-
-    text: str
-    inputs: dict[str, Objective] = field(default_factory=dict)
-
-    def __init__(self, text: str, **inputs: Any) -> None:
-        if not isinstance(text, str):
-            raise TypeError(f"the expression is {text!r}; it must be text")
-        named = {name: part if isinstance(part, Objective) else Linear(part) for name, part in inputs.items()}
-        object.__setattr__(self, "text", text)
-        object.__setattr__(self, "inputs", named)
-
-    def __reduce__(self) -> Any:
-        return _expression_again, (self.text, self.inputs)
-
-    def build(self, model: Model) -> _native.Objective:
-        """The objective for one model."""
-        return _native.Objective.formula(self.text, [(name, part.build(model)) for name, part in self.inputs.items()])
-
-    def __repr__(self) -> str:
-        return f"Expression({', '.join([repr(self.text)] + [f'{name}={part!r}' for name, part in self.inputs.items()])})"
-
-
-def _expression_again(text: str, inputs: dict[str, Objective]) -> Expression:
-    """The expression that was pickled."""
-    return Expression(text, **inputs)
-
-
 def _occupancy(model: Model, occupancy: Any) -> Floats:
     given = array("occupancy", occupancy)
     if not (np.isfinite(given).all() and (given >= 0).all()):
         raise ValueError("an occupancy has masses that are negative or not finite")
     return model.vector(given, "occupancy") if given.ndim == 2 else given
+
+
+def vector(model: Model, name: str, costs: Any) -> Floats:
+    """Costs over pairs, of numbers or of a linear objective."""
+    if not isinstance(costs, Objective):
+        return model.vector(costs, name)
+    built = costs.build(model)
+    slope = built.gradient(np.zeros(model.pair_count)) if built.is_linear() else None
+    if slope is None:
+        raise ValueError(f'{name} is {costs!r}; it must be linear; write Expression("max(a, b)", a=..., b=...) for others')
+    # An occupancy sums to 1.
+    return slope + built.value(np.zeros(model.pair_count))
+
+
+def check_costs(name: str, costs: Any) -> None:
+    if isinstance(costs, Mapping):
+        for state, cost in costs.items():
+            if isinstance(state, (bool, np.bool_)) or not isinstance(state, (str, int, np.integer)):
+                raise TypeError(f"{name} names state {state!r}; a state is a name or a number")
+            if not np.isfinite(number(f"{name}[{state!r}]", cost)):
+                raise ValueError(f"{name}[{state!r}] is {cost}; it must be finite")
+    elif not are_many(costs):
+        raise TypeError(f"{name} is {costs!r}; it must be costs by state, (state, action) or pair, or a mapping of states to costs")
+    elif numbers(name, costs).ndim > 2:
+        raise ValueError(f"{name} has {np.ndim(costs)} dimensions; it must have one or two")
+
+
+def _check_cells(over: Any) -> None:
+    allowed = '"states", "pairs", or one cell number for each state'
+    if isinstance(over, str):
+        if over not in ("states", "pairs"):
+            raise ValueError(f"over is {over!r}; it must be {allowed}")
+    elif not are_many(over) or np.ndim(over) != 1 or np.asarray(over).dtype.kind not in "iu":
+        raise TypeError(f"over is {over!r}; it must be {allowed}")
+    elif np.size(over) and np.min(over) < 0:
+        raise ValueError(f"over has the cell {np.min(over)}; cell numbers must not be negative")
+
+
+def _check_epsilon(epsilon: Any) -> None:
+    if not 0 <= number("epsilon", epsilon) <= 1:
+        raise ValueError(f"epsilon is {epsilon}; it must lie in [0, 1/n], where n is the number of pairs")
 
 
 def _is(word: str, over: Any) -> bool:

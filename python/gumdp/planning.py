@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native
-from ._checks import HIGHEST_SEED, budget, count
+from ._checks import HIGHEST_SEED, budget, choice, count
 from ._native import Agent as NativeAgent
 from ._native import Policy as NativePolicy
 from .problem import Problem, native_of
@@ -129,14 +129,18 @@ class Playing:
 
     @property
     def cost(self) -> float | None:
-        """f of what has happened so far: the cost of the episode at its end; None before the first decision."""
+        """f of what has happened so far: the cost of the episode at its end; None before the first decision.
+
+        Where every reward is one more state (:meth:`Problem.from_gymnasium`), all that was earned is counted.
+        """
         return self._native.cost()
 
 
 class Agent(Playing):
     """Acts in a world outside, such as a Gymnasium environment; see :meth:`Solution.policy` and :class:`Planner`.
 
-    Episode k, counted from 0, draws the random numbers of run k of :func:`evaluate` and of the command line.
+    Episode k, counted from 0, draws the random numbers of run k of :func:`evaluate` and of the command line. Threads that share one
+    wait for each other; a function that it asks, such as the objective, cannot use it (RuntimeError).
     """
 
     __slots__ = ("_native", "_policy", "_solution", "problem", "risk")
@@ -159,7 +163,9 @@ class Agent(Playing):
         self.risk = risk
         self._policy = policy
         self._solution = solution
-        self._native = _native.Agent(problem._native, policy, count("seed", seed, 0, HIGHEST_SEED), episode)
+        self._native = _native.Agent(
+            problem._native, policy, count("seed", seed, 0, HIGHEST_SEED), episode, problem._is_paid_later
+        )
 
     def act(self, state: int | str) -> Decision:
         """Decides what to do in a state: where the episode begins, or where :meth:`observe` said it is."""
@@ -199,8 +205,8 @@ class Planner(Agent):
     ----------
     problem : Problem
     risk : Risk, float or str
-        A measure such as ``Cvar(0.95)``, a β, or text such as ``"cvar:0.95"``. Measures other than Erm play some 900 pilot
-        episodes first, which takes long if the objective is a function of Python.
+        A measure such as ``Cvar(0.95)``, a β, or text such as ``"cvar:0.95"``. With measures other than Erm the first decision
+        begins with 24 to some 900 pilot episodes, which takes long if the objective is a function of Python.
     simulations : int, optional
         For each decision; the task's by default.
     time_limit : float, optional
@@ -233,7 +239,7 @@ class Planner(Agent):
         preset: str = "default",
         seed: int = 0,
     ) -> None:
-        self._settings = (*budget(simulations, time_limit), preset)
+        self._settings = (*budget(simulations, time_limit), choice("preset", preset, ("default", "paper")))
         self._make(problem, spec_of(risk), count("seed", seed, 0, HIGHEST_SEED), 0)
 
     def _make(self, problem: Problem, risk: str, seed: int, episode: int) -> Planner:
@@ -244,7 +250,7 @@ class Planner(Agent):
 
     @property
     def outer(self) -> str | None:
-        """The threshold or β that CVaR or EVaR was fixed at before the first decision; None for Erm."""
+        """The threshold or β that CVaR or EVaR is fixed at by pilot episodes, which are played if they were not; None for Erm."""
         return self._policy.outer
 
     def __repr__(self) -> str:

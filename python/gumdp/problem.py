@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from . import _native
-from ._checks import Floats, count, number
+from ._checks import Floats, choice, count, number, path_of
 from ._native import Problem as NativeProblem
 from ._tables import Observations, Table
-from .functions import Function, Given
+from .functions import Given
 from .model import Model, PathLike, write
-from .objectives import Objective
+from .objectives import Objective, objective_of
 
 __all__ = ["Problem", "tasks"]
 
@@ -47,9 +47,11 @@ class Problem:
     64
     """
 
-    __slots__ = ("_native", "model", "objective")
+    __slots__ = ("_is_paid_later", "_native", "model", "objective")
 
     _native: NativeProblem
+    # Whether the cost of a step is that of the state it leads to: the last step of an episode only pays.
+    _is_paid_later: bool
     model: Model
     objective: Objective
 
@@ -64,15 +66,13 @@ class Problem:
     ) -> None:
         if not isinstance(model, Model):
             raise TypeError(f"model is {model!r}; it must be a gumdp.Model")
-        # A class such as Entropy can be called, but Entropy() is meant.
-        if callable(objective) and not isinstance(objective, (Objective, type)):
-            objective = Function(objective)
-        if not isinstance(objective, Objective):
+        wanted = objective_of(objective)
+        if wanted is None:
             raise TypeError(
                 f"objective is {objective!r}; it must be a gumdp objective such as Linear or Entropy, or a function"
             )
         gamma = number("discount", discount)
-        built = objective.build(model)
+        built = wanted.build(model)
         if horizon is not None and accuracy is None:
             steps = count("horizon", horizon, 1, MOST_STEPS)
         elif accuracy is not None and horizon is None:
@@ -80,26 +80,27 @@ class Problem:
         else:
             raise ValueError("give either horizon or accuracy")
         self._native = _native.Problem(model._native, built, gamma, steps)
-        self.model, self.objective = model, objective
+        self.model, self.objective, self._is_paid_later = model, wanted, False
 
     @classmethod
-    def _of(cls, native: NativeProblem, table: Table | None = None) -> Problem:
+    def _of(cls, native: NativeProblem, table: Table | None = None, is_paid_later: bool = False) -> Problem:
         problem = cls.__new__(cls)
         problem._native = native
         problem.model = Model._of(native, table)
         problem.objective = Given(native)
+        problem._is_paid_later = is_paid_later
         return problem
 
     def __reduce__(self) -> Any:
         source = self._native.source()
         if source is None:
             return _again, (self.model, self.objective, self.discount, self.horizon)
-        return _read_again, (*source, self.model._observations)
+        return _read_again, (*source, self.model._observations, self._is_paid_later)
 
     @classmethod
     def from_file(cls, path: PathLike) -> Problem:
         """The problem in a file of any format that the command line reads."""
-        return cls._of(_native.Problem.load(path))
+        return cls._of(_native.Problem.load(path_of(path)))
 
     @classmethod
     def from_gymnasium(
@@ -115,8 +116,10 @@ class Problem:
         horizon : int
         rewards : {"split", "expected"}
             With "split", a state that can be reached with different rewards is several states, such as ``"s36[-100]"``, and
-            rewards are paid one step later: the problem has `horizon` + 1 steps, and the law of the cost, the discounted
-            average, is exact. With "expected", chance in a reward itself is averaged away, and no risk measure sees it.
+            rewards are paid one step later: the problem has `horizon` + 1 steps, of which the last only pays, and the law of
+            the cost, the discounted average, is exact. Agents take `horizon` decisions, are then at time `horizon` + 1, and
+            count a reward in their cost as soon as it is earned. With "expected", chance in a reward itself is averaged away,
+            and no risk measure sees it.
         initial : array_like, optional
             As for :meth:`Model.from_gymnasium`.
 
@@ -128,13 +131,13 @@ class Problem:
             "format": "gymnasium",
             "discount": number("discount", discount),
             "horizon": count("horizon", horizon, 1, MOST_STEPS - 1),
-            "rewards": rewards,
+            "rewards": choice("rewards", rewards, ("split", "expected")),
             "text": table.text,
         }
         # TOML writes numbers as Python does and strings as JSON does.
         texts = {name: json.dumps(value) if isinstance(value, str) else repr(value) for name, value in settings.items()}
         lines = [f"{name} = {text}" for name, text in texts.items()]
-        return cls._of(_native.Problem.parse("gymnasium.toml", "\n".join(lines)), table)
+        return cls._of(_native.Problem.parse("gymnasium.toml", "\n".join(lines)), table, rewards == "split")
 
     def to_file(self, path: PathLike) -> list[str]:
         """Writes the problem as .csv, .drn or .toml; returns what the format cannot hold, such as an objective."""
@@ -201,9 +204,9 @@ def _again(model: Model, objective: Objective, discount: float, horizon: int) ->
     return Problem(model, objective, discount=discount, horizon=horizon)
 
 
-def _read_again(file: str, text: str, observations: Observations | None) -> Problem:
+def _read_again(file: str, text: str, observations: Observations | None, is_paid_later: bool) -> Problem:
     """The problem that was pickled, of a task or a file."""
-    problem = Problem._of(_native.Problem.parse(file, text))
+    problem = Problem._of(_native.Problem.parse(file, text), None, is_paid_later)
     problem.model._observations = observations
     return problem
 

@@ -139,4 +139,7 @@ def spec_of(risk: RiskLike) -> str:
         return risk.spec
     if isinstance(risk, str):
         return _native.risk(risk)
-    return Erm(number("risk", risk)).spec
+    try:
+        return Erm(number("risk", risk)).spec
+    except TypeError:
+        raise TypeError(f'risk is {risk!r}; it must be a measure such as Cvar(0.95), a β, or text such as "cvar:0.95"') from None

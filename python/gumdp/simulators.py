@@ -102,6 +102,8 @@ class SimulatedProblem:
         seed : int
             Of the world outside; the planner has its own.
         """
+        if not isinstance(planner, SimulatorPlanner):
+            raise TypeError(f"planner is {planner!r}; it must be a gumdp.SimulatorPlanner")
         costs = np.empty(count("runs", runs, 1, MOST_RUNS))
         for run in range(costs.size):
             rng = np.random.default_rng([count("seed", seed, 0, HIGHEST_SEED), run])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -91,7 +92,7 @@ def test_wrong_names() -> None:
         Model([EYE], states=["x"])
     with pytest.raises(ValueError, match="given twice"):
         Model([EYE], states=["x", "x"])
-    with pytest.raises(TypeError, match="must be names"):
+    with pytest.raises(TypeError, match="it must be a list of names"):
         Model([EYE], states=[0, 1])  # type: ignore[list-item]
     with pytest.raises(FileNotFoundError, match="there is no such file"):
         Model.from_file("nowhere.toml")
@@ -125,32 +126,34 @@ def test_values_of_objectives(corridor: Model) -> None:
 @pytest.mark.parametrize(
     ("objective", "error", "message"),
     [
-        (Linear([1.0]), ValueError, "costs has shape"),
-        (Linear([1.0, math.nan, 0.0]), ValueError, "finite"),
-        (Linear("abc"), TypeError, "real numbers"),
-        (Linear({"x": 1.0}), ValueError, 'unknown state "x"'),
-        (Linear({7: 1.0}), ValueError, "there is no state 7; they are numbered 0 to 2"),
-        (Entropy(over="rooms"), ValueError, "it must be"),
-        (Entropy(over=[0, -1, 0]), ValueError, "one cell number"),
-        (Entropy(over=[0.5, 1, 0]), ValueError, "one cell number"),
-        (Entropy(epsilon=-1.0), ValueError, "epsilon"),
-        (Entropy(epsilon="x"), TypeError, "must be a number"),  # type: ignore[arg-type]
-        (Imitation([1.0]), ValueError, "target"),
-        (Imitation(np.zeros((3, 2)), "cosine"), ValueError, "cosine"),
-        (MultiObjective([]), ValueError, "."),
-        (MultiObjective([[1, 2, 3]], "median"), ValueError, "median"),
-        (MultiObjective([[1, 2, 3]], "sum", weights=[1, 2]), ValueError, "."),
-        (MultiObjective([[1, 2, 3]], weights=[2]), ValueError, "weights are for combine=.*, not 'maximum'; multiply"),
-        (MultiObjective([[1, 2, 3]], "sum", powers=[2]), ValueError, "powers are for combine=\"power\", not 'sum'"),
-        (Expression("a +", a=[0, 0, 1]), ValueError, "."),
-        (Expression("a + b", a=[0, 0, 1]), ValueError, "b"),
-        (Expression("ln(a)", a=[0, 0, 1]), ValueError, "-inf"),
-        (math.nan * Linear([1, 2, 3]), ValueError, "finite"),
+        (lambda: Linear([1.0]), ValueError, "costs has shape"),
+        (lambda: Linear([1.0, math.nan, 0.0]), ValueError, "finite"),
+        (lambda: Linear("abc"), TypeError, "costs is 'abc'; it must be costs by state"),
+        (lambda: Linear({"x": 1.0}), ValueError, 'unknown state "x"'),
+        (lambda: Linear({7: 1.0}), ValueError, "there is no state 7; they are numbered 0 to 2"),
+        (lambda: Entropy(over="rooms"), ValueError, "it must be"),
+        (lambda: Entropy(over=[0, -1, 0]), ValueError, "over has the cell -1"),
+        (lambda: Entropy(over=[0.5, 1, 0]), TypeError, "one cell number"),
+        (lambda: Entropy(epsilon=-1.0), ValueError, "epsilon"),
+        (lambda: Entropy(epsilon="x"), TypeError, "must be a number"),  # type: ignore[arg-type]
+        (lambda: Imitation([1.0]), ValueError, "target"),
+        (lambda: Imitation(np.zeros((3, 2)), "cosine"), ValueError, "cosine"),
+        (lambda: MultiObjective([]), ValueError, "costs is empty"),
+        (lambda: MultiObjective([[1, 2, 3]], "median"), ValueError, "median"),
+        (lambda: MultiObjective([[1, 2, 3]], "sum", weights=[1, 2]), ValueError, "."),
+        (lambda: MultiObjective([[1, 2, 3]], weights=[2]), ValueError, "weights are for combine=.*, not 'maximum'; multiply"),
+        (lambda: MultiObjective([[1, 2, 3]], "sum", powers=[2]), ValueError, "powers are for combine=\"power\", not 'sum'"),
+        (lambda: Expression("a +", a=[0, 0, 1]), ValueError, "."),
+        (lambda: Expression("a + b", a=[0, 0, 1]), ValueError, "b"),
+        (lambda: Expression("ln(a)", a=[0, 0, 1]), ValueError, "-inf"),
+        (lambda: math.nan * Linear([1, 2, 3]), ValueError, "finite"),
     ],
 )
-def test_wrong_objectives(corridor: Model, objective: Any, error: type[Exception], message: str) -> None:
+def test_wrong_objectives(
+    corridor: Model, objective: Callable[[], Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
-        Problem(corridor, objective, discount=0.9, horizon=3)
+        Problem(corridor, objective(), discount=0.9, horizon=3)
 
 
 def test_the_hint_for_coarse_numbers_helps() -> None:

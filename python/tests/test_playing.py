@@ -302,7 +302,7 @@ def test_wrong_steps(rooms: Problem) -> None:
         ({"time_limit": -1.0}, ValueError, "time_limit is -1"),
         ({"time_limit": float("nan")}, ValueError, "time_limit is NaN"),
         ({"seed": -1}, ValueError, "seed is -1"),
-        ({"preset": "fast"}, ValueError, "preset is \"fast\""),
+        ({"preset": "fast"}, ValueError, "preset is 'fast'"),
     ],
 )
 def test_wrong_planners(rooms: Problem, settings: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -325,7 +325,7 @@ def test_wrong_planners(rooms: Problem, settings: dict[str, Any], error: type[Ex
         (("uniform",), {"runs": "10"}, TypeError, "runs is '10'"),
         (("uniform",), {"threads": 0}, ValueError, "threads is 0"),
         (("uniform", "risky"), {}, ValueError, "is no risk measure"),
-        (("uniform", []), {}, TypeError, "must be a number"),
+        (("uniform", []), {}, TypeError, "risk is \\[\\]; it must be a measure"),
         ((None,), {}, TypeError, "policy is None; it must be a name"),
         ((Planner,), {}, TypeError, "it must be a name, a planner"),
         ((np.array([0, 1, 2]),), {}, ValueError, r"policy has shape \(3,\) and type int64.*a list has one action"),

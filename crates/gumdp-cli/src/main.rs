@@ -20,6 +20,7 @@ mod paper_report;
 mod player;
 #[cfg(feature = "png")]
 mod png;
+mod precision;
 mod progress;
 mod results;
 mod saved_policy;

@@ -13,22 +13,31 @@ use crate::background::interruptible;
 use crate::errors::wrong;
 use crate::function::{Functions, watched};
 use crate::model::Named;
-use crate::policy::{Player, Policy};
+use crate::policy::{Making, Player, Policy};
 use crate::problem::Problem;
+use crate::turns::{Turn, Turns};
 use crate::walk::advance;
 
 /// A decision that may take longer than this is made in a thread of its own, so that Ctrl-C is heard.
 const INLINE: Duration = Duration::from_millis(5);
 
-/// One that plays, where it is in its episode, and what it draws from.
-#[pyclass(module = "gumdp._native")]
+/// One that plays.
+#[pyclass(frozen, module = "gumdp._native")]
 pub struct Agent {
     task: Arc<Task>,
     functions: Functions,
-    /// As it was made; what is left of an interrupted planner is replaced by it.
-    fresh: Player,
-    player: Player,
+    /// As it is made; what is left of an interrupted planner is replaced by it.
+    making: Arc<Making>,
     seed: u64,
+    /// Number of decisions in an episode: the horizon, or one less if costs are those of steps before.
+    decisions: usize,
+    playing: Turns<Playing>,
+}
+
+/// Where a player is in its episode, and what it draws from.
+struct Playing {
+    /// `None` before it is first asked.
+    player: Option<Player>,
     /// The number of the episode, from 0: that of the run of an experiment with the same random numbers.
     episode: u64,
     rng: Rng,
@@ -113,74 +122,91 @@ pub fn stop_name(reason: StopReason) -> &'static str {
 
 #[pymethods]
 impl Agent {
+    /// With `late` the cost of a step belongs to the state that it leads to, and is paid there: the last step of an episode only pays.
     #[new]
-    fn new(py: Python<'_>, problem: &Problem, policy: &Policy, seed: u64, episode: u64) -> Self {
+    fn new(py: Python<'_>, problem: &Problem, policy: &Policy, seed: u64, episode: u64, late: bool) -> Self {
+        let rng = rng::stream(seed, episode, Purpose::Policy);
+        let playing = Playing { player: None, episode, rng, at: None, last: Duration::MAX };
         Self {
             task: Arc::clone(&problem.task),
             functions: problem.functions.and(py, &policy.functions),
-            fresh: policy.player.clone(),
-            player: policy.player.clone(),
+            making: Arc::clone(&policy.making),
             seed,
-            episode,
-            rng: rng::stream(seed, episode, Purpose::Policy),
-            at: None,
-            last: Duration::MAX,
+            decisions: problem.task.problem.horizon() - usize::from(late),
+            playing: Turns::new("planner", playing),
         }
     }
 
     /// Makes the decision in this state, which is where the episode is.
-    fn act(&mut self, py: Python<'_>, state: Named) -> PyResult<Decision> {
-        let state = state.state(self.task.problem.mdp())?;
+    fn act(&self, py: Python<'_>, state: Named) -> PyResult<Decision> {
         let problem = &self.task.problem;
-        let at = self.at.get_or_insert_with(|| problem.start(state));
-        if at.time >= problem.horizon() {
-            return Err(wrong(format!("the episode is over after {} steps; reset() begins another", at.time)));
-        }
+        let state = state.state(problem.mdp())?;
+        let playing = &mut *self.take(py)?;
+        let is_first = playing.at.is_none();
+        let at = playing.at.get_or_insert_with(|| problem.start(state));
+        self.check(at)?;
         if at.state != state {
             let (is, given) = (problem.mdp().state_name(at.state), problem.mdp().state_name(state));
             return Err(wrong(format!(
                 "the episode is in state \"{is}\", not in \"{given}\"; tell observe() what happened, or reset()"
             )));
         }
-        // What a failed search has learnt is of no use.
-        let (action, planned) = self.decide(py).inspect_err(|_| self.player = self.fresh.clone())?;
-        if planned.as_ref().is_some_and(|planned| planned.stopped == StopReason::NotFinite) {
-            return Err(wrong(
-                "the objective is infinite or not a number at the end of a simulated episode; check its formula",
-            ));
+        let decided = self.decide(py, playing);
+        if decided.is_err() {
+            // What a failed search has learnt is of no use, and an episode begins with its first decision.
+            playing.player = None;
+            playing.at.take_if(|_| is_first);
         }
-        Ok(Decision { action, planned, took: self.last, task: Arc::clone(&self.task) })
+        let (action, planned) = decided?;
+        Ok(Decision { action, planned, took: playing.last, task: Arc::clone(&self.task) })
     }
 
     /// The action was taken and led to this state.
-    fn observe(&mut self, action: Named, next: Named) -> PyResult<()> {
-        let at =
-            self.at.as_mut().ok_or_else(|| wrong("nothing was decided yet; act() says where the episode begins"))?;
+    fn observe(&self, py: Python<'_>, action: Named, next: Named) -> PyResult<()> {
+        let mut playing = self.take(py)?;
+        let nothing = || wrong("nothing was decided yet; act() says where the episode begins");
+        let at = playing.at.as_mut().ok_or_else(nothing)?;
+        self.check(at)?;
         advance(&self.task, at, &action, &next)
     }
 
     /// The next episode; nothing happens before the first decision of one.
-    fn reset(&mut self) {
-        if self.at.take().is_some() {
-            self.episode += 1;
-            self.rng = rng::stream(self.seed, self.episode, Purpose::Policy);
-            gumdp::Policy::begin_episode(&mut self.player);
+    fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        let mut playing = self.take(py)?;
+        if playing.at.take().is_some() {
+            playing.episode += 1;
+            playing.rng = rng::stream(self.seed, playing.episode, Purpose::Policy);
+            if let Some(player) = &mut playing.player {
+                gumdp::Policy::begin_episode(player);
+            }
         }
+        Ok(())
     }
 
-    /// Number of decisions that were followed by a step.
-    fn time(&self) -> usize {
-        self.at.as_ref().map_or(0, |at| at.time)
+    /// Number of decisions that were followed by a step; the horizon if the episode is over.
+    fn time(&self, py: Python<'_>) -> PyResult<usize> {
+        let playing = self.take(py)?;
+        let horizon = self.task.problem.horizon();
+        Ok(playing.at.as_ref().map_or(0, |at| if at.time < self.decisions { at.time } else { horizon }))
     }
 
     /// The cost of what has happened.
     fn cost(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        watched(self.functions.again(py), || Ok(self.at.as_ref().map(|at| self.task.problem.cost(at))))
+        let playing = self.take(py)?;
+        let Some(at) = &playing.at else { return Ok(None) };
+        let problem = &self.task.problem;
+        let mut paid = at.clone();
+        if at.time <= self.decisions && self.decisions < problem.horizon() {
+            // Whatever is done next, it pays for the step before.
+            problem.mdp().pairs(at.state).take(1).for_each(|pair| problem.advance(&mut paid, pair.into(), at.state));
+        }
+        watched(self.functions.again(py), || Ok(Some(problem.cost(&paid))))
     }
 
     /// The seed, the number of the episode, and whether it has begun.
-    fn progress(&self) -> (u64, u64, bool) {
-        (self.seed, self.episode, self.at.is_some())
+    fn progress(&self, py: Python<'_>) -> PyResult<(u64, u64, bool)> {
+        let playing = self.take(py)?;
+        Ok((self.seed, playing.episode, playing.at.is_some()))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -192,12 +218,28 @@ impl Agent {
 type Decided = (gumdp::Action, Option<gumdp::Decision>);
 
 impl Agent {
-    fn decide(&mut self, py: Python<'_>) -> PyResult<Decided> {
+    /// Waits for its turn. A function that is asked in pilot episodes of others with the same player would wait for itself too.
+    fn take(&self, py: Python<'_>) -> PyResult<Turn<'_, Playing>> {
+        self.making.check()?;
+        self.playing.take(py)
+    }
+
+    /// Refuses an episode that is over.
+    fn check(&self, at: &OccupancyState) -> PyResult<()> {
+        if at.time < self.decisions {
+            return Ok(());
+        }
+        Err(wrong(format!("the episode is over after {} steps; reset() begins another", self.decisions)))
+    }
+
+    fn decide(&self, py: Python<'_>, playing: &mut Playing) -> PyResult<Decided> {
+        let fresh = &self.making.made(py, &self.functions)?.player;
         let started = Instant::now();
-        let Self { player, fresh, at: Some(at), rng, .. } = self else {
+        let Playing { player, at: Some(at), rng, .. } = playing else {
             return Err(wrong("the episode has not begun"));
         };
-        let decided = if self.last < INLINE {
+        let player = player.get_or_insert_with(|| fresh.clone());
+        let (action, planned) = if playing.last < INLINE {
             watched(self.functions.again(py), || Ok(py.detach(|| player.decide(at, rng))))?
         } else {
             let mut moved = std::mem::replace(player, fresh.clone());
@@ -209,7 +251,12 @@ impl Agent {
             (*player, *rng) = (moved, own);
             decided
         };
-        self.last = started.elapsed();
-        Ok(decided)
+        playing.last = started.elapsed();
+        if planned.as_ref().is_some_and(|planned| planned.stopped == StopReason::NotFinite) {
+            return Err(wrong(
+                "the objective is infinite or not a number at the end of a simulated episode; check its formula",
+            ));
+        }
+        Ok((action, planned))
     }
 }

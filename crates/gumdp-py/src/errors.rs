@@ -23,12 +23,10 @@ pub fn wrong(error: impl Display) -> PyErr {
 
 /// No exact answer.
 pub fn unsolved(error: &OracleError) -> PyErr {
-    match error {
-        OracleError::TooLarge { .. } | OracleError::Memory { .. } | OracleError::PolicyTable { .. } => {
-            TooLarge::new_err(error.to_string())
-        }
-        other => wrong(other),
+    if error.is_limit() || matches!(error, OracleError::PolicyTable { .. }) {
+        return TooLarge::new_err(error.to_string());
     }
+    wrong(error)
 }
 
 /// Why a file was not read: an `OSError` with its number if it cannot be opened, else a mistake in it.

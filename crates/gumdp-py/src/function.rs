@@ -16,6 +16,7 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use crate::errors::wrong;
 use crate::model::Named;
+use crate::turns;
 
 /// The number of a function.
 type Number = u64;
@@ -63,11 +64,13 @@ pub struct Call {
     functions: Functions,
     pub stop: Stop,
     raised: Mutex<Option<PyErr>>,
+    /// Objects that whoever waits has in use.
+    held: Vec<u64>,
 }
 
 impl Call {
     pub fn new(functions: Functions) -> Arc<Self> {
-        Arc::new(Self { functions, stop: Stop::default(), raised: Mutex::default() })
+        Arc::new(Self { functions, stop: Stop::default(), raised: Mutex::default(), held: turns::held() })
     }
 
     /// Whether Python may be asked.
@@ -98,8 +101,9 @@ pub fn working_for<T>(call: &Weak<Call>, stop: &Stop, work: impl FnOnce() -> T) 
             CURRENT.set(std::mem::take(&mut self.0));
         }
     }
+    let held = call.upgrade().map(|call| call.held.clone()).unwrap_or_default();
     let _outer = Outer(CURRENT.replace(call.clone()));
-    stop.scope(work)
+    turns::holding(held, || stop.scope(work))
 }
 
 /// Does something that may ask functions. If one of them raises, its exception is what comes of it.

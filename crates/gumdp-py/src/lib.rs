@@ -15,6 +15,7 @@ mod play;
 mod policy;
 mod problem;
 mod simulator;
+mod turns;
 mod walk;
 
 use pyo3::prelude::*;

@@ -105,10 +105,12 @@ impl Objective {
 
     /// Any expression of named inputs.
     #[staticmethod]
-    fn formula(expression: &str, inputs: Vec<(String, PyRef<'_, Self>)>) -> PyResult<Self> {
+    fn formula(py: Python<'_>, expression: &str, inputs: Vec<(String, PyRef<'_, Self>)>) -> PyResult<Self> {
+        let functions = inputs.iter().fold(Functions::default(), |all, (_, own)| all.and(py, &own.functions));
         let inputs: Vec<(&str, gumdp::Objective)> =
             inputs.iter().map(|(name, objective)| (name.as_str(), objective.inner.clone())).collect();
-        gumdp::Objective::formula(expression, &inputs).map(Into::into).map_err(wrong)
+        let inner = gumdp::Objective::formula(expression, &inputs).map_err(wrong)?;
+        Ok(Self { inner, functions })
     }
 
     /// A Python function of an array (S, A).

@@ -89,7 +89,7 @@ pub fn evaluate<'py>(
     seed: u64,
     threads: Option<usize>,
 ) -> PyResult<Played<'py>> {
-    let (task, player) = (Arc::clone(&problem.task), policy.player.clone());
+    let (task, player) = (Arc::clone(&problem.task), policy.player(py)?);
     let functions = problem.functions.and(py, &policy.functions);
     let played = in_pool(py, functions, threads, move |stop| {
         let play =
@@ -208,7 +208,7 @@ pub fn distribution<'py>(
     max_states: Option<u64>,
     threads: Option<usize>,
 ) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
-    let (task, player) = (Arc::clone(&problem.task), policy.player.clone());
+    let (task, player) = (Arc::clone(&problem.task), policy.player(py)?);
     let work = move |_: &_| player.law(&task.problem, &limits(max_states));
     let law = in_pool(py, problem.functions.and(py, &policy.functions), threads, work)?;
     let refusal =

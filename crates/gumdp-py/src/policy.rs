@@ -1,7 +1,7 @@
 //! Who plays. The same policies, settings and random streams as those of the command line.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use gumdp::oracle::{self, Law, Limits, OptimalPolicy, OracleError, distribution};
@@ -21,6 +21,7 @@ use crate::function::{Chooser, Functions, watched};
 use crate::model::Named;
 use crate::play::{Solution, risk};
 use crate::problem::Problem;
+use crate::turns::Turns;
 
 /// One that plays.
 #[derive(Clone)]
@@ -158,26 +159,105 @@ impl Plan {
 /// A policy for a problem.
 #[pyclass(frozen, module = "gumdp._native")]
 pub struct Policy {
-    pub player: Player,
+    pub making: Arc<Making>,
     /// What it is for.
     task: Arc<Task>,
     /// Python functions that it asks.
     pub functions: Functions,
-    /// What it is, for people.
-    #[pyo3(get)]
-    pub what: String,
-    /// The outer variable of the risk measure, if a planner has one.
-    #[pyo3(get)]
-    pub outer: Option<String>,
 }
 
-/// A player, what it is, and the outer variable of its risk measure.
-type Made = (Player, String, Option<String>);
+/// A player.
+pub struct Made {
+    pub player: Player,
+    /// What it is, for people.
+    what: String,
+    /// The outer variable of the risk measure, if a planner has one.
+    outer: Option<String>,
+}
+
+/// How a player comes to be.
+pub enum Making {
+    Ready(Made),
+    /// When it is first needed: exact optima and pilot episodes take long.
+    Later {
+        made: OnceLock<Made>,
+        turns: Turns<()>,
+        planned: Box<Planned>,
+    },
+}
+
+impl Making {
+    /// Refuses a function that is asked in the making.
+    pub fn check(&self) -> PyResult<()> {
+        match self {
+            Self::Ready(_) => Ok(()),
+            Self::Later { turns, .. } => turns.check(),
+        }
+    }
+
+    /// The player, which may have to be made.
+    pub fn made(&self, py: Python<'_>, functions: &Functions) -> PyResult<&Made> {
+        let (made, turns, planned) = match self {
+            Self::Ready(made) => return Ok(made),
+            Self::Later { made, turns, planned } => (made, turns, planned),
+        };
+        if let Some(made) = made.get() {
+            return Ok(made);
+        }
+        let _turn = turns.take(py)?;
+        match made.get() {
+            Some(made) => Ok(made),
+            None => planned.make_in_pool(py, functions).map(|new| made.get_or_init(|| new)),
+        }
+    }
+}
+
+/// A planner to be made; with `auto` the exact optimum instead, if that is soon found.
+#[derive(Clone)]
+pub struct Planned {
+    task: Arc<Task>,
+    plan: Plan,
+    measure: Risk,
+    auto: bool,
+    threads: Option<usize>,
+    /// What it is, for people.
+    what: String,
+}
+
+impl Planned {
+    fn make(&self, what: &str) -> Result<Made, PlannerError> {
+        let (player, outer) = self.plan.player(&self.task, self.measure)?;
+        let what = outer.as_ref().map_or(what.to_owned(), |outer| format!("{what}, {outer}"));
+        Ok(Made { player, what, outer })
+    }
+
+    fn make_in_pool(&self, py: Python<'_>, functions: &Functions) -> PyResult<Made> {
+        let own = self.clone();
+        let work = move |_: &_| match own.auto.then(|| oracle::minimise(&own.task.problem, own.measure, &Limits::QUICK))
+        {
+            Some(Ok(solution)) => {
+                Ok(Made { player: Player::Exact(solution.policy()), what: "solved exactly".to_owned(), outer: None })
+            }
+            Some(Err(because)) => own.make(&format!("{}, planning", because.in_short())),
+            None => own.make(&own.what),
+        };
+        in_pool(py, functions.again(py), self.threads, work)?.map_err(wrong)
+    }
+}
 
 impl Policy {
     fn of(problem: &Problem, player: Player, what: impl Into<String>) -> Self {
-        let functions = Functions::default();
-        Self { player, task: Arc::clone(&problem.task), functions, what: what.into(), outer: None }
+        let made = Made { player, what: what.into(), outer: None };
+        Self::made_by(problem, Making::Ready(made))
+    }
+
+    fn made_by(problem: &Problem, making: Making) -> Self {
+        Self { making: Arc::new(making), task: Arc::clone(&problem.task), functions: Functions::default() }
+    }
+
+    /// Who plays, which may have to be found out first.
+    pub fn player(&self, py: Python<'_>) -> PyResult<Player> {
+        Ok(self.making.made(py, &self.functions)?.player.clone())
     }
 }
 
@@ -254,29 +334,30 @@ impl Policy {
         auto: bool,
     ) -> PyResult<Self> {
         let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
-        let plan = Plan::new(preset, simulations, time_limit, seed)?;
-        let named = format!("planner, preset {preset}");
-        let planned = move |what: String| {
-            let (player, outer) = plan.player(&task, measure)?;
-            let what = outer.as_ref().map_or(what.clone(), |outer| format!("{what}, {outer}"));
-            Ok::<Made, PlannerError>((player, what, outer))
-        };
-        let functions = problem.functions.again(py);
-        // Only the exact optimum and the outer variable of a measure take long.
-        let made = if !auto && measure.as_erm().is_some() {
-            watched(functions.again(py), || Ok(planned(named)))?
+        let (plan, functions) = (Plan::new(preset, simulations, time_limit, seed)?, problem.functions.again(py));
+        let is_quick = !auto && measure.as_erm().is_some();
+        let planned = Planned { task, plan, measure, auto, threads, what: format!("planner, preset {preset}") };
+        // What cannot be planned is refused at once; the measure makes no difference to that.
+        let quick = Planned { measure: if is_quick { measure } else { Risk::MEAN }, ..planned.clone() };
+        let made = watched(functions.again(py), || quick.make(&quick.what).map_err(wrong))?;
+        let making = if is_quick {
+            Making::Ready(made)
         } else {
-            let task = Arc::clone(&problem.task);
-            in_pool(py, functions.again(py), threads, move |_| {
-                match auto.then(|| oracle::minimise(&task.problem, measure, &Limits::QUICK)) {
-                    Some(Ok(solution)) => Ok((Player::Exact(solution.policy()), "solved exactly".to_owned(), None)),
-                    Some(Err(because)) => planned(format!("{}, planning", because.in_short())),
-                    None => planned(named),
-                }
-            })?
+            Making::Later { made: OnceLock::new(), turns: Turns::new("planner", ()), planned: Box::new(planned) }
         };
-        let (player, what, outer) = made.map_err(wrong)?;
-        Ok(Self { functions, outer, ..Self::of(problem, player, what) })
+        Ok(Self { functions, ..Self::made_by(problem, making) })
+    }
+
+    /// What it is, for people.
+    #[getter]
+    fn what(&self, py: Python<'_>) -> PyResult<&str> {
+        Ok(&self.making.made(py, &self.functions)?.what)
+    }
+
+    /// The outer variable of the risk measure, if a planner has one.
+    #[getter]
+    fn outer(&self, py: Python<'_>) -> PyResult<Option<&str>> {
+        Ok(self.making.made(py, &self.functions)?.outer.as_deref())
     }
 
     /// Refuses another problem than its own.

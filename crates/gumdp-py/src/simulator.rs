@@ -17,6 +17,7 @@ use crate::agent::stop_name;
 use crate::errors::wrong;
 use crate::function::shown;
 use crate::policy::limit;
+use crate::turns::Turns;
 
 /// A simulator of Python. Its states are numbered as they are met.
 struct Foreign {
@@ -168,11 +169,16 @@ impl Simulator for Foreign {
 }
 
 /// Plans in a simulator, decision by decision.
-#[pyclass(module = "gumdp._native")]
+#[pyclass(frozen, module = "gumdp._native")]
 pub struct SimulatorAgent {
     problem: Arc<SimulatedProblem<Foreign>>,
-    planner: BlackBoxPlanner<Foreign>,
     seed: u64,
+    playing: Turns<Playing>,
+}
+
+/// Where it is in its episode.
+struct Playing {
+    planner: BlackBoxPlanner<Foreign>,
     episode: u64,
     rng: Rng,
     /// `None` before the first decision.
@@ -214,24 +220,28 @@ impl SimulatorAgent {
             wrong(format!("the risk is {risk}; in a simulator only entropic risk measures can be planned with"))
         })?;
         let planner = BlackBoxPlanner::new(&problem, erm, settings).map_err(wrong)?;
-        Ok(Self { problem, planner, seed, episode: 0, rng: rng::stream(seed, 0, Purpose::Policy), at: None })
+        let playing = Playing { planner, episode: 0, rng: rng::stream(seed, 0, Purpose::Policy), at: None };
+        Ok(Self { problem, seed, playing: Turns::new("planner", playing) })
     }
 
     /// Begins an episode whose random numbers in Python come from this generator.
-    fn begin(&mut self, py: Python<'_>, rng: Py<PyAny>, episode: u64) {
+    fn begin(&self, py: Python<'_>, rng: Py<PyAny>, episode: u64) -> PyResult<()> {
+        let mut playing = self.playing.take(py)?;
         self.problem.simulator().restart(py, rng);
-        self.planner.begin_episode();
-        self.episode = episode;
-        self.rng = rng::stream(self.seed, episode, Purpose::Policy);
-        self.at = None;
+        playing.planner.begin_episode();
+        playing.episode = episode;
+        playing.rng = rng::stream(self.seed, episode, Purpose::Policy);
+        playing.at = None;
+        Ok(())
     }
 
     /// Makes the decision in this state, which is where the episode is.
-    fn act<'py>(&mut self, state: Bound<'py, PyAny>) -> PyResult<Decided<'py>> {
+    fn act<'py>(&self, state: Bound<'py, PyAny>) -> PyResult<Decided<'py>> {
         let py = state.py();
+        let playing = &mut *self.playing.take(py)?;
         let simulator = self.problem.simulator();
         let number = simulator.number(&state)?;
-        let at = self.at.get_or_insert_with(|| self.problem.start(number));
+        let at = playing.at.get_or_insert_with(|| self.problem.start(number));
         if self.problem.is_over(at) {
             return Err(wrong("the episode is over; reset() begins another"));
         }
@@ -240,7 +250,7 @@ impl SimulatorAgent {
             let message = "tell observe() what happened, or reset()";
             return Err(wrong(format!("the episode is in state {is}, not in {}; {message}", shown(&state))));
         }
-        let decision = self.planner.decide(at, &mut self.rng)?;
+        let decision = playing.planner.decide(at, &mut playing.rng)?;
         if decision.stopped == StopReason::NotFinite {
             return Err(wrong("the objective is infinite or not a number at the end of a simulated episode"));
         }
@@ -259,9 +269,10 @@ impl SimulatorAgent {
     }
 
     /// A step had these features and led to this state, or ended the episode.
-    fn observe(&mut self, next: Bound<'_, PyAny>, features: Bound<'_, PyAny>, done: bool) -> PyResult<()> {
-        let at =
-            self.at.as_mut().ok_or_else(|| wrong("nothing was decided yet; act() says where the episode begins"))?;
+    fn observe(&self, next: Bound<'_, PyAny>, features: Bound<'_, PyAny>, done: bool) -> PyResult<()> {
+        let mut playing = self.playing.take(next.py())?;
+        let nothing = || wrong("nothing was decided yet; act() says where the episode begins");
+        let at = playing.at.as_mut().ok_or_else(nothing)?;
         if self.problem.is_over(at) {
             return Err(wrong("the episode is over; reset() begins another"));
         }
@@ -273,18 +284,19 @@ impl SimulatorAgent {
     }
 
     /// Number of steps of this episode; the horizon if it is over.
-    fn time(&self) -> usize {
-        self.at.as_ref().map_or(0, |at| at.time)
+    fn time(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.playing.take(py)?.at.as_ref().map_or(0, |at| at.time))
     }
 
     /// The seed, the number of the episode, and whether it has begun.
-    fn progress(&self) -> (u64, u64, bool) {
-        (self.seed, self.episode, self.at.is_some())
+    fn progress(&self, py: Python<'_>) -> PyResult<(u64, u64, bool)> {
+        let playing = self.playing.take(py)?;
+        Ok((self.seed, playing.episode, playing.at.is_some()))
     }
 
     /// The cost of what has happened.
-    fn cost(&self) -> PyResult<Option<f64>> {
-        self.at.as_ref().map(|at| self.problem.simulator().cost(&at.features)).transpose()
+    fn cost(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        self.playing.take(py)?.at.as_ref().map(|at| self.problem.simulator().cost(&at.features)).transpose()
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -11,13 +11,14 @@ use crate::errors::wrong;
 use crate::function::{Functions, watched};
 use crate::model::Named;
 use crate::problem::Problem;
+use crate::turns::Turns;
 
 /// A state of the occupancy MDP that moves on.
-#[pyclass(module = "gumdp._native")]
+#[pyclass(frozen, module = "gumdp._native")]
 pub struct Walk {
     task: Arc<Task>,
     functions: Functions,
-    at: OccupancyState,
+    at: Turns<OccupancyState>,
 }
 
 #[pymethods]
@@ -26,37 +27,39 @@ impl Walk {
     fn new(py: Python<'_>, problem: &Problem, state: Named) -> PyResult<Self> {
         let task = Arc::clone(&problem.task);
         let at = task.problem.start(state.state(task.problem.mdp())?);
-        Ok(Self { task, functions: problem.functions.again(py), at })
+        Ok(Self { task, functions: problem.functions.again(py), at: Turns::new("environment", at) })
     }
 
     /// Puts it where another one was.
-    fn resume(&mut self, time: usize, state: Named, features: Vec<f64>) -> PyResult<()> {
-        let problem = &self.task.problem;
-        if time > problem.horizon() || features.len() != self.at.features.len() {
+    fn resume(&self, py: Python<'_>, time: usize, state: Named, features: Vec<f64>) -> PyResult<()> {
+        let (problem, mut at) = (&self.task.problem, self.at.take(py)?);
+        if time > problem.horizon() || features.len() != at.features.len() {
             return Err(wrong("the place is one of another problem"));
         }
-        self.at = OccupancyState { time, state: state.state(problem.mdp())?, features };
+        *at = OccupancyState { time, state: state.state(problem.mdp())?, features };
         Ok(())
     }
 
     /// The action was taken and led to this state.
-    fn advance(&mut self, action: Named, next: Named) -> PyResult<()> {
-        advance(&self.task, &mut self.at, &action, &next)
+    fn advance(&self, py: Python<'_>, action: Named, next: Named) -> PyResult<()> {
+        advance(&self.task, &mut *self.at.take(py)?, &action, &next)
     }
 
     /// Time and state.
-    fn place(&self) -> (usize, usize) {
-        (self.at.time, self.at.state.index())
+    fn place(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
+        let at = self.at.take(py)?;
+        Ok((at.time, at.state.index()))
     }
 
     /// Features of the occupancy so far.
-    fn features<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.at.features.clone().into_pyarray(py)
+    fn features<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(self.at.take(py)?.features.clone().into_pyarray(py))
     }
 
     /// f of the occupancy so far: the cost of the episode once it is over.
     fn cost(&self, py: Python<'_>) -> PyResult<f64> {
-        watched(self.functions.again(py), || Ok(self.task.problem.cost(&self.at)))
+        let at = self.at.take(py)?;
+        watched(self.functions.again(py), || Ok(self.task.problem.cost(&at)))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -3,7 +3,9 @@
 mod common;
 
 use common::task;
-use gumdp::oracle::{Limits, OracleError, Strategy, backward_induction, distribution, expected_occupancy, solve};
+use gumdp::oracle::{
+    Limits, OracleError, Strategy, backward_induction, distribution, expected_occupancy, minimise, solve,
+};
 use gumdp::{Erm, ExplicitPolicy, Markov, Mdp, Objective, OccupancyState, Partition, Problem, Uniform};
 
 #[test]
@@ -23,6 +25,23 @@ fn too_large_problems_are_refused_early() {
     let error =
         distribution(&problem, &Uniform::new(&problem), &Limits { max_states: 100, ..Limits::default() }).unwrap_err();
     assert!(matches!(error, OracleError::TooLarge { limit: 100, .. }));
+}
+
+/// The search for the β of an `EVaR` is not begun where it would take too long, and where it cannot be finished nothing is
+/// certified but the mean.
+#[test]
+fn long_searches_are_refused_or_end() {
+    let problem = task("mdp");
+    let evar = "evar:0.5".parse().unwrap();
+    let within = |search_transitions| minimise(&problem, evar, &Limits { search_transitions, ..Limits::default() });
+    let refused = within(100).unwrap_err();
+    assert!(refused.is_limit() && matches!(refused, OracleError::LongSearch { limit: 100 }), "{refused:?}");
+    let exact = within(u64::MAX).unwrap();
+    assert!(exact.high - exact.low <= 1e-6);
+    // Enough for a first look.
+    let one = (problem.mdp().transition_count() * problem.horizon()) as u64;
+    let ended = within(50 * one).unwrap();
+    assert!(ended.high >= exact.low && ended.low <= exact.low && ended.solves < exact.solves, "{ended:?}");
 }
 
 /// One step to one of 20 000 states, each with a cell of its own: 3.2 GB of features at time 1.

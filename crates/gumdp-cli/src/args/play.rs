@@ -20,7 +20,8 @@ pub struct RunArgs {
     /// Who plays.
     #[command(flatten)]
     pub policy: PolicyArgs,
-    /// Play more until the 95 % interval of the ERM is at most this far to either side; says how many runs that needs.
+    /// Play more until the 95 % interval of the risk is at most this far to either side and costs that matter would have been
+    /// met; says how many runs that needs.
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = precision)]
     pub precision: Option<f64>,
     /// Never play more runs per β than this for --precision.

@@ -13,6 +13,7 @@ use crate::cells::Cell;
 use crate::exact::Solver;
 use crate::number::{Naming, counted, known, short};
 use crate::player::Who;
+use crate::precision::tail_note;
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row};
 use crate::side_by_side;
@@ -108,6 +109,12 @@ fn print_table(experiment: &Experiment, naming: Naming, refused: Option<&str>, o
         ]);
     }
     table.print(out)?;
+    let mut notes: Vec<String> =
+        experiment.by_risk().iter().filter_map(|of| tail_note(of.cell.risk, of.cell.runs)).collect();
+    notes.dedup();
+    for note in notes {
+        writeln!(out, "{note}")?;
+    }
     for Finished { cell, .. } in experiment.by_risk() {
         if let Some(outer) = &cell.outer {
             writeln!(out, "{}, {}: {outer} (fixed at the first decision)", cell.risk, cell.preset)?;

@@ -7,7 +7,6 @@ use gumdp::oracle::{Limits, OracleError};
 use gumdp::{Problem, Risk, Task, experiment};
 use serde::{Serialize, Serializer};
 
-use super::run::more_runs;
 use super::{entropic, heading, limits, load, print_json, with_threads};
 use crate::args::{EvaluateArgs, PolicyName};
 use crate::brought::{Brought, BroughtPolicy};
@@ -17,6 +16,7 @@ use crate::failure::BadInput;
 use crate::interrupt::{self, Interrupted};
 use crate::measures::{self, Measure};
 use crate::number::{Naming, known, short};
+use crate::precision::{least_runs, more_runs, tail_note};
 use crate::progress::Progress;
 use crate::results::distinct;
 use crate::store::Store;
@@ -198,7 +198,8 @@ fn sampled(
         let evaluation = of_samples(&costs, risks, seed, because);
         let Some(precision) = args.precision else { return Ok(evaluation) };
         let half_width = evaluation.risks.iter().map(RiskRow::half_width).fold(0.0, f64::max);
-        let needed = more_runs(runs, half_width, precision, args.max_runs);
+        let least = risks.iter().map(|&risk| least_runs(&task.problem, risk, costs.iter().copied(), precision));
+        let needed = more_runs(runs, half_width, precision, least.max().unwrap_or(0), args.max_runs);
         let Some(needed) = needed else {
             if half_width > precision && !quiet {
                 crate::talk::say!(
@@ -346,6 +347,10 @@ fn print(task: &Task, evaluation: &Evaluation, out: &mut impl Write) -> Result<(
             table.row(row);
         }
         table.print(out)?;
+    }
+    let notes = evaluation.risks.iter().filter_map(|row| tail_note(row.risk, evaluation.runs?));
+    for note in notes {
+        writeln!(out, "\n{note}")?;
     }
     Ok(())
 }

@@ -72,8 +72,13 @@ pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
     if let Some(fixed) = fixed {
         let sees = match (measure == name, explanation.upper_bounds) {
             (false, _) => "situations show the ERM at it, which is what is minimised",
-            (true, false) => "risks further on are as it sees them",
-            (true, true) => "risks further on are as it sees them, and the next best first action may cost less",
+            (true, false) => {
+                "risks further on are what a situation contributes to the first, and may exceed every cost"
+            }
+            (true, true) => {
+                "risks further on are what a situation contributes to the first, and may exceed every cost; the next best first \
+                 action may cost less"
+            }
         };
         writeln!(text, "with {fixed}, fixed at the first decision; {sees}")?;
     }

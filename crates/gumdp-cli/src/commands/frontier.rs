@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Result;
-use gumdp::oracle::{self, Limits, OracleError};
+use gumdp::oracle::{self, Limits};
 use gumdp::{Cvar, Erm, Evar, Problem, Risk, Task};
 
 use super::{entropic, heading, limits, load, print_json, with_threads};
@@ -43,7 +43,7 @@ pub fn frontier(args: &FrontierArgs, quiet: bool) -> Result<()> {
         let solved = |levels| progress.solved(levels);
         let error = match oracle::frontier_with_progress(&task.problem, &risks, &limits, solved) {
             Ok(frontier) => return Ok((frontier, None)),
-            Err(error @ (OracleError::TooLarge { .. } | OracleError::Memory { .. })) => error,
+            Err(error) if error.is_limit() => error,
             Err(other) => return Err(unsolved(&task.name, &other)),
         };
         drop(progress);

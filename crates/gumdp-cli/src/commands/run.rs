@@ -14,6 +14,7 @@ use crate::draw;
 use crate::exact::Solver;
 use crate::number::{Naming, short};
 use crate::player::Who;
+use crate::precision::{least_runs, more_runs, runs_for, tail_note};
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row, runs_text};
 use crate::table::Table;
@@ -60,13 +61,21 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
             let cell = cell(risk, &mut solver).with(args.runs, args.simulations);
             let mut finished = Finished::play(cell, &task, store.as_ref(), &progress, &mut solver)?;
             let next = |finished: &Finished| {
-                precision.and_then(|wanted| more_runs(finished.cell.runs, finished.half_width(), wanted, *max_runs))
+                let wanted = (*precision)?;
+                let costs = finished.records.iter().map(|record| record.cost);
+                let least = least_runs(&task.problem, risk, costs, wanted);
+                more_runs(finished.cell.runs, finished.half_width(), wanted, least, *max_runs)
             };
             while let Some(runs) = next(&finished) {
                 if !quiet {
                     let (risk, width) = (naming.label(risk), short(finished.half_width()));
                     let have = finished.cell.runs;
-                    crate::talk::say!("{risk}: ±{width} after {have} runs; going on to {runs}");
+                    let unmet = if finished.half_width() <= precision.unwrap_or(0.0) {
+                        " but rarer costs may not have been met"
+                    } else {
+                        ""
+                    };
+                    crate::talk::say!("{risk}: ±{width} after {have} runs{unmet}; going on to {runs}");
                 }
                 let cell = Cell { runs, ..finished.cell };
                 // Those that are at hand are counted again.
@@ -88,7 +97,7 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     if !quiet && let Some(precision) = precision {
         for missed in finished.iter().filter(|finished| finished.half_width() > *precision) {
             let (risk, width) = (naming.label(missed.cell.risk), short(missed.half_width()));
-            crate::talk::say!("{risk}: --max-runs {max_runs} is reached, the ERM is known to ±{width}");
+            crate::talk::say!("{risk}: --max-runs {max_runs} is reached, the risk is known to ±{width}");
         }
     }
     if let Some(store) = &store {
@@ -105,20 +114,6 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
         keep(store, "run", &experiment, started, quiet, draw::draw)?;
     }
     printed
-}
-
-/// How many runs a half-width of the interval needs, from that of some runs: it shrinks with the root of their number.
-fn runs_for(runs: u64, half_width: f64, wanted: f64) -> u64 {
-    let needed = runs as f64 * (half_width / wanted).powi(2);
-    if needed.is_finite() { needed.ceil() as u64 } else { u64::MAX }
-}
-
-/// How many runs to go on to, if the interval is too wide; a tenth more than it seems to need, and at least a tenth more
-/// than there are, so that few rounds are enough.
-pub fn more_runs(runs: u64, half_width: f64, precision: f64, most: u64) -> Option<u64> {
-    let needed = runs_for(runs, half_width, precision);
-    let next = needed.saturating_add(needed / 10).max(runs.saturating_add(runs.div_ceil(10))).min(most);
-    (half_width > precision && next > runs).then_some(next)
 }
 
 fn print_table(task: &Task, naming: Naming, finished: &[Finished], out: &mut impl Write) -> Result<()> {
@@ -159,8 +154,10 @@ fn print_table(task: &Task, naming: Naming, finished: &[Finished], out: &mut imp
             writeln!(out, "{}: {outer} (fixed at the first decision)", cell.risk)?;
         }
     }
-    if let Some(note) = precision_note(naming, finished) {
-        writeln!(out, "\n{note}")?;
+    let tails = finished.iter().filter_map(|of| tail_note(of.cell.risk, of.cell.runs));
+    let notes: Vec<String> = tails.chain(precision_note(naming, finished)).collect();
+    if !notes.is_empty() {
+        writeln!(out, "\n{}", notes.join("\n"))?;
     }
     Ok(())
 }

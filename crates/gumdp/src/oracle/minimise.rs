@@ -34,6 +34,10 @@ const CLOSER_LOOKS: usize = 3;
 /// Values on either side of the best in a closer look, which has them this much closer.
 const NEIGHBOURS: i32 = 4;
 const CLOSER: f64 = NEIGHBOURS as f64 + 0.5;
+/// Values of the outer variable looked at before anything is excluded.
+const LOOKS: u64 = (FIRST_LOOK + 2 * CLOSER_LOOKS * NEIGHBOURS as usize) as u64;
+/// Occupancy states of the law of a policy that was found by backward induction, at most: it may have far more than that.
+const MOST_LAW_STATES: u64 = 2_000_000;
 /// Solves after which the search gives up: hours, and no problem is known to need them.
 const MOST_SOLVES: u64 = 1 << 18;
 
@@ -238,6 +242,11 @@ impl<'a> Search<'a> {
             Risk::MeanCvar(mixture) => Outer::Lambda(mixture),
             Risk::Erm(_) => unreachable!("entropic risks have no outer variable"),
         };
+        let Limits { search_transitions: limit, .. } = *limits;
+        let for_a_look = LOOKS.saturating_mul(passes.transitions_of_induction());
+        if matches!(outer, Outer::Beta { linear_range: Some(_), .. }) && for_a_look > limit {
+            return Err(OracleError::LongSearch { limit });
+        }
         let extremes = passes.solve(&[Erm::BEST.into(), Erm::MEAN.into(), Erm::WORST.into()])?;
         let [lowest, mean, minimax] = [0, 1, 2].map(|k| extremes[k].value);
         let width = tolerance(problem, &outer, lowest, minimax);
@@ -254,6 +263,11 @@ impl<'a> Search<'a> {
         let certain = self.certify()?.is_none_or(|low| low > self.extremes.mean);
         let Best { risk, outer, .. } = self.best;
         Ok((risk, self.passes.solve(&[self.outer.aim(outer)])?[0].mean, certain))
+    }
+
+    /// Whether values come from backward induction.
+    fn is_by_induction(&self) -> bool {
+        matches!(self.outer, Outer::Beta { linear_range: Some(_), .. })
     }
 
     /// Excludes everything that is better than the best by more than the width; returns what is certain then, unless that is
@@ -317,6 +331,8 @@ impl<'a> Search<'a> {
 
     /// Takes the best policy for an outer variable, the best outer variable for its law, and so on.
     fn improve(&mut self, mut y: f64) -> Result<(), OracleError> {
+        let most_states = if self.is_by_induction() { MOST_LAW_STATES } else { u64::MAX };
+        let law_limits = Limits { max_states: self.limits.max_states.min(most_states), ..*self.limits };
         for _ in 0..TURNS {
             let solution = match self.outer {
                 Outer::Lambda(_) => solve_aim(self.problem, self.outer.aim(y), self.limits)?,
@@ -324,12 +340,9 @@ impl<'a> Search<'a> {
             };
             self.passes.solves += 1;
             self.passes.states += solution.states;
-            let (risk, outer) = match distribution(self.problem, &solution.policy(), self.limits) {
+            let (risk, outer) = match distribution(self.problem, &solution.policy(), &law_limits) {
                 Ok(law) => (law.risk(self.risk), self.outer.best(&law.tail())),
-                // The law may be larger than the solution, if that is found by backward induction.
-                Err(OracleError::TooLarge { .. } | OracleError::Memory { .. }) => {
-                    (self.outer.risk(y, solution.value), y)
-                }
+                Err(error) if error.is_limit() => (self.outer.risk(y, solution.value), y),
                 Err(other) => return Err(other),
             };
             let gain = self.best.policy.as_ref().map_or(f64::INFINITY, |found| found.risk - risk);
@@ -350,7 +363,8 @@ impl<'a> Search<'a> {
     /// Excludes all intervals, or finds a better value until they can be. Returns whether it came to an end.
     fn exclude(&mut self, mut open: Vec<Interval>) -> Result<bool, OracleError> {
         while !open.is_empty() {
-            if self.passes.solves > MOST_SOLVES || self.passes.states > self.most_states {
+            let Passes { solves, states, transitions, .. } = self.passes;
+            if solves > MOST_SOLVES || states > self.most_states || transitions > self.limits.search_transitions {
                 return Ok(false);
             }
             let threshold = self.best.risk - EXCLUDED * self.width;

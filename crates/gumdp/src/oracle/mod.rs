@@ -89,6 +89,15 @@ pub enum OracleError {
         /// The limit.
         limit: u64,
     },
+    /// Many backward inductions would take too long.
+    #[error(
+        "the search for the best beta would look at more than {limit} transitions; raise the limit, shorten the horizon, or \
+         use the planner"
+    )]
+    LongSearch {
+        /// The limit.
+        limit: u64,
+    },
     /// The objective may overflow.
     #[error("the values of the objective are not bounded by {LARGEST_COST:e}; scale its costs and weights down")]
     Overflow,
@@ -148,8 +157,17 @@ impl OracleError {
         match self {
             Self::TooLarge { limit, .. } => format!("too large to solve (more than {limit} occupancy states)"),
             Self::Memory { limit, .. } => format!("too large to solve (more than {} MiB of memory)", limit >> 20),
+            Self::LongSearch { limit } => {
+                format!("too large to solve (more than {limit} transitions in the search for the best beta)")
+            }
             other => format!("not solved ({other})"),
         }
+    }
+
+    /// Whether raised limits might help.
+    #[must_use]
+    pub fn is_limit(&self) -> bool {
+        matches!(self, Self::TooLarge { .. } | Self::Memory { .. } | Self::LongSearch { .. })
     }
 }
 

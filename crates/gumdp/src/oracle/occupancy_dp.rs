@@ -44,13 +44,22 @@ pub struct Limits {
     /// Memory for the policy's stored decisions, in bytes; 1 GiB by default. Decisions that are not stored are computed
     /// again whenever they are asked for.
     pub policy_bytes: u64,
+    /// Transitions that all backward inductions of a search for the β of an [`Evar`](crate::risk::Evar) may look at, where the
+    /// objective is linear; no limit by default.
+    pub search_transitions: u64,
     /// How to go through the occupancy MDP. The answer does not depend on it.
     pub strategy: Strategy,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_states: 50_000_000, max_bytes: 4 << 30, policy_bytes: 1 << 30, strategy: Strategy::Auto }
+        Self {
+            max_states: 50_000_000,
+            max_bytes: 4 << 30,
+            policy_bytes: 1 << 30,
+            search_transitions: u64::MAX,
+            strategy: Strategy::Auto,
+        }
     }
 }
 
@@ -58,8 +67,13 @@ impl Limits {
     /// What takes about a second, be it to solve a problem or to find out that it does not fit: 20 million states, 256 MiB
     /// for the levels. All decisions that take long are stored (at most 512 MiB), so that playing them is quick. This is
     /// what [`Auto`](crate::Auto) is usually given.
-    pub const QUICK: Self =
-        Self { max_states: 20_000_000, max_bytes: 256 << 20, policy_bytes: 512 << 20, strategy: Strategy::Auto };
+    pub const QUICK: Self = Self {
+        max_states: 20_000_000,
+        max_bytes: 256 << 20,
+        policy_bytes: 512 << 20,
+        search_transitions: 200_000_000,
+        strategy: Strategy::Auto,
+    };
 
     /// Whether so many states and bytes are allowed.
     pub(super) fn check(&self, reached: u64, bytes: u64) -> Result<(), OracleError> {

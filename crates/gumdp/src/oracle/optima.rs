@@ -1,5 +1,7 @@
 //! Many optima of one problem in few passes: the occupancy MDP is walked through once for several attitudes to risk.
 
+use rayon::prelude::*;
+
 use super::aim::Aim;
 use super::backward_induction::{induction, onwards, stages};
 use super::occupancy_dp::Limits;
@@ -51,6 +53,8 @@ pub(super) struct Passes<'a> {
     linear: Option<(Vec<f64>, f64)>,
     /// From the first pass on.
     unfolded: Option<Unfolded<'a>>,
+    /// Transitions looked at in backward inductions.
+    pub(super) transitions: u64,
     /// Occupancy states expanded (for backward induction, states of the model times the horizon), in all passes.
     pub(super) states: u64,
     /// Aims solved.
@@ -61,7 +65,7 @@ impl<'a> Passes<'a> {
     pub(super) fn new(problem: &'a Problem, limits: &Limits, start: Start) -> Result<Self, OracleError> {
         check_bounded(problem)?;
         let linear = problem.objective().as_linear();
-        Ok(Self { problem, limits: *limits, start, linear, unfolded: None, states: 0, solves: 0 })
+        Ok(Self { problem, limits: *limits, start, linear, unfolded: None, transitions: 0, states: 0, solves: 0 })
     }
 
     /// How far apart two costs can be, whatever the policy, if the objective is linear.
@@ -117,12 +121,19 @@ impl<'a> Passes<'a> {
         check_stages(self.problem, *time, &self.limits)?;
         self.solves += aims.len() as u64;
         self.states += aims.len() as u64 * stages(self.problem, *time);
+        self.transitions += aims.len() as u64 * self.transitions_of_induction();
         let so_far = if *time == 0 { *constant } else { self.problem.objective().value_of_features(features) };
         let solve = |aim: &Aim| {
             let (value, mean) = onwards(self.problem, aim.erm, costs, *time, outcomes)?;
             Ok(Optimum { value: so_far + value, mean: so_far + mean })
         };
-        aims.iter().map(solve).collect::<Result<_, _>>().map(Some)
+        aims.par_iter().map(solve).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// Transitions that one backward induction looks at.
+    pub(super) fn transitions_of_induction(&self) -> u64 {
+        let steps = self.problem.horizon().saturating_sub(self.start.time);
+        (self.problem.mdp().transition_count() as u64).saturating_mul(steps as u64)
     }
 
     fn in_passes(

@@ -149,7 +149,8 @@ impl Occupancy {
         }
         let small = reduced.size(problem.horizon() - at.time, state) <= WALKED_TREE;
         let strategy = if small && *strategy == Strategy::Auto { Strategy::DepthFirst } else { *strategy };
-        let limits = Limits { max_states: u64::MAX, max_bytes: u64::MAX, policy_bytes: 0, strategy };
+        let limits =
+            Limits { max_states: u64::MAX, max_bytes: u64::MAX, policy_bytes: 0, strategy, ..Limits::default() };
         let rest = Sweep { problem, reduced, aims: [*aim], limits }.run(at.time, &[state], &at.features);
         Pair(rest.map_or(choices[0].pair, |outcome| outcome.roots[0][0].pair))
     }
