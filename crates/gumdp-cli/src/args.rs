@@ -128,7 +128,7 @@ pub enum Command {
         #[arg(value_name = "FIGURE")]
         figures: Vec<String>,
         /// Runs per β (default: the paper's 100 and 128).
-        #[arg(long, value_name = "N", value_parser = whole(1, MAX_RUNS))]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
         runs: Option<u64>,
         /// Leave out the runs of the default planner, which take as long again, and the section on them.
         #[arg(long)]
@@ -154,7 +154,7 @@ pub enum Command {
         /// A folder written by `run`, `compare` or `reproduce`.
         dir: PathBuf,
         /// Number of the run, from 0.
-        #[arg(long, value_name = "K", value_parser = whole(0, u64::MAX))]
+        #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]
         run: u64,
         /// The task, if the folder holds several (default: the first).
         #[arg(long)]
@@ -176,10 +176,10 @@ pub enum Command {
         #[arg(long, value_name = "DIR", default_value = "gumdp-out/speed")]
         out: PathBuf,
         /// Seconds for each measurement.
-        #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = measuring_time)]
+        #[arg(long, value_name = "SECONDS", default_value_t = 1.0, allow_negative_numbers = true, value_parser = measuring_time)]
         seconds: f64,
         /// Runs for each row on the quality of shared decisions.
-        #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u64).range(2..))]
+        #[arg(long, value_name = "N", default_value_t = 500, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(2..))]
         runs: u64,
     },
     /// Measure what each ingredient of the default planner earns, on built-in tasks and on worlds it was not tuned on.

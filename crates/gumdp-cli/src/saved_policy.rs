@@ -142,7 +142,12 @@ pub fn save_solution(path: &Path, task: &Task, risk: Risk, solution: &RiskSoluti
         }
     }
     out.push_str("\n      ]\n    }\n  }\n}\n");
-    write_atomically(path, out.as_bytes())
+    write(path, &out)
+}
+
+/// A file that cannot be written is bad input, as an output folder is.
+fn write(path: &Path, text: &str) -> Result<()> {
+    Ok(write_atomically(path, text.as_bytes()).map_err(|error| BadInput::new(format!("{error:#}")))?)
 }
 
 /// Writes the settings of a planner, from which its decisions can be had again.
@@ -157,7 +162,7 @@ pub fn save_planner(path: &Path, task: &Task, cell: &Cell, first: (&str, &str)) 
     };
     let mut out = header(task, cell.risk, None)?;
     let _ = write!(out, "    \"planner\": {}\n  }}\n}}\n", json(&options)?);
-    write_atomically(path, out.as_bytes())
+    write(path, &out)
 }
 
 /// Everything up to the decisions.

@@ -110,7 +110,7 @@ fn convert_refuses_to_guess_or_to_overwrite() {
     sandbox.write("bad.csv", &CSV.replace("0.5,3", "0.4,3"));
     refused(
         "solve bad.csv --beta 1",
-        "error: bad.csv:2:1: state \"s0\", action \"a0\": the probabilities sum to 0.9; they must sum to 1 within 1e-9\n",
+        "error: bad.csv:2:1: state \"s0\", action \"a0\": the probabilities sum to 0.9; they must sum to 1 within 1e-9\nhint: 0.1 is missing to 1\n",
     );
 }
 

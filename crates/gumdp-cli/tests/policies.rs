@@ -154,5 +154,5 @@ fn bad_policies_are_refused() {
     assert_eq!(other.code, Some(2));
     assert!(other.stderr.starts_with("error: rooms.json: the policy is for another problem, saved as \"rooms\""));
     let unwritable = sandbox.gumdp("solve rooms --beta 1 --save /dev/null/policy.json");
-    assert_eq!(unwritable.code, Some(1));
+    assert_eq!(unwritable.code, Some(2));
 }

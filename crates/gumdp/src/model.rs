@@ -12,6 +12,7 @@ use crate::rng::{self, Rng};
 
 pub use builder::{Key, MdpBuilder};
 pub use error::ModelError;
+pub(crate) use error::missing_to_1;
 
 mod builder;
 mod error;

@@ -18,7 +18,7 @@ fn mistakes_have_their_place() {
         ("state\ns0\n", format!("p.csv:1:1: the column \"action\" is missing | {columns}")),
         ("time,action\n0,left\n", format!("p.csv:1:1: the column \"state\" is missing | {columns}")),
         ("state,acton\n", "p.csv:1:7: unknown column \"acton\" | did you mean \"action\"?".to_owned()),
-        ("state;action\n", "p.csv:1:1: unknown column \"state;action\" | columns are separated by commas".to_owned()),
+        ("state;acton\n", "p.csv:1:7: unknown column \"acton\" | did you mean \"action\"?".to_owned()),
         ("state,action,state\n", "p.csv:1:14: the column \"state\" is there twice".to_owned()),
         ("state,action\ns0\n", "p.csv:2:1: the row has 1 fields; the header has 2".to_owned()),
         ("state,action\ns7,left\n", "p.csv:2:1: unknown state \"s7\" | did you mean \"s0\"?".to_owned()),
@@ -50,6 +50,14 @@ fn mistakes_have_their_place() {
         ("action\n\"left", "p.csv:2:1: the quoted field has no end".to_owned()),
     ] {
         assert_eq!(refused(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn semicolons_and_tabs_separate_too() {
+    let problem = tasks::get("rooms").unwrap().problem;
+    for text in ["state;action\ns0;right\ns1;left\n", "state\taction\ns0\tright\ns1\tleft\n"] {
+        assert!(PolicyTable::parse("p.csv", text, &problem).is_ok(), "{text}");
     }
 }
 

@@ -21,10 +21,10 @@ pub struct SolveArgs {
     #[command(flatten)]
     pub attitude: AttitudeArgs,
     /// Refuse problems with more occupancy states than this.
-    #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = whole(1, u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 50_000_000, allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
     pub max_states: u64,
     /// Use this many threads (default: all cores).
-    #[arg(long, value_name = "T", value_parser = threads)]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = threads)]
     pub threads: Option<usize>,
     /// Save the optimal policy to this JSON file, for `gumdp evaluate`.
     #[arg(long, value_name = "FILE")]
@@ -49,7 +49,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "S")]
     pub state: Option<String>,
     /// Simulations of the planner (default: the task's).
-    #[arg(long, value_name = "n", value_parser = whole(1, MAX_SIMULATIONS), conflicts_with = "time_limit")]
+    #[arg(long, value_name = "n", allow_negative_numbers = true, value_parser = whole(1, MAX_SIMULATIONS), conflicts_with = "time_limit")]
     pub simulations: Option<u64>,
     /// Plan for this long instead, such as 50ms or 2s; implies `--policy planner`.
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -58,7 +58,7 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Seed of all random numbers.
-    #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole(0, u64::MAX))]
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]
     pub seed: u64,
     /// Save the optimal policy, or the planner's settings, to this JSON file, for `gumdp evaluate`.
     #[arg(long, value_name = "FILE", conflicts_with = "time_limit")]

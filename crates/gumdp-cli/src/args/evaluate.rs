@@ -28,22 +28,22 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "MEASURE,…", value_delimiter = ',', value_parser = risk, conflicts_with = "beta")]
     pub risk: Vec<Risk>,
     /// Episodes, if the law is too large to be computed (default: 10000; the task's for a planner).
-    #[arg(long, value_name = "N", value_parser = whole(1, MAX_RUNS))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
     pub runs: Option<u64>,
     /// Play more until the 95 % interval of every risk is at most this far to either side.
-    #[arg(long, value_name = "P", value_parser = precision)]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = precision)]
     pub precision: Option<f64>,
     /// Never play more episodes than this for --precision.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = whole(1, MAX_RUNS))]
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
     pub max_runs: u64,
     /// Compute the law exactly if the policy reaches at most this many occupancy states (default: 20000000, within 256 MiB).
-    #[arg(long, value_name = "N", value_parser = whole(0, u64::MAX))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]
     pub max_states: Option<u64>,
     /// Seed of all random numbers (default: that of a saved planner, else 0).
-    #[arg(long, value_name = "S", value_parser = whole(0, u64::MAX))]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]
     pub seed: Option<u64>,
     /// Use this many threads (default: all cores). Results do not depend on it.
-    #[arg(long, value_name = "T", value_parser = threads)]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = threads)]
     pub threads: Option<usize>,
     /// Folder for the law or the samples, the measures, a figure and a report.
     #[arg(long, value_name = "DIR")]

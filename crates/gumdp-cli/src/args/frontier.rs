@@ -24,13 +24,13 @@ pub struct FrontierArgs {
     pub levels: Vec<f64>,
     /// Solve the problem exactly if it has at most this many occupancy states (default: 20000000, within 256 MiB); else the
     /// planner plays at each level.
-    #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
     pub max_states: Option<u64>,
     /// Episodes at each level, where the problem is planned and not solved.
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = whole(2, 1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true, value_parser = whole(2, 1_000_000))]
     pub runs: u64,
     /// Simulations per decision of the planner (default: the task's).
-    #[arg(long, value_name = "n", value_parser = whole(1, MAX_SIMULATIONS))]
+    #[arg(long, value_name = "n", allow_negative_numbers = true, value_parser = whole(1, MAX_SIMULATIONS))]
     pub simulations: Option<u64>,
     /// Random numbers and threads.
     #[command(flatten)]

@@ -22,10 +22,10 @@ pub struct RunArgs {
     pub policy: PolicyArgs,
     /// Play more until the 95 % interval of the risk is at most this far to either side and costs that matter would have been
     /// met; says how many runs that needs.
-    #[arg(long, value_name = "P", value_parser = precision)]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = precision)]
     pub precision: Option<f64>,
     /// Never play more runs per β than this for --precision.
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = whole(1, MAX_RUNS))]
+    #[arg(long, value_name = "N", default_value_t = 100_000, allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
     pub max_runs: u64,
 }
 
@@ -39,7 +39,7 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub experiment: ExperimentArgs,
     /// Solve the problem exactly if it has at most this many occupancy states (default: 20000000, within 256 MiB).
-    #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
     pub max_states: Option<u64>,
 }
 
@@ -56,10 +56,10 @@ pub struct ExperimentArgs {
     #[arg(long, value_name = "MEASURE,…", value_delimiter = ',', value_parser = risk, conflicts_with = "beta")]
     pub risk: Vec<Risk>,
     /// Episodes per β (default: the task's).
-    #[arg(long, value_name = "N", value_parser = whole(1, MAX_RUNS))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
     pub runs: Option<u64>,
     /// Simulations per decision of a planner (default: the task's).
-    #[arg(long, value_name = "n", value_parser = whole(1, MAX_SIMULATIONS))]
+    #[arg(long, value_name = "n", allow_negative_numbers = true, value_parser = whole(1, MAX_SIMULATIONS))]
     pub simulations: Option<u64>,
     /// Random numbers and threads.
     #[command(flatten)]

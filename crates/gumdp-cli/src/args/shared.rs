@@ -21,10 +21,10 @@ pub struct AttitudeArgs {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct LuckArgs {
     /// Seed of all random numbers.
-    #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole(0, u64::MAX))]
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]
     pub seed: u64,
     /// Use this many threads (default: all cores). Results do not depend on it.
-    #[arg(long, value_name = "T", value_parser = threads)]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = threads)]
     pub threads: Option<usize>,
 }
 
@@ -39,7 +39,7 @@ pub struct PolicyArgs {
     pub policy: Option<PolicyName>,
     /// Refuse to solve problems with more occupancy states than this (default: 20000000, within 256 MiB, for auto; 50000000
     /// for exact).
-    #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
     pub max_states: Option<u64>,
 }
 

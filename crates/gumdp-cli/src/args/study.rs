@@ -19,7 +19,7 @@ pub struct StudyArgs {
     #[arg(long, value_name = "NAME")]
     pub task: Vec<String>,
     /// Episodes for each row (default: some hundreds, fewer where they take long).
-    #[arg(long, value_name = "N", value_parser = whole(1, MAX_RUNS))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
     pub runs: Option<u64>,
     /// Random numbers and threads.
     #[command(flatten)]

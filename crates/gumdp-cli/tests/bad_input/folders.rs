@@ -19,6 +19,11 @@ fn an_output_folder_that_cannot_be_written() {
         "show mdp --svg file/mdp.svg",
         "error: cannot write file/mdp.svg: Not a directory (os error 20)",
     );
+    refused_in(
+        &sandbox,
+        "solve mdp --beta 1 --save file/mdp.json -q",
+        "error: cannot write file/mdp.json: Not a directory (os error 20)",
+    );
     assert_eq!(sandbox.files("."), ["file"]);
 }
 

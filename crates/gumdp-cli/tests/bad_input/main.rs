@@ -105,7 +105,7 @@ fn mistakes_in_a_file_have_their_place() {
     wrong(
         "tails = 0.5",
         "tails = 0.4",
-        "error: coin.toml:8:3: state \"heads\", action \"toss\": the probabilities sum to 0.9; they must sum to 1 within 1e-9",
+        "error: coin.toml:8:3: state \"heads\", action \"toss\": the probabilities sum to 0.9; they must sum to 1 within 1e-9\nhint: 0.1 is missing to 1",
     );
     wrong(
         "[-inf, 0, inf]",
@@ -142,6 +142,15 @@ fn numbers_out_of_range() {
         refused_value(&format!("{command} --runs 0"), &format!("'0' for '--runs <N>': {whole} [1, 1000000000]"));
         refused_value(&format!("{command} --threads 0"), &format!("'0' for '--threads <T>': {whole} [1, 1024]"));
         refused_value(&format!("{command} --seed=-1"), &format!("'-1' for '--seed <S>': {whole} [0, {}]", u64::MAX));
+    }
+    // A negative number is a value, not an option.
+    for (command, option, range) in [
+        ("run mdp", "--runs", "'--runs <N>': it must be a whole number in [1, 1000000000]"),
+        ("run mdp", "--precision", "'--precision <P>': it must be a positive number, half the width of the interval"),
+        ("explain mdp --beta 1", "--depth", "'--depth <D>': it must be a whole number in [0, 100]"),
+        ("evaluate mdp --policy uniform", "--threads", "'--threads <T>': it must be a whole number in [1, 1024]"),
+    ] {
+        refused_value(&format!("{command} {option} -1"), &format!("'-1' for {range}"));
     }
     refused_value("run mdp --runs 1e3", &format!("'1e3' for '--runs <N>': {whole} [1, 1000000000]"));
     for command in ["run mdp", "compare mdp", "plan mdp --beta 1"] {
@@ -290,7 +299,7 @@ fn mistakes_in_a_file_that_a_file_names() {
     let missing = "error: imitate.toml:10:19: objective.target.file is \"demo.csv\": demo.csv: there is no such file";
     refused_in(&sandbox, "show imitate.toml", missing);
     sandbox.write("demo.csv", "state,action\ns,a\ns,b\n");
-    refused_in(&sandbox, "show imitate.toml", "error: demo.csv:3:3: unknown action \"b\"");
+    refused_in(&sandbox, "show imitate.toml", "error: demo.csv:3:3: unknown action \"b\"\nhint: the actions are \"a\"");
     sandbox.write("demo.csv", "state,action\ns,a\n");
     assert_eq!(sandbox.gumdp("show imitate.toml").code, Some(0));
 }

@@ -93,6 +93,7 @@ fn findings(file: &str, text: &str, folder: Option<&Path>) -> Vec<Finding> {
         Ok(task) => (task, None),
         Err(error) => (None, Some(error)),
     };
+    let mut warned = mistakes.warnings();
     let (mut errors, others) = mistakes.into_inner();
     let last = last.filter(|error| !error.is_told());
     let cut = errors.len() >= MAX_MISTAKES && last.is_some();
@@ -112,10 +113,10 @@ fn findings(file: &str, text: &str, folder: Option<&Path>) -> Vec<Finding> {
     let mut found: Vec<Finding> =
         errors.into_iter().map(|place| Finding { severity: Severity::Error, place }).collect();
     if let Some(task) = task {
-        let mut warnings = warnings(&task, file, text);
-        warnings.sort_by_key(|warning| (warning.line, warning.column));
-        found.extend(warnings.into_iter().map(|place| Finding { severity: Severity::Warning, place }));
+        warned.extend(warnings(&task, file, text));
     }
+    warned.sort_by_key(|warning| (warning.line, warning.column));
+    found.extend(warned.into_iter().map(|place| Finding { severity: Severity::Warning, place }));
     found
 }
 
@@ -148,7 +149,7 @@ fn warnings(task: &Task, file: &str, text: &str) -> Vec<FileError> {
     }
     if matches!(task.scene, Scene::Graph(_)) {
         warnings.extend(
-            same_effect(task, &reached).map(|message| {
+            same_effect(task).map(|message| {
                 at(&["transitions", "transition"], message).hint("the solvers treat such actions as one")
             }),
         );
@@ -184,15 +185,16 @@ fn unused_actions(mdp: &Mdp) -> Vec<u32> {
     (0..mdp.action_count() as u32).filter(|&action| !used[action as usize]).collect()
 }
 
-/// Actions that lead to the same states and count alike, except where an episode stays for ever.
-fn same_effect(task: &Task, reached: &[bool]) -> Option<String> {
+/// Actions that lead to the same states and count alike, except where an episode comes to stay for ever.
+fn same_effect(task: &Task) -> Option<String> {
     let (mdp, objective) = (task.problem.mdp(), task.problem.objective());
     let mut example = None;
     let mut count = 0;
     let mut met = HashMap::new();
-    for state in mdp.states().filter(|state| reached[state.index()]) {
+    for state in mdp.states() {
         met.clear();
-        let absorbs = mdp.pairs(state).all(|pair| mdp.successors(Pair(pair)).all(|(next, _)| next == state));
+        let begins = mdp.initial().iter().any(|&(initial, _)| initial == state);
+        let absorbs = !begins && mdp.pairs(state).all(|pair| mdp.successors(Pair(pair)).all(|(next, _)| next == state));
         let mut pairs = mdp.pairs(state).filter(|_| !absorbs).map(Pair);
         let same = pairs.find_map(|pair| {
             let row = mdp.successors(pair).flat_map(|(next, probability)| [u64::from(next.0), probability.to_bits()]);

@@ -8,52 +8,80 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{FileError, Span, alternatives, counted, nearest};
+use super::error::{FileError, Span, alternatives, counted, nearest, without_quotes};
 use super::mistakes::Mistakes;
-use super::path::{find_in_table, find_table};
+use super::path::find_in_table;
 use super::pieces::{LIST, Pieces};
+use super::repair::{Repair, is_duplicate, message};
+
+pub(super) use super::table::{Key, Table};
 
 /// A parsed file.
 pub(super) struct Document<'a> {
     pub(super) file: &'a str,
     pub(super) text: &'a str,
     pub(super) mistakes: &'a Mistakes,
-    root: Spanned<DeTable<'a>>,
+    pub(super) root: Spanned<DeTable<'a>>,
     /// Where the elements of a long list stand that are not in `root`.
-    pieces: &'a [Range<usize>],
+    pub(super) pieces: &'a [Range<usize>],
+    /// The names of fields and tables that could not be read.
+    pub(super) lost: Vec<String>,
     /// What is parsed as one piece of a long list: how far it was moved, and how many elements are before it.
-    moved: isize,
+    pub(super) moved: isize,
     before: usize,
 }
 
 impl<'a> Document<'a> {
-    /// Parses a text that was perhaps cut into pieces. Every mistake of the syntax is reported; only a file without one is read
-    /// further.
+    /// Parses a text that was perhaps cut into pieces. Where all mistakes are wanted, what can be read of a text with mistakes of
+    /// the syntax is read.
     pub(super) fn parse(
         file: &'a str,
         text: &'a str,
         pieces: &'a Pieces,
         mistakes: &'a Mistakes,
     ) -> Result<Option<Self>, FileError> {
-        Self::moved(file, text, &pieces.rest, &pieces.ranges, (0, 0), mistakes)
+        let (mut root, mut errors) = DeTable::parse_recoverable(&pieces.rest);
+        let mut lost = Vec::new();
+        if !errors.is_empty() && mistakes.wants_all() {
+            let repair = Repair::of(&pieces.rest);
+            for (offset, message) in repair.mistakes {
+                let message = format!("not valid TOML: {message}");
+                mistakes.accept::<()>(Err(FileError::at(file, text, offset, message)))?;
+            }
+            lost = repair.lost;
+            (root, errors) = DeTable::parse_recoverable(pieces.repaired.get_or_init(|| repair.text));
+        }
+        let document = Self { file, text, mistakes, root, pieces: &pieces.ranges, lost, moved: 0, before: 0 };
+        document.tell(&pieces.rest, &errors)
     }
 
-    /// Parses `part` of a text, which was moved by so many bytes and has so many elements before it.
-    fn moved(
-        file: &'a str,
-        text: &'a str,
+    /// Parses some elements of a long list, which were moved by so many bytes and have so many elements before them.
+    pub(super) fn moved(
+        whole: &'a Document,
         part: &'a str,
-        pieces: &'a [Range<usize>],
         (moved, before): (isize, usize),
-        mistakes: &'a Mistakes,
     ) -> Result<Option<Self>, FileError> {
+        let Document { file, text, mistakes, .. } = *whole;
         let (root, errors) = DeTable::parse_recoverable(part);
-        for error in &errors {
-            let offset = error.span().map_or(0, |span| span.start).saturating_add_signed(moved);
-            let message = format!("not valid TOML: {}", error.message());
-            mistakes.accept(Err::<(), _>(FileError::at(file, text, offset, message)))?;
+        Self { file, text, mistakes, root, pieces: &[], lost: Vec::new(), moved, before }.tell(part, &errors)
+    }
+
+    /// The document, unless it has mistakes of the syntax. After the first the parser guesses; a key that is given twice is
+    /// no reason not to read on.
+    fn tell(self, part: &str, errors: &[toml::de::Error]) -> Result<Option<Self>, FileError> {
+        let guess = errors.iter().find(|error| !is_duplicate(error));
+        for error in errors.iter().filter(|error| is_duplicate(error)).chain(guess) {
+            let offset = error.span().map_or(0, |span| span.start);
+            let message = format!("not valid TOML: {}", message(error, part));
+            self.mistakes.accept::<()>(Err(self.error(offset, message)))?;
         }
-        Ok(errors.is_empty().then_some(Self { file, text, mistakes, root, pieces, moved, before }))
+        Ok(guess.is_none().then_some(self))
+    }
+
+    /// Whether this field, or a part of it, could not be read, which is told already.
+    pub(super) fn has_lost(&self, name: &str) -> bool {
+        let within = |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.'));
+        self.lost.iter().any(|lost| lost == name || within(lost, name) || within(name, lost))
     }
 
     pub(super) fn root(&'a self) -> Table<'a> {
@@ -73,7 +101,7 @@ impl<'a> Document<'a> {
     }
 
     /// The name that an element of a piece has in the whole list.
-    fn counted(&self, name: String) -> String {
+    pub(super) fn counted(&self, name: String) -> String {
         let list =
             name.strip_prefix(LIST).and_then(|rest| rest.strip_prefix('[')).and_then(|rest| rest.split_once(']'));
         match list.and_then(|(number, rest)| Some((number.parse::<usize>().ok()?, rest))) {
@@ -86,8 +114,8 @@ impl<'a> Document<'a> {
 /// A value of the file.
 #[derive(Clone, Copy)]
 pub(super) struct Value<'a> {
-    document: &'a Document<'a>,
-    node: &'a Spanned<DeValue<'a>>,
+    pub(super) document: &'a Document<'a>,
+    pub(super) node: &'a Spanned<DeValue<'a>>,
 }
 
 impl<'a> Value<'a> {
@@ -108,6 +136,7 @@ impl<'a> Value<'a> {
     }
 
     fn wrong_type(self, expected: &str) -> FileError {
+        let quoted = self.as_text().filter(|_| expected.contains("number")).and_then(without_quotes);
         let found = match self.node.get_ref() {
             DeValue::String(text) => format!("the text \"{}\"", shortened(text)),
             DeValue::Integer(number) => format!("the number {number}"),
@@ -117,7 +146,7 @@ impl<'a> Value<'a> {
             DeValue::Array(_) => "a list".to_owned(),
             DeValue::Table(_) => "a table".to_owned(),
         };
-        self.error(format!("{} must be {expected}, not {found}", self.name()))
+        self.error(format!("{} must be {expected}, not {found}", self.name())).maybe_hint(quoted)
     }
 
     pub(super) fn span(self) -> Span {
@@ -234,139 +263,6 @@ impl<'a> Value<'a> {
     pub(super) fn table(self) -> Result<Table<'a>, FileError> {
         let content = self.node.get_ref().as_table().ok_or_else(|| self.wrong_type("a table"))?;
         Ok(Table { document: self.document, content, offset: self.span().start })
-    }
-}
-
-/// A table of the file.
-#[derive(Clone, Copy)]
-pub(super) struct Table<'a> {
-    document: &'a Document<'a>,
-    content: &'a DeTable<'a>,
-    /// Where it begins.
-    offset: usize,
-}
-
-/// The name of an entry of a table, and where it stands.
-#[derive(Clone, Copy)]
-pub(super) struct Key<'a> {
-    document: &'a Document<'a>,
-    pub(super) text: &'a str,
-    offset: usize,
-}
-
-impl Key<'_> {
-    pub(super) fn error(self, message: impl Into<String>) -> FileError {
-        self.document.error(self.offset, message)
-    }
-}
-
-impl<'a> Table<'a> {
-    pub(super) fn error(self, message: impl Into<String>) -> FileError {
-        self.document.error(self.offset, message)
-    }
-
-    pub(super) fn document(self) -> &'a Document<'a> {
-        self.document
-    }
-
-    /// See [`Mistakes::accept`].
-    pub(super) fn accept<T>(self, result: Result<T, FileError>) -> Result<Option<T>, FileError> {
-        self.document.mistakes.accept(result)
-    }
-
-    pub(super) fn get(self, key: &str) -> Option<Value<'a>> {
-        self.content.get(key).map(|node| Value { document: self.document, node })
-    }
-
-    pub(super) fn need(self, key: &str) -> Result<Value<'a>, FileError> {
-        self.get(key).ok_or_else(|| self.missing(key))
-    }
-
-    /// A field on its own: `None` if there is none, or if it is wrong and all mistakes are wanted.
-    pub(super) fn field<T>(
-        self,
-        key: &str,
-        read: impl FnOnce(Value<'a>) -> Result<T, FileError>,
-    ) -> Result<Option<T>, FileError> {
-        Ok(self.accept(self.get(key).map(read).transpose())?.flatten())
-    }
-
-    /// A field on its own that must be there: `None` only if it is wrong or missing and all mistakes are wanted.
-    pub(super) fn needed<T>(
-        self,
-        key: &str,
-        read: impl FnOnce(Value<'a>) -> Result<T, FileError>,
-    ) -> Result<Option<T>, FileError> {
-        self.accept(self.need(key).and_then(read))
-    }
-
-    pub(super) fn missing(self, key: &str) -> FileError {
-        self.error(format!("the field \"{key}\" is missing{}", self.place()))
-    }
-
-    /// All entries, in the order of the file.
-    pub(super) fn entries(self) -> Vec<(Key<'a>, Value<'a>)> {
-        let document = self.document;
-        let mut entries: Vec<_> = self
-            .content
-            .iter()
-            .map(|(key, node)| {
-                (Key { document, text: key.get_ref(), offset: key.span().start }, Value { document, node })
-            })
-            .collect();
-        entries.sort_by_key(|(key, _)| key.offset);
-        entries
-    }
-
-    /// Refuses entries with any other name.
-    pub(super) fn only(self, allowed: &[&str]) -> Result<(), FileError> {
-        for (key, _) in self.entries() {
-            if !allowed.contains(&key.text) {
-                let hint = nearest(key.text, allowed.iter().copied())
-                    .unwrap_or_else(|| format!("the fields here are {}", allowed.join(", ")));
-                let error = key.error(format!("unknown field \"{}\"{}", shortened(key.text), self.place())).hint(hint);
-                self.accept(Err::<(), _>(error))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// " in objective", or nothing for the whole file.
-    fn place(self) -> String {
-        let mut name = String::new();
-        let is_root = std::ptr::eq(self.content, self.document.root.get_ref());
-        if is_root || !find_table(self.document.root.get_ref(), self.content, &mut name) {
-            return String::new();
-        }
-        format!(" in {}", self.document.counted(name))
-    }
-
-    /// Where it begins in the whole text.
-    pub(super) fn place_in_text(self) -> usize {
-        self.offset.saturating_add_signed(self.document.moved)
-    }
-
-    /// An error at a place of the whole text.
-    pub(super) fn error_at(self, place: usize, message: impl Into<String>) -> FileError {
-        FileError::at(self.document.file, self.document.text, place, message)
-    }
-
-    /// Reads the elements of the long list that was cut out of this text, piece by piece.
-    pub(super) fn read_pieces(self, mut read: impl FnMut(Value) -> Result<(), FileError>) -> Result<(), FileError> {
-        let Document { file, text, pieces, mistakes, .. } = *self.document;
-        let mut before = 0;
-        for range in pieces {
-            let opening = format!("{LIST}=[");
-            let moved = range.start as isize - opening.len() as isize;
-            let part = format!("{opening}{}]", &text[range.clone()]);
-            let Some(document) = Document::moved(file, text, &part, &[], (moved, before), mistakes)? else { continue };
-            let list = document.root().need(LIST)?.list()?;
-            before += list.len();
-            for value in list {
-                read(value)?;
-            }
-        }
-        Ok(())
     }
 }
 

@@ -72,18 +72,38 @@ fn place(file: &str, line: Option<usize>, column: Option<usize>) -> String {
     }
 }
 
-/// "did you mean …?" for the candidate that is close enough to a mistyped name.
+/// A hint for a number that stands in quotes.
+pub(crate) fn without_quotes(text: &str) -> Option<String> {
+    let number = text.trim();
+    let is_number = number.parse::<f64>().is_ok_and(f64::is_finite);
+    (is_number && number.len() < 40).then(|| format!("write it without quotes: {number}"))
+}
+
+/// The nearest of some names, or all of them if there are few.
+pub(crate) fn nearest_or_all<'a>(what: &str, wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    const FEW: usize = 8;
+    let names: Vec<&str> = names.into_iter().collect();
+    nearest(wrong, names.iter().copied()).or_else(|| {
+        let quoted = || names.iter().map(|name| format!("\"{}\"", super::shortened(name))).collect::<Vec<_>>();
+        (1..=FEW).contains(&names.len()).then(|| format!("the {what}s are {}", quoted().join(", ")))
+    })
+}
+
+/// "did you mean …?" for the candidate that is close enough to a mistyped name, or that it is the beginning of.
 pub(crate) fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     const LONGEST: usize = 64; // Nobody mistypes longer names; comparing them is slow.
     if wrong.len() > LONGEST {
         return None;
     }
     let tolerated = wrong.chars().count() / 3 + 1;
+    let is_beginning = |candidate: &str| wrong.len() > 2 && candidate.starts_with(wrong);
     candidates
         .into_iter()
         .filter(|candidate| candidate.len() <= LONGEST && !wrong.is_empty())
         .map(|candidate| (edits(wrong, candidate), candidate))
-        .filter(|&(edits, candidate)| edits <= tolerated && edits < candidate.chars().count())
+        .filter(|&(edits, candidate)| {
+            (edits <= tolerated && edits < candidate.chars().count()) || is_beginning(candidate)
+        })
         .min_by_key(|&(edits, _)| edits)
         .map(|(_, candidate)| format!("did you mean \"{candidate}\"?"))
 }
@@ -135,5 +155,8 @@ mod tests {
         assert_eq!(edits("kitten", "sitting"), 3);
         assert_eq!(nearest("horizn", ["discount", "horizon"]), Some("did you mean \"horizon\"?".to_owned()));
         assert_eq!(nearest("x", ["y"]), None);
+        assert_eq!(nearest("prob", ["state", "probability"]), Some("did you mean \"probability\"?".to_owned()));
+        assert_eq!(nearest_or_all("action", "fly", ["wait"]), Some("the actions are \"wait\"".to_owned()));
+        assert_eq!(without_quotes(" 0.3"), Some("write it without quotes: 0.3".to_owned()));
     }
 }

@@ -14,7 +14,9 @@ pub(super) const FIELDS: [&str; 8] =
     ["states", "actions", "start", "initial", "transition", "transitions", "groups", "layout"];
 
 pub(super) fn read(root: Table) -> Result<World, FileError> {
-    let states = Names::read("state", root)?;
+    let mut states = Names::read("state", root)?;
+    // Any name may be that of a group that could not be read.
+    states.learns |= root.has_lost("groups");
     let actions = Names::read("action", root)?;
     let groups = read_groups(root, &states)?;
     let initial = root.accept(read_initial(root, &states))?.unwrap_or_else(|| ANYWHERE.to_vec());
@@ -24,7 +26,7 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
         states: states.learns,
         actions: actions.learns,
         transitions: states.learns || actions.learns || rules.doubtful || groups.values().any(Option::is_none),
-        costs: false,
+        ..Doubts::default()
     };
     let mdp = build(root, &states, &actions, &initial, &rules.read, &mut doubts)?;
     let groups = groups
@@ -114,7 +116,7 @@ fn read_rules(root: Table, states: &Names, actions: &Names, groups: &Groups) -> 
             read(value)?;
         }
     }
-    root.read_pieces(read)?;
+    broken |= !root.read_pieces(read)?;
     rules.doubtful |= broken;
     Ok(rules)
 }
@@ -124,7 +126,7 @@ fn read_rule(table: Table, states: &Names, actions: &Names, groups: &Groups) -> 
     table.only(&["from", "action", "to", "stay"])?;
     let from = table.needed("from", |from| states.some(from, groups))?;
     let actions = table.needed("action", |action| actions.some(action, &Groups::new()))?;
-    let stay = table.accept(table.get("stay").map(Value::number).transpose())?;
+    let stay = table.accept(table.get("stay").map(Names::probability).transpose())?;
     let to = table.accept(match table.get("to") {
         Some(to) if to.is_table() => to.table().and_then(|to| states.distribution(to)),
         Some(to) => states.one(to).map(|state| vec![(state, 1.0)]),
@@ -180,11 +182,11 @@ fn build(
     for rule in rules {
         let pairs = || rule.from.iter().flat_map(|&state| rule.actions.iter().map(move |&action| (state, action)));
         let Some(first) = pairs().next() else { continue };
-        let errors = row_errors(rule, first, states, actions);
-        for error in &errors {
+        let error = wrong_sum(rule, first, states, actions);
+        if let Some(error) = &error {
             root.accept::<()>(Err(row_message(error, root, rule, pairs().count())))?;
         }
-        let outcomes = rule.outcomes.clone().filter(|_| errors.is_empty());
+        let outcomes = rule.outcomes.clone().filter(|_| error.is_none());
         let (new, twice): (Vec<_>, Vec<_>) = pairs().partition(|&pair| given.insert(pair));
         if let Some(&(state, action)) = twice.first() {
             let error = ModelError::DuplicateTransition { state: states.name(state), action: actions.name(action) };
@@ -209,13 +211,7 @@ fn build(
         sound.push(Rule { from: vec![state], actions: vec![0], outcomes: None, place: 0 });
     }
     doubts.transitions |= has_action.contains(&false);
-    let wrong = |&&(_, value): &&(usize, f64)| !is_probability(value);
     let mut start = initial;
-    for &(state, value) in initial.iter().filter(wrong) {
-        let error = ModelError::InitialProbability { state: states.name(state), value };
-        root.accept::<()>(Err(locate(&error, root, states, actions, rules)))?;
-        start = &ANYWHERE;
-    }
     loop {
         match assemble(states, actions, start, &sound).build() {
             Ok(mdp) => return Ok(mdp),
@@ -231,25 +227,12 @@ fn build(
 /// Stands for initial probabilities with mistakes.
 const ANYWHERE: [(usize, f64); 1] = [(0, 1.0)];
 
-fn is_probability(value: f64) -> bool {
-    (0.0..=1.0 + ROW_TOLERANCE).contains(&value)
-}
-
-/// What is wrong with the probabilities of a rule, said of its first pair.
-fn row_errors(rule: &Rule, (state, action): (usize, usize), states: &Names, actions: &Names) -> Vec<ModelError> {
-    let Some((to, stay)) = &rule.outcomes else { return Vec::new() };
-    let (name, action) = (states.name(state), actions.name(action));
-    let row = || to.iter().copied().chain([(state, *stay)]);
-    let wrong = row().filter(|&(_, value)| !is_probability(value)).map(|(successor, value)| {
-        let successor = states.name(successor);
-        ModelError::Probability { state: name.clone(), action: action.clone(), successor, value }
-    });
-    let wrong: Vec<ModelError> = wrong.collect();
-    let sum: f64 = row().map(|(_, probability)| probability).sum();
-    if wrong.is_empty() && (sum - 1.0).abs() > ROW_TOLERANCE {
-        return vec![ModelError::RowSum { state: name, action, sum }];
-    }
-    wrong
+/// What is wrong with the sum of the probabilities of a rule, said of its first pair.
+fn wrong_sum(rule: &Rule, (state, action): (usize, usize), states: &Names, actions: &Names) -> Option<ModelError> {
+    let (to, stay) = rule.outcomes.as_ref()?;
+    let sum = to.iter().map(|&(_, probability)| probability).sum::<f64>() + stay;
+    let error = || ModelError::RowSum { state: states.name(state), action: actions.name(action), sum };
+    ((sum - 1.0).abs() > ROW_TOLERANCE).then(error)
 }
 
 /// A rule's mistake, told once for all its pairs.

@@ -27,7 +27,7 @@ impl<'a> Files<'a> {
         for (_, text) in own.iter().flat_map(|own| own.entries()) {
             root.accept(text.text())?;
         }
-        let broken = own.is_none() && root.get("files").is_some();
+        let broken = (own.is_none() && root.get("files").is_some()) || root.has_lost("files");
         Ok(Self { own, broken, folder, read: Vec::new() })
     }
 

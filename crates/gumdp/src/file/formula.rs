@@ -6,6 +6,12 @@ use super::objective::{Kind, Reader};
 use crate::model::{Mdp, Pair};
 use crate::objective::{Objective, ObjectiveError};
 
+/// What other languages have and formulas lack: similar names would be a misleading hint.
+const ELSEWHERE: [&str; 22] = [
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "log", "log2", "log10", "pow", "inf",
+    "infinity", "nan", "pi", "floor", "ceil", "round", "sign", "cbrt",
+];
+
 /// Parts of a formula that are no total costs; what they need stands in parentheses.
 const BUILT_IN: [&str; 4] = ["entropy", "distance", "absolute", "kl"];
 
@@ -160,6 +166,34 @@ impl Reader<'_> {
         objective.map(Some).map_err(|error| self.refused(&error, table))
     }
 
+    fn unknown_name(&self, name: &str, at: usize, value: Value) -> FileError {
+        let (word, argument) = name.split_once('(').unwrap_or((name, ""));
+        let argument = argument.trim_end_matches(')');
+        let error = |message: String| value.error_within(at, format!("{}: {message}", value.name()));
+        let targets = "targets are defined in [objective.targets]";
+        match (word, argument) {
+            ("entropy", _) => return error("entropy has no argument; write entropy()".to_owned()),
+            ("distance" | "absolute" | "kl", "") => {
+                let message = format!("{word} has one argument, the name of a target; write {word}(target)");
+                return error(message).hint(targets);
+            }
+            ("distance" | "absolute" | "kl", target) => {
+                return error(format!("\"{}\" is no target", shortened(target))).hint(targets);
+            }
+            _ => {}
+        }
+        let names = self.features.keys().map(String::as_str);
+        let known = names.chain(Objective::FORMULA_FUNCTIONS).chain(BUILT_IN);
+        let near = if ELSEWHERE.contains(&word.to_lowercase().as_str()) { None } else { nearest(word, known) };
+        let hint = near.unwrap_or_else(|| {
+            let features: Vec<&str> = self.features.keys().map(String::as_str).collect();
+            let features = if features.is_empty() { "none".to_owned() } else { features.join(", ") };
+            let functions = Objective::FORMULA_FUNCTIONS.join(", ");
+            format!("the features are: {features}; the functions are: {functions}, {}", BUILT_IN.join(", "))
+        });
+        error(format!("unknown name \"{}\"", shortened(word))).hint(hint)
+    }
+
     /// The formula's complaint, at its place in the expression and with names instead of numbers.
     fn explain(&self, error: &ObjectiveError, value: Value) -> FileError {
         match error {
@@ -168,23 +202,7 @@ impl Reader<'_> {
             }
             ObjectiveError::UnknownName { .. } if self.lacks_features() => FileError::told(),
             ObjectiveError::Breaks { .. } if self.world.doubts.any() => FileError::told(),
-            ObjectiveError::UnknownName { name, at } => {
-                let (word, argument) = name.split_once('(').unwrap_or((name, ""));
-                let argument = argument.trim_end_matches(')');
-                if BUILT_IN[1..].contains(&word) {
-                    let message = format!("{}: \"{}\" is no target", value.name(), shortened(argument));
-                    return value.error_within(*at, message).hint("targets are defined in [objective.targets]");
-                }
-                let names = self.features.keys().map(String::as_str);
-                let known = names.chain(Objective::FORMULA_FUNCTIONS).chain(BUILT_IN);
-                let hint = nearest(word, known).unwrap_or_else(|| {
-                    let features: Vec<&str> = self.features.keys().map(String::as_str).collect();
-                    let features = if features.is_empty() { "none".to_owned() } else { features.join(", ") };
-                    let functions = Objective::FORMULA_FUNCTIONS.join(", ");
-                    format!("the features are: {features}; the functions are: {functions}, {}", BUILT_IN.join(", "))
-                });
-                value.error_within(*at, format!("{}: unknown name \"{}\"", value.name(), shortened(word))).hint(hint)
-            }
+            ObjectiveError::UnknownName { name, at } => self.unknown_name(name, *at, value),
             ObjectiveError::Breaks { value: found, point } => {
                 let message = format!(
                     "{} is {found} for the occupancy {}; it must be finite everywhere",

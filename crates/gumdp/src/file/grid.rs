@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::document::{Key, Table, Value, shortened};
 use super::dynamics::{ACTIONS, MAX_STATES, Map, Situation};
 use super::error::{FileError, counted};
-use super::mistakes::MAX_MISTAKES;
 use super::scene::{GridScene, Scene, Sticky, Terrain};
 use super::world::{ALL, Doubts, World};
 use crate::model::{Pair, State};
@@ -59,7 +58,8 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
         home: map.home,
         behaviour: Vec::new(),
     });
-    let doubts = Doubts { states: legend.doubtful, ..Doubts::default() };
+    let doubts =
+        Doubts { states: legend.doubtful || legend.torn, of_map: legend.torn && !legend.doubtful, ..Doubts::default() };
     Ok(World { mdp: Arc::new(mdp), groups, costs, scene, doubts })
 }
 
@@ -75,17 +75,21 @@ struct Legend<'a> {
     doubtful: bool,
     /// What some characters stand for is not known.
     unclear: bool,
+    /// The map has cells of which nothing is known.
+    torn: bool,
 }
 
 impl<'a> Legend<'a> {
     fn read(table: Table<'a>) -> Result<Self, FileError> {
+        let lost = table.document().has_lost("legend");
         let mut legend = Self {
             terrains: Vec::new(),
             number: HashMap::new(),
             resources: Vec::new(),
             names: HashMap::new(),
-            doubtful: false,
-            unclear: false,
+            doubtful: lost,
+            unclear: lost,
+            torn: false,
         };
         let mut resources = BTreeSet::new();
         for (key, value) in table.entries() {
@@ -233,10 +237,14 @@ fn resource(value: Value) -> Result<String, FileError> {
     Ok(name.to_owned())
 }
 
+/// Stands for a cell of which nothing is known.
+const UNKNOWN: u32 = u32::MAX;
+
 fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileError> {
     let lines: Vec<&str> = value.text()?.lines().collect();
-    let columns = lines.first().map_or(0, |line| line.chars().count());
-    if columns == 0 {
+    let first_width = lines.first().map_or(0, |line| line.chars().count());
+    let columns = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    if first_width == 0 {
         return Err(value.error("map is empty; it must have at least one cell"));
     }
     if lines.len().saturating_mul(columns) > MAX_STATES {
@@ -244,42 +252,34 @@ fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileErr
     }
     let mut terrain_of_cell = Vec::with_capacity(lines.len() * columns);
     let (mut starts, mut homes) = (Vec::new(), Vec::new());
-    let (mut mistakes, mut unknown, mut is_known) = (Vec::new(), BTreeSet::new(), true);
+    let mut unknown = BTreeSet::new();
     for (row, line) in lines.iter().enumerate() {
         let width = line.chars().count();
-        if width != columns && mistakes.len() <= MAX_MISTAKES {
-            let message = format!("row {row} of map has {}; the first row has {columns}", counted(width, "cell"));
-            mistakes.push(at_cell(value, &lines, row, 0, message));
+        if width != first_width {
+            let message = format!("row {row} of map has {}; the first row has {first_width}", counted(width, "cell"));
+            value.accept::<()>(Err(at_cell(value, &lines, row, 0, message)))?;
+            legend.torn = true;
         }
         for (column, symbol) in line.chars().enumerate() {
+            let cell = terrain_of_cell.len() as u32;
             let Some(&terrain) = legend.number.get(&symbol) else {
-                is_known = false;
+                terrain_of_cell.push(UNKNOWN);
                 // A character that the legend has wrong is told there.
-                if mistakes.len() > MAX_MISTAKES || legend.unclear || !unknown.insert(symbol) {
-                    continue;
+                if !legend.unclear && unknown.insert(symbol) {
+                    let known: Vec<String> = legend.terrains.iter().map(|terrain| terrain.symbol.to_string()).collect();
+                    let message = format!("'{}' at ({row},{column}) of map is not in legend", symbol.escape_debug());
+                    let hint = format!("the characters of legend are {}", known.join(" "));
+                    value.accept::<()>(Err(at_cell(value, &lines, row, column, message).hint(hint)))?;
                 }
-                let known: Vec<String> = legend.terrains.iter().map(|terrain| terrain.symbol.to_string()).collect();
-                let message = format!("'{}' at ({row},{column}) of map is not in legend", symbol.escape_debug());
-                let hint = format!("the characters of legend are {}", known.join(" "));
-                mistakes.push(at_cell(value, &lines, row, column, message).hint(hint));
+                legend.torn = true;
                 continue;
             };
-            let cell = terrain_of_cell.len() as u32;
             let Terrain { start, home, .. } = legend.terrains[terrain as usize];
             starts.extend(start.then_some(cell));
             homes.extend(home.then_some(cell));
             terrain_of_cell.push(terrain);
         }
-    }
-    // All of them are told; nothing can be made of such a map.
-    if let Some(last) = mistakes.pop() {
-        for mistake in mistakes {
-            value.accept::<()>(Err(mistake))?;
-        }
-        return Err(last);
-    }
-    if !is_known {
-        return Err(FileError::told());
+        terrain_of_cell.resize((row + 1) * columns, UNKNOWN);
     }
     let place = |cell: u32| format!("({},{})", cell as usize / columns, cell as usize % columns);
     if let [first, second, ..] = homes[..] {
@@ -289,6 +289,8 @@ fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileErr
     let start = match starts[..] {
         [start] => start,
         [] if legend.unclear => return Err(FileError::told()),
+        // A character that is not in the legend may have been meant for the start.
+        [] if legend.torn => 0,
         [] => {
             return Err(value
                 .error("map has no start; it must have one")
@@ -300,6 +302,14 @@ fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileErr
             first
         }
     };
+    if legend.torn {
+        // Whatever stands there, the rest can be looked at as if it were nothing.
+        let floor = legend.terrains.len() as u32;
+        legend.terrains.push(Terrain::floor(' '));
+        for terrain in terrain_of_cell.iter_mut().filter(|terrain| **terrain == UNKNOWN) {
+            *terrain = floor;
+        }
+    }
     let terrains = std::mem::take(&mut legend.terrains);
     let resources = std::mem::take(&mut legend.resources);
     Ok(Map {

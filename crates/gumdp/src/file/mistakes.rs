@@ -19,17 +19,19 @@ pub(super) struct Mistakes {
     collected: Option<RefCell<Vec<FileError>>>,
     /// Mistakes in lines that are counted only.
     others: Cell<usize>,
+    /// What is allowed but hardly meant, where all mistakes are wanted.
+    warnings: RefCell<Vec<FileError>>,
 }
 
 impl Mistakes {
     /// The first mistake ends the reading.
     pub(super) fn first() -> Self {
-        Self { collected: None, others: Cell::new(0) }
+        Self { collected: None, others: Cell::new(0), warnings: RefCell::default() }
     }
 
     /// All mistakes are wanted.
     pub(super) fn all() -> Self {
-        Self { collected: Some(RefCell::default()), others: Cell::new(0) }
+        Self { collected: Some(RefCell::default()), ..Self::first() }
     }
 
     pub(super) fn wants_all(&self) -> bool {
@@ -56,6 +58,16 @@ impl Mistakes {
             return Ok(None);
         }
         self.accept(result)
+    }
+
+    /// Keeps what is allowed but hardly meant.
+    pub(super) fn warn(&self, warning: FileError) {
+        self.warnings.borrow_mut().push(warning);
+    }
+
+    /// What was kept by [`Mistakes::warn`].
+    pub(super) fn warnings(&self) -> Vec<FileError> {
+        self.warnings.take()
     }
 
     /// Whether mistakes in lines are only counted from now on.

@@ -71,9 +71,12 @@ mod names;
 mod objective;
 mod path;
 mod pieces;
+mod recording;
+mod repair;
 mod scene;
 mod settings;
 mod sheet;
+mod table;
 mod target;
 mod timing;
 mod world;
@@ -343,6 +346,7 @@ fn read_problem<'a>(
         horizon,
         timed: timing.is_some(),
         behaviour: Vec::new(),
+        longest: Vec::new(),
         files,
         features: BTreeMap::new(),
         features_broken: false,
@@ -370,6 +374,9 @@ fn read_problem<'a>(
         Some(horizon) => horizon,
         None => accuracy(&objective, root.need("accuracy")?)?,
     };
+    if let Some((_, error)) = reader.longest.into_iter().find(|&(steps, _)| timing.is_some() && steps > horizon) {
+        return Err(error);
+    }
     let problem = Problem::new(std::sync::Arc::clone(&world.mdp), objective, discount, horizon)
         .map_err(|error| place.error(error.to_string()))?;
     check_bounded(&problem).map_err(|error| place.error(error.to_string()))?;

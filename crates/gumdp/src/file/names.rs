@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::document::{Table, Value, shortened};
-use super::error::{FileError, nearest};
+use super::error::{FileError, nearest_or_all};
 use super::world::ALL;
-use crate::model::ModelError;
+use crate::model::{ModelError, ROW_TOLERANCE};
 
 /// Names for sets of states, by number; `None` for one with a mistake.
 pub(super) type Groups = HashMap<String, Option<Vec<usize>>>;
@@ -93,8 +93,11 @@ impl<'a> Names<'a> {
             return Ok(self.known.borrow_mut().add(name));
         }
         let known = self.known.borrow();
-        Err(error(format!("unknown {} \"{}\"", self.what, shortened(name)))
-            .maybe_hint(nearest(name, known.all.iter().map(String::as_str))))
+        Err(error(format!("unknown {} \"{}\"", self.what, shortened(name))).maybe_hint(nearest_or_all(
+            self.what,
+            name,
+            known.all.iter().map(String::as_str),
+        )))
     }
 
     pub(super) fn one(&self, value: Value) -> Result<usize, FileError> {
@@ -113,6 +116,13 @@ impl<'a> Names<'a> {
         Ok(numbers.concat())
     }
 
+    /// A probability, which may be a little above 1 by rounding as sums may.
+    pub(super) fn probability(value: Value) -> Result<f64, FileError> {
+        let number = value.number()?;
+        let allowed = (0.0..=1.0 + ROW_TOLERANCE).contains(&number);
+        if allowed { Ok(number) } else { Err(value.refused(number, "lie in [0, 1]")) }
+    }
+
     /// A table from names to probabilities.
     pub(super) fn distribution(&self, table: Table) -> Result<Vec<(usize, f64)>, FileError> {
         let mut outcomes = Vec::new();
@@ -120,7 +130,7 @@ impl<'a> Names<'a> {
         let count = entries.len();
         for (key, value) in entries {
             let number = table.accept(self.number(key.text, |message| key.error(message)))?;
-            let probability = table.accept(value.number())?;
+            let probability = table.accept(Self::probability(value))?;
             outcomes.extend(number.zip(probability));
         }
         if outcomes.len() == count { Ok(outcomes) } else { Err(FileError::told()) }

@@ -90,6 +90,8 @@ pub(super) struct Reader<'a> {
     pub(super) timed: bool,
     /// The path to be imitated, once one is read.
     pub(super) behaviour: Vec<u32>,
+    /// Episodes whose occupancy depends on the horizon if it is shorter: their steps, and what is then to be said.
+    pub(super) longest: Vec<(usize, FileError)>,
     pub(super) files: Files<'a>,
     /// Costs with a name, for each pair; `None` for one with a mistake.
     pub(super) features: BTreeMap<String, Option<Vec<f64>>>,
@@ -99,7 +101,8 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     pub(super) fn read(&mut self, table: Table) -> Result<Objective, FileError> {
-        self.features_broken = table.accept(self.read_features(table))?.is_none();
+        let lost = table.has_lost("features") || table.has_lost("targets");
+        self.features_broken = table.accept(self.read_features(table))?.is_none() || lost;
         let objective = self.read_term(table, &["kind", "scale", "offset", "range", "features", "limit"]);
         let objective = table.accept(objective)?;
         let limits = self.limits(table)?;
@@ -244,7 +247,14 @@ impl Reader<'_> {
             ObjectiveError::Breaks { .. } => true,
             _ => false,
         };
-        if follows && self.world.doubts.any() { FileError::told() } else { locate(error, table) }
+        match error {
+            _ if follows && self.world.doubts.any() => FileError::told(),
+            // The number of entries is in doubt.
+            ObjectiveError::Epsilon { value, .. } if self.world.doubts.any() => table
+                .get("epsilon")
+                .map_or_else(FileError::told, |epsilon| epsilon.refused(value, "lie in [0, 1 / number of entries]")),
+            _ => locate(error, table),
+        }
     }
 
     pub(super) fn over(&self, kind: Kind, table: Table) -> Result<Over, FileError> {

@@ -2,6 +2,7 @@
 //! the memory of its text.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// Shorter texts are parsed as they are.
@@ -15,6 +16,8 @@ pub(super) const LIST: &str = "transitions";
 pub(super) struct Pieces<'a> {
     /// The same text with spaces in place of the list's content, so that everything else stays where it is.
     pub(super) rest: Cow<'a, str>,
+    /// What can be read of `rest` if it is not TOML.
+    pub(super) repaired: OnceCell<String>,
     /// Where whole elements of the list stand, with the commas after them.
     pub(super) ranges: Vec<Range<usize>>,
 }
@@ -23,10 +26,12 @@ impl<'a> Pieces<'a> {
     /// Cuts a text if it is long and its list is found. A text that is not TOML may stay whole, which the parser then says.
     pub(super) fn cut(text: &'a str) -> Self {
         let found = if text.len() < LONG { None } else { Scanner { bytes: text.as_bytes(), at: 0 }.find() };
-        let Some(ranges) = found else { return Self { rest: Cow::Borrowed(text), ranges: Vec::new() } };
+        let Some(ranges) = found else {
+            return Self { rest: Cow::Borrowed(text), repaired: OnceCell::new(), ranges: Vec::new() };
+        };
         let (start, end) = (ranges[0].start, ranges[ranges.len() - 1].end);
         let rest = format!("{}{}{}", &text[..start], " ".repeat(end - start), &text[end..]);
-        Self { rest: Cow::Owned(rest), ranges }
+        Self { rest: Cow::Owned(rest), repaired: OnceCell::new(), ranges }
     }
 }
 
@@ -142,7 +147,7 @@ mod tests {
         let element = "{ from = \"a]\", action = '[', to = { \"x,\\\"y\" = 1 } }, # a comment, with ]\n";
         let head = "title = \"\"\"\ntransitions = [1]\"\"\"\"\nn = [1, # ]\n 2]\n";
         let text = format!("{head}transitions = [\n{}]\n[objective]\ntransitions = [3]\n", element.repeat(20_000));
-        let Pieces { rest, ranges } = Pieces::cut(&text);
+        let Pieces { rest, ranges, .. } = Pieces::cut(&text);
         assert!(ranges.len() > 3 && rest.len() == text.len());
         assert_eq!(ranges[0].start, head.len() + "transitions = [".len());
         assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));

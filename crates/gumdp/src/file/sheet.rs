@@ -6,14 +6,25 @@
 
 use super::document::shortened;
 use super::error::{FileError, counted, nearest};
+use super::mistakes::Mistakes;
 
 /// A CSV file.
 pub(super) struct Sheet<'a> {
     file: &'a str,
     text: &'a str,
+    mistakes: &'a Mistakes,
     separator: char,
     header: Vec<Cell>,
-    pub(super) rows: Vec<Vec<Cell>>,
+    /// The names of the columns have mistakes, which are told already.
+    doubtful: bool,
+    rows: Vec<Row>,
+}
+
+/// A line after the first.
+struct Row {
+    cells: Vec<Cell>,
+    /// Whether it has a cell for each column.
+    whole: bool,
 }
 
 /// One entry of a table.
@@ -26,8 +37,14 @@ pub(super) struct Cell {
 
 impl<'a> Sheet<'a> {
     /// Reads a file whose columns have some of these names.
-    pub(super) fn parse(file: &'a str, text: &'a str, columns: &[&str]) -> Result<Self, FileError> {
-        let mut sheet = Self { file, text, separator: ',', header: Vec::new(), rows: Vec::new() };
+    pub(super) fn parse(
+        file: &'a str,
+        text: &'a str,
+        columns: &[&str],
+        mistakes: &'a Mistakes,
+    ) -> Result<Self, FileError> {
+        let (header, rows) = (Vec::new(), Vec::new());
+        let mut sheet = Self { file, text, mistakes, separator: ',', header, doubtful: false, rows };
         let mut offset = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         for line in text[offset..].split_inclusive('\n') {
             let content = line.trim_end_matches(['\n', '\r']);
@@ -35,43 +52,65 @@ impl<'a> Sheet<'a> {
                 if sheet.header.is_empty() {
                     sheet.separator = [',', ';', '\t'].into_iter().find(|&c| content.contains(c)).unwrap_or(',');
                     sheet.header = sheet.cells(content, offset)?;
+                    sheet.doubtful = !sheet.check_header(columns)?;
                 } else {
-                    let cells = sheet.cells(content, offset)?;
-                    sheet.rows.push(cells);
+                    let cells = sheet.cells(content, offset).and_then(|cells| sheet.counted(cells));
+                    let whole = mistakes.accept_in_line(cells)?;
+                    sheet.rows.push(match whole {
+                        Some(cells) => Row { cells, whole: true },
+                        None => Row { cells: sheet.cells(content, offset).unwrap_or_default(), whole: false },
+                    });
                 }
             }
             offset += line.len();
         }
-        sheet.check(columns)?;
+        let Some(last) = sheet.header.last() else {
+            return Err(FileError::unreadable(file, "the file is empty; its first line must name the columns"));
+        };
+        if sheet.rows.is_empty() {
+            return Err(sheet.error(last, "there is no line after the names of the columns"));
+        }
         Ok(sheet)
     }
 
-    fn check(&self, columns: &[&str]) -> Result<(), FileError> {
-        let Some(last) = self.header.last() else {
-            return Err(FileError::unreadable(self.file, "the file is empty; its first line must name the columns"));
-        };
+    /// Tells every wrong name of a column; whether there is none.
+    fn check_header(&self, columns: &[&str]) -> Result<bool, FileError> {
+        let mut sound = true;
         for (number, cell) in self.header.iter().enumerate() {
-            if !columns.contains(&cell.text.as_str()) {
+            let error = if !columns.contains(&cell.text.as_str()) {
                 let known = format!("the columns here are {}", columns.join(", "));
-                return Err(self
-                    .error(cell, format!("unknown column \"{}\"", shortened(&cell.text)))
-                    .hint(nearest(&cell.text, columns.iter().copied()).unwrap_or(known)));
-            }
-            if self.header[..number].iter().any(|other| other.text == cell.text) {
-                return Err(self.error(cell, format!("the column \"{}\" is there twice", cell.text)));
-            }
+                self.error(cell, format!("unknown column \"{}\"", shortened(&cell.text)))
+                    .hint(nearest(&cell.text, columns.iter().copied()).unwrap_or(known))
+            } else if self.header[..number].iter().any(|other| other.text == cell.text) {
+                self.error(cell, format!("the column \"{}\" is there twice", cell.text))
+            } else {
+                continue;
+            };
+            sound = false;
+            self.mistakes.accept::<()>(Err(error))?;
         }
-        if let Some(row) = self.rows.iter().find(|row| row.len() != self.header.len()) {
-            let (got, needed) = (counted(row.len(), "cell"), counted(self.header.len(), "column"));
-            let message = format!("this line has {got}; the first line names {needed}");
-            return Err(self
-                .error(row.last().unwrap_or(last), message)
-                .hint("a cell with a separator in it needs double quotes"));
+        Ok(sound)
+    }
+
+    /// The cells of a line that has one for each column.
+    fn counted(&self, cells: Vec<Cell>) -> Result<Vec<Cell>, FileError> {
+        if cells.len() == self.header.len() {
+            return Ok(cells);
         }
-        if self.rows.is_empty() {
-            return Err(self.error(last, "there is no line after the names of the columns"));
-        }
-        Ok(())
+        let (got, needed) = (counted(cells.len(), "cell"), counted(self.header.len(), "column"));
+        let message = format!("this line has {got}; the first line names {needed}");
+        let error = cells.last().map_or_else(|| self.error_at(0, &message), |last| self.error(last, &message));
+        Err(error.hint("a cell with a separator in it needs double quotes"))
+    }
+
+    /// All lines but the first: their cells, as an error where there is not one for each column, which is told already.
+    pub(super) fn rows(&self) -> impl Iterator<Item = Result<&[Cell], &[Cell]>> {
+        self.rows.iter().map(|row| if row.whole { Ok(&row.cells[..]) } else { Err(&row.cells[..]) })
+    }
+
+    /// The first cell of a column, for what is wrong with all of it.
+    pub(super) fn first(&self, column: usize) -> &Cell {
+        self.rows().find_map(Result::ok).map_or(&self.header[column], |row| &row[column])
     }
 
     fn cells(&self, line: &str, offset: usize) -> Result<Vec<Cell>, FileError> {
@@ -128,6 +167,9 @@ impl<'a> Sheet<'a> {
 
     pub(super) fn need(&self, name: &str) -> Result<usize, FileError> {
         self.column(name).ok_or_else(|| {
+            if self.doubtful {
+                return FileError::told();
+            }
             let names: Vec<&str> = self.header.iter().map(|cell| cell.text.as_str()).collect();
             let message = format!("there is no column \"{name}\"; the columns are {}", names.join(", "));
             self.header.first().map_or_else(|| self.error_at(0, &message), |cell| self.error(cell, &message))
@@ -139,6 +181,10 @@ impl<'a> Sheet<'a> {
     }
 
     fn error_at(&self, offset: usize, message: impl Into<String>) -> FileError {
+        // To find line and column takes time, which mistakes that are only counted must not take.
+        if self.mistakes.are_enough() {
+            return FileError::unreadable(self.file, message);
+        }
         FileError::at(self.file, self.text, offset, message)
     }
 
@@ -159,27 +205,50 @@ mod tests {
     #[test]
     fn cells_know_their_text_and_place() {
         let text = "\u{feff}state, action ,mass\r\n# a comment\n\n\"(0,1)\",\"say \"\"hi\"\"\" , 0.5\n";
-        let sheet = Sheet::parse("my.csv", text, &["state", "action", "mass"]).unwrap();
+        let mistakes = Mistakes::first();
+        let sheet = Sheet::parse("my.csv", text, &["state", "action", "mass"], &mistakes).unwrap();
         assert_eq!(sheet.rows.len(), 1);
-        let texts: Vec<&str> = sheet.rows[0].iter().map(|cell| cell.text.as_str()).collect();
-        assert_eq!(texts, ["(0,1)", "say \"hi\"", "0.5"]);
-        assert_eq!(sheet.error(&sheet.rows[0][2], "x").to_string(), "my.csv:4:24: x");
+        assert_eq!(texts(&sheet), ["(0,1)", "say \"hi\"", "0.5"]);
+        assert_eq!(sheet.error(sheet.first(2), "x").to_string(), "my.csv:4:24: x");
+    }
+
+    fn texts<'a>(sheet: &'a Sheet) -> Vec<&'a str> {
+        sheet.rows[0].cells.iter().map(|cell| cell.text.as_str()).collect()
     }
 
     #[test]
     fn semicolons_and_tabs_separate_too() {
+        let mistakes = Mistakes::first();
         for text in ["state;mass\r\n\"a;b\"; 0.5\r\n", "state\tmass\n\"a;b\"\t0.5\n"] {
-            let sheet = Sheet::parse("my.csv", text, &["state", "mass"]).unwrap();
-            let texts: Vec<&str> = sheet.rows[0].iter().map(|cell| cell.text.as_str()).collect();
-            assert_eq!(texts, ["a;b", "0.5"]);
+            let sheet = Sheet::parse("my.csv", text, &["state", "mass"], &mistakes).unwrap();
+            assert_eq!(texts(&sheet), ["a;b", "0.5"]);
         }
-        let empty = Sheet::parse("my.csv", "state\taction\na\t\n", &["state", "action"]).unwrap();
-        assert_eq!(empty.rows[0][1].text, "");
+        let empty = Sheet::parse("my.csv", "state\taction\na\t\n", &["state", "action"], &mistakes).unwrap();
+        assert_eq!(texts(&empty), ["a", ""]);
+    }
+
+    #[test]
+    fn all_mistakes_are_told() {
+        let mistakes = Mistakes::all();
+        let sheet = Sheet::parse("my.csv", "a,state,b\n1\n1,2,3\n\"x\n", &["state"], &mistakes).unwrap();
+        assert_eq!(
+            sheet.rows().map(|row| row.map_or_else(<[Cell]>::len, <[Cell]>::len)).collect::<Vec<_>>(),
+            [1, 3, 0]
+        );
+        assert!(sheet.need("mass").is_err_and(|error| error.is_told()));
+        let told: Vec<String> = mistakes.into_inner().0.iter().map(ToString::to_string).collect();
+        let expected = [
+            "my.csv:1:1: unknown column \"a\"",
+            "my.csv:1:9: unknown column \"b\"",
+            "my.csv:2:1: this line has 1 cell; the first line names 3 columns",
+            "my.csv:4:1: the quote is not closed on this line",
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]
     fn broken_tables_are_refused() {
-        let message = |text: &str| match Sheet::parse("my.csv", text, &["state", "action"]) {
+        let message = |text: &str| match Sheet::parse("my.csv", text, &["state", "action"], &Mistakes::first()) {
             Ok(_) => panic!("{text:?} is accepted"),
             Err(error) => error.to_string(),
         };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::document::{Key, shortened};
-use super::error::{FileError, nearest};
+use super::error::{FileError, nearest, nearest_or_all};
 use super::scene::{GraphScene, GridScene, Scene, Terrain};
 use crate::model::{Action, Mdp, ModelError, Pair, State};
 
@@ -37,10 +37,12 @@ pub(super) struct Doubts {
     pub(super) transitions: bool,
     /// There may be costs with names.
     pub(super) costs: bool,
+    /// The doubts about states are about cells of a map: there are no other groups.
+    pub(super) of_map: bool,
 }
 
 impl Doubts {
-    pub(super) const ALL: Self = Self { states: true, actions: true, transitions: true, costs: true };
+    pub(super) const ALL: Self = Self { states: true, actions: true, transitions: true, costs: true, of_map: false };
 
     pub(super) fn any(self) -> bool {
         self.states || self.actions || self.transitions || self.costs
@@ -109,12 +111,23 @@ impl World {
                 return FileError::told();
             }
             let actions = (0..self.mdp.action_count() as u32).map(|action| self.mdp.action_name(action.into()));
-            error(format!("unknown action \"{}\"", shortened(name))).maybe_hint(nearest(name, actions))
+            error(format!("unknown action \"{}\"", shortened(name))).maybe_hint(nearest_or_all("action", name, actions))
         })
     }
 
+    /// Whether a name is neither that of a cell of the map nor of anything else that happens on maps.
+    fn is_nowhere(&self, name: &str) -> bool {
+        let Scene::Grid(GridScene { rows, columns, .. }) = self.scene else { return false };
+        let Some((row, rest)) = name.strip_prefix('(').and_then(|rest| rest.split_once(',')) else {
+            return !["start", "home", "defeated", "over"].iter().any(|word| name.starts_with(word));
+        };
+        let column = rest.split(')').next().unwrap_or(rest);
+        let outside = |number: &str, count: usize| number.parse::<usize>().is_ok_and(|number| number >= count);
+        outside(row, rows) || outside(column, columns)
+    }
+
     fn unknown(&self, key: Key, name: &str) -> FileError {
-        if self.doubts.states {
+        if self.doubts.states && !(self.doubts.of_map && self.is_nowhere(name)) {
             return FileError::told();
         }
         let mut groups: Vec<&str> = self.groups.keys().map(String::as_str).collect();

@@ -112,7 +112,29 @@ impl ModelError {
                  last probability 1 minus the others"
                     .to_owned(),
             ),
+            Self::RowSum { sum, .. } | Self::InitialSum { sum } => missing_to_1(*sum),
             _ => None,
         }
+    }
+}
+
+/// A hint for a sum of probabilities that is not 1.
+pub(crate) fn missing_to_1(sum: f64) -> Option<String> {
+    let missing = 1.0 - sum;
+    // Without the digits that come from rounding.
+    let amount: f64 = format!("{:.5e}", missing.abs()).parse().unwrap_or(missing);
+    let hint = if missing > 0.0 { format!("{amount} is missing to 1") } else { format!("that is {amount} too much") };
+    missing.is_finite().then_some(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing() {
+        assert_eq!(missing_to_1(0.93).as_deref(), Some("0.07 is missing to 1"));
+        assert_eq!(missing_to_1(1.2).as_deref(), Some("that is 0.2 too much"));
+        assert_eq!(missing_to_1(f64::NAN), None);
     }
 }

@@ -1,6 +1,6 @@
-//! Comma-separated tables whose fields know where they stand.
+//! Tables whose fields know where they stand.
 //!
-//! Fields may be quoted (`"a, ""b"""`); spaces around them do not count; empty lines and lines that begin with `#` are left out.
+//! Commas separate fields; semicolons or tabs if the first line has them and no comma. Fields may be quoted (`"a, ""b"""`); spaces around them do not count; empty lines and lines that begin with `#` are left out.
 
 use std::borrow::Cow;
 
@@ -13,6 +13,7 @@ pub(super) struct Field<'a> {
 /// The rows of a table; none is empty. What is wrong comes with its place.
 pub(super) fn rows(text: &str) -> Result<Vec<Vec<Field<'_>>>, (usize, &'static str)> {
     let mut rows = Vec::new();
+    let mut separator = None;
     let mut at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     while at < text.len() {
         let end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);
@@ -21,12 +22,14 @@ pub(super) fn rows(text: &str) -> Result<Vec<Vec<Field<'_>>>, (usize, &'static s
             at = end + 1;
             continue;
         }
+        let separator =
+            *separator.get_or_insert_with(|| [',', ';', '\t'].into_iter().find(|&c| line.contains(c)).unwrap_or(','));
         let mut row = Vec::new();
         loop {
-            let (field, after) = field(text, at)?;
+            let (field, after) = field(text, at, separator)?;
             row.push(field);
             at = after + 1;
-            if text.as_bytes().get(after) != Some(&b',') {
+            if !text[after..].starts_with(separator) {
                 break;
             }
         }
@@ -35,13 +38,13 @@ pub(super) fn rows(text: &str) -> Result<Vec<Vec<Field<'_>>>, (usize, &'static s
     Ok(rows)
 }
 
-/// The field that begins at `start`, and the place of the comma or line end after it.
-fn field(text: &str, start: usize) -> Result<(Field<'_>, usize), (usize, &'static str)> {
-    let blank = |c: char| c == ' ' || c == '\t' || c == '\r';
+/// The field that begins at `start`, and the place of the separator or line end after it.
+fn field(text: &str, start: usize, separator: char) -> Result<(Field<'_>, usize), (usize, &'static str)> {
+    let blank = |c: char| (c == ' ' || c == '\t' || c == '\r') && c != separator;
     let offset = text.len() - text[start..].trim_start_matches(blank).len();
     let rest = &text[offset..];
     if !rest.starts_with('"') {
-        let end = rest.find([',', '\n']).map_or(text.len(), |length| offset + length);
+        let end = rest.find([separator, '\n']).map_or(text.len(), |length| offset + length);
         return Ok((Field { text: Cow::Borrowed(text[offset..end].trim_end_matches(blank)), offset }, end));
     }
     let mut content = String::new();
@@ -55,9 +58,11 @@ fn field(text: &str, start: usize) -> Result<(Field<'_>, usize), (usize, &'stati
         content.push_str(piece);
         if !text[at..].starts_with('"') {
             let after = text.len() - text[at..].trim_start_matches(blank).len();
-            return match text.as_bytes().get(after) {
-                None | Some(b',' | b'\n') => Ok((Field { text: Cow::Owned(content), offset }, after)),
-                Some(_) => Err((after, "a comma or the end of the line must follow a quoted field")),
+            return match text[after..].chars().next() {
+                Some(next) if next != separator && next != '\n' => {
+                    Err((after, "a comma or the end of the line must follow a quoted field"))
+                }
+                _ => Ok((Field { text: Cow::Owned(content), offset }, after)),
             };
         }
         // Two quotes are one.
@@ -80,6 +85,8 @@ mod tests {
     #[test]
     fn rows_and_fields() {
         assert_eq!(texts("a,b\n1 , 2\r\n\n# no\n\"x, \"\"y\"\"\",\n"), [["a", "b"], ["1", "2"], ["x, \"y\"", ""]]);
+        assert_eq!(texts("a;b\n1; 2,5\n\"x;y\";\n"), [["a", "b"], ["1", "2,5"], ["x;y", ""]]);
+        assert_eq!(texts("a\tb\n1\t\n"), [["a", "b"], ["1", ""]]);
         assert_eq!(texts("\u{feff}a"), [["a"]]);
         assert_eq!(texts("\"\"\"\""), [["\""]]);
         assert_eq!(texts("\"two\nlines\",b"), [["two\nlines", "b"]]);

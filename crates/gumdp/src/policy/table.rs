@@ -14,7 +14,11 @@ use std::path::Path;
 
 use super::csv::{self, Field};
 use super::{ExplicitPolicy, Markov, PolicyError, Scripted};
-use crate::file::{FileError, error::nearest, read_text, shortened};
+use crate::file::{
+    FileError,
+    error::{nearest, nearest_or_all},
+    read_text, shortened,
+};
 use crate::model::{Action, Pair, State};
 use crate::problem::{OccupancyState, Problem};
 
@@ -122,12 +126,8 @@ impl Reader<'_> {
     fn with_header(mut self, header: &[Field]) -> Result<Self, FileError> {
         for (place, field) in header.iter().enumerate() {
             let Some(column) = COLUMNS.iter().position(|name| *name == field.text) else {
-                let hint = if field.text.contains(';') {
-                    "columns are separated by commas".to_owned()
-                } else {
-                    nearest(&field.text, COLUMNS)
-                        .unwrap_or_else(|| "the columns are time, state, action and probability".to_owned())
-                };
+                let hint = nearest(&field.text, COLUMNS)
+                    .unwrap_or_else(|| "the columns are time, state, action and probability".to_owned());
                 let message = format!("unknown column \"{}\"", shortened(&field.text));
                 return Err(self.error(field.offset, message).hint(hint));
             };
@@ -147,7 +147,7 @@ impl Reader<'_> {
         mdp.find_action(&field.text).ok_or_else(|| {
             let known = (0..mdp.action_count() as u32).map(|action| mdp.action_name(Action(action)));
             let message = format!("unknown action \"{}\"", shortened(&field.text));
-            self.error(field.offset, message).maybe_hint(nearest(&field.text, known))
+            self.error(field.offset, message).maybe_hint(nearest_or_all("action", &field.text, known))
         })
     }
 
@@ -156,7 +156,7 @@ impl Reader<'_> {
         mdp.find_state(&field.text).ok_or_else(|| {
             let known = mdp.states().map(|state| mdp.state_name(state));
             let message = format!("unknown state \"{}\"", shortened(&field.text));
-            self.error(field.offset, message).maybe_hint(nearest(&field.text, known))
+            self.error(field.offset, message).maybe_hint(nearest_or_all("state", &field.text, known))
         })
     }
 

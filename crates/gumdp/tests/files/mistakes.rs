@@ -39,7 +39,12 @@ fn syntax_types_and_fields() {
         "horizon =",
         "6:10: not valid TOML: string values must be quoted, expected literal string",
     );
-    check(EXPLICIT, "horizon = 5", "horizon = 5\nhorizon = 6", "7:1: not valid TOML: duplicate key");
+    check(
+        EXPLICIT,
+        "horizon = 5",
+        "horizon = 5\nhorizon = 6",
+        "7:1: not valid TOML: duplicate key \"horizon\"; it is given first on line 6",
+    );
     check(EXPLICIT, "0.9", "\"high\"", "5:12: discount must be a number, not the text \"high\"");
     check(EXPLICIT, "horizon = 5", "horizon = 5.5", "6:11: horizon must be a whole number, not the number 5.5");
     check(EXPLICIT, "{ y = 1 }", "{ y = true }", "13:14: objective.cost.y must be a number, not true");
@@ -102,9 +107,9 @@ fn states_actions_and_transitions() {
     check(EXPLICIT, "{ x = 0.25 }", "{ z = 0.25 }", "9:38: unknown state \"z\"");
     let sum = "9:3: state \"y\", action \"go\": the probabilities sum to 0.9; they must sum to 1 within 1e-9";
     check(EXPLICIT, "stay = 0.75", "stay = 0.65", sum);
-    let negative = "9:3: state \"y\", action \"go\": the probability of \"x\" is -0.25; it must lie in [0, 1]";
+    let negative = "9:42: transitions[1].to.x is -0.25; it must lie in [0, 1]";
     check(EXPLICIT, "x = 0.25", "x = -0.25", negative);
-    let nan = "9:3: state \"y\", action \"go\": the probability of \"y\" is NaN; it must lie in [0, 1]";
+    let nan = "9:57: transitions[1].stay is NaN; it must lie in [0, 1]";
     check(EXPLICIT, "stay = 0.75", "stay = nan", nan);
     let twice = "9:3: the transition of state \"x\", action \"go\" is given twice";
     check(EXPLICIT, "from = \"y\"", "from = \"*\"", twice);

@@ -82,7 +82,21 @@ fn files_next_to_a_csv() {
     assert_eq!(message("chain.csv"), "/chain.parameters.csv:2:10: value is \"1.5\"; it must be a number in (0, 1]");
     write("chain.parameters.csv", "parameter,value\n");
     write("chain.initial.csv", "idstate,probability\n9,1\n");
-    assert_eq!(message("chain.csv"), "/chain.csv:1:1: episodes start in s9, but no transition mentions that state");
+    assert_eq!(
+        message("chain.csv"),
+        "/chain.initial.csv:2:1: episodes start in s9, but no transition mentions that state"
+    );
+    write("chain.initial.csv", "idstate,probability\n0,0.5\n1,0.25\n0,0.25\n");
+    assert_eq!(message("chain.csv"), "/chain.initial.csv:4:1: idstate \"0\" is given twice; first on line 2");
+    std::fs::remove_file(folder.join("chain.initial.csv")).unwrap();
+    std::fs::remove_file(folder.join("initial.csv")).unwrap();
+    write("chain.parameters.csv", "parameter,value\nstart,99\n");
+    assert_eq!(
+        message("chain.csv"),
+        "/chain.parameters.csv:2:7: episodes start in s99, but no transition mentions that state"
+    );
+    write("chain.parameters.csv", "parameter,value\nhorizon,9\nT,8\n");
+    assert_eq!(message("chain.csv"), "/chain.parameters.csv:3:1: parameter \"T\" is given twice; first on line 2");
     write("mine.toml", "kind = \"import\"\nfile = \"none.csv\"\n");
     assert_eq!(message("mine.toml"), "/mine.toml:2:8: /none.csv: there is no such file");
     write("mine.toml", "kind = \"import\"\nfile = \"/dev/zero\"\n");

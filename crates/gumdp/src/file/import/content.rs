@@ -8,6 +8,7 @@ use super::super::error::FileError;
 use super::super::files::read_file;
 use super::super::mistakes::Mistakes;
 use super::foreign::Foreign;
+use super::start::Initial;
 use super::{FORMATS, Format, Opened, Text, csv};
 
 /// The text of the model and what it is called.
@@ -26,22 +27,19 @@ impl<'a> Content<'a> {
             let path = on_disk.then(|| PathBuf::from(document.file));
             return Ok(Self { file: document.file.into(), text: text.into(), format, path });
         }
+        let given = root.field("format", |format| format.choice(&FORMATS))?;
         let name = root.get("file").map(Value::text).transpose()?;
-        let given = root.get("format").map(|format| format.choice(&FORMATS)).transpose()?;
         let (file, text, path) = match (root.get("text"), name) {
             (Some(text), name) => {
-                let file = name.map_or_else(|| format!("{}, text", document.file).into(), Cow::Borrowed);
-                (file, Cow::Borrowed(text.text()?), None)
+                if let Some(name) = name {
+                    root.accept::<()>(Err(text.error("both file and text are given; give one of them")))?;
+                    root.accept(read_named(root, name))?;
+                }
+                (format!("{}, text", document.file).into(), Cow::Borrowed(text.text()?), None)
             }
             (None, Some(name)) => {
-                let path = Path::new(document.file).parent().unwrap_or(Path::new("")).join(name);
-                let file = path.display().to_string();
-                let text = read_file(&path).map_err(|error| {
-                    error.unwrap_or_else(|message| {
-                        root.need("file").map_or_else(|error| error, |value| value.error(format!("{file}: {message}")))
-                    })
-                })?;
-                (Cow::Owned(file), Cow::Owned(text), Some(path))
+                let (path, text) = read_named(root, name)?;
+                (Cow::Owned(path.display().to_string()), Cow::Owned(text), Some(path))
             }
             (None, None) => {
                 return Err(root.missing("file").hint("name the file of the model, or give the model as text"));
@@ -60,6 +58,18 @@ impl<'a> Content<'a> {
     }
 }
 
+/// The file next to the problem file with this name, and its text.
+fn read_named(root: Table, name: &str) -> Result<(PathBuf, String), FileError> {
+    let path = Path::new(root.document().file).parent().unwrap_or(Path::new("")).join(name);
+    let text = read_file(&path).map_err(|error| {
+        error.unwrap_or_else(|message| {
+            let message = format!("{}: {message}", path.display());
+            root.need("file").map_or_else(|error| error, |value| value.error(message))
+        })
+    })?;
+    Ok((path, text))
+}
+
 /// Reads `NAME.initial.csv` and `NAME.parameters.csv`, or else `initial.csv` and `parameters.csv`, next to `NAME.csv`.
 pub(super) fn read_neighbours(
     path: &Path,
@@ -75,29 +85,31 @@ pub(super) fn read_neighbours(
     let open = |path: &Path, notes: &mut Vec<String>| {
         notes.push(format!("{} is used", path.display()));
         let unreadable = |message| FileError::unreadable(&path.display().to_string(), message);
-        read_file(path).map_err(|error| error.unwrap_or_else(unreadable))
+        mistakes.accept(read_file(path).map_err(|error| error.unwrap_or_else(unreadable)))
     };
     if let Some(path) = neighbour("initial") {
-        let (file, content) = (path.display().to_string(), open(&path, notes)?);
-        let text = Text { file: &file, content: &content, mistakes };
-        let initial = csv::read_initial(&text).and_then(|initial| {
-            let sum: f64 = initial.iter().map(|&(_, probability)| probability).sum();
-            if (sum - 1.0).abs() > crate::model::ROW_TOLERANCE {
-                let error = crate::model::ModelError::InitialSum { sum };
-                return Err(text.error(0, error.to_string()).maybe_hint(error.hint()));
+        let mut initial = None;
+        if let Some(content) = open(&path, notes)? {
+            let file = path.display().to_string();
+            initial = mistakes.accept(csv::read_initial(&Text { file: &file, content: &content, mistakes }))?;
+            if let Some(initial) = &mut initial {
+                initial.elsewhere = Some((file, content));
             }
-            Ok(initial)
-        });
-        foreign.initial = mistakes.accept(initial)?;
+        }
+        foreign.initial = initial.or(Some(Initial { doubtful: true, ..Initial::default() }));
     }
-    if let Some(path) = neighbour("parameters") {
-        let (file, content) = (path.display().to_string(), open(&path, notes)?);
+    if let Some(path) = neighbour("parameters")
+        && let Some(content) = open(&path, notes)?
+    {
+        let file = path.display().to_string();
         let parameters = csv::read_parameters(&Text { file: &file, content: &content, mistakes });
         let parameters = mistakes.accept(parameters)?.unwrap_or_default();
         foreign.discount = parameters.discount.or(foreign.discount);
         foreign.horizon = parameters.horizon.or(foreign.horizon);
-        if foreign.initial.is_none() {
-            foreign.initial = parameters.start.map(|state| vec![(state, 1.0)]);
+        if foreign.initial.is_none() && (parameters.start.is_some() || parameters.start_doubtful) {
+            let entries = parameters.start.map(|(state, offset)| (state, 1.0, offset)).into_iter().collect();
+            let doubtful = parameters.start_doubtful;
+            foreign.initial = Some(Initial { entries, offset: 0, doubtful, elsewhere: Some((file, content)) });
         }
         if !parameters.ignored.is_empty() {
             notes.push(format!("these parameters are ignored: {}", parameters.ignored.join(", ")));

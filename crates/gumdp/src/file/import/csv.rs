@@ -2,10 +2,14 @@
 //!
 //! Rewards are gains. Columns may come in any order and be separated by commas, semicolons or tabs; names may be quoted.
 
+use std::collections::HashMap;
+use std::hash::Hash;
+
 use super::super::document::shortened;
-use super::super::error::{FileError, counted, nearest};
+use super::super::error::{FileError, counted, nearest, position};
 use super::Text;
 use super::foreign::{Foreign, MAX_ID, Row};
+use super::start::Initial;
 use crate::problem::MAX_HORIZON;
 
 const COLUMNS: [&str; 5] = ["idstatefrom", "idaction", "idstateto", "probability", "reward"];
@@ -25,18 +29,19 @@ pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
     let mut lowest = u32::MAX;
     for line in &table.lines {
         let Some(fields) = text.accept(table.fields(line))? else {
-            foreign.unread.anything = true;
+            let [state, action] = [0, 1].map(|column| table.field(line, column)?.id().ok());
+            foreign.unread.add(state, action, None);
             continue;
         };
         let [state, action, next] = [0, 1, 2].map(|column| text.accept(fields[column].id()));
         let (state, action, next) = (state?, action?, next?);
         let (probability, reward) = (text.accept(fields[3].probability())?, text.accept(fields[4].finite())?);
         let (Some(state), Some(action)) = (state, action) else {
-            foreign.unread.anything = true;
+            foreign.unread.add(state, action, probability);
             continue;
         };
         let (Some(next), Some(probability), Some(reward)) = (next, probability, reward) else {
-            foreign.unread.pairs.insert((state, action));
+            foreign.unread.of_pair(state, action);
             continue;
         };
         let reward = foreign.rewards.number_of(&[reward]);
@@ -50,19 +55,23 @@ pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
 }
 
 /// The initial distribution: `idstate,probability`.
-pub(super) fn read_initial(text: &Text) -> Result<Vec<(u32, f64)>, FileError> {
+pub(super) fn read_initial(text: &Text) -> Result<Initial, FileError> {
     let table = Columns::read(text, &["idstate", "probability"])?;
-    let (mut initial, mut sound) = (Vec::new(), true);
+    let mut initial = Initial::default();
+    let mut lines = HashMap::new();
     for line in &table.lines {
-        let Some(fields) = text.accept(table.fields(line))? else {
-            sound = false;
-            continue;
-        };
-        let (state, probability) = (text.accept(fields[0].id())?, text.accept(fields[1].probability())?);
-        sound &= state.is_some() && probability.is_some();
-        initial.extend(state.zip(probability));
+        let entry = table.fields(line).and_then(|fields| {
+            let (state, probability) = (text.accept(fields[0].id())?, text.accept(fields[1].probability())?);
+            if let Some(state) = state {
+                fields[0].once(&mut lines, state)?;
+            }
+            let (state, probability) = state.zip(probability).ok_or_else(FileError::told)?;
+            Ok((state, probability, fields[0].offset))
+        });
+        initial.doubtful |= entry.is_err();
+        initial.entries.extend(text.accept(entry)?);
     }
-    if sound { Ok(initial) } else { Err(FileError::told()) }
+    Ok(initial)
 }
 
 /// What a table of parameters says.
@@ -70,7 +79,10 @@ pub(super) fn read_initial(text: &Text) -> Result<Vec<(u32, f64)>, FileError> {
 pub(super) struct Parameters {
     pub(super) discount: Option<f64>,
     pub(super) horizon: Option<usize>,
-    pub(super) start: Option<u32>,
+    /// The state, and where it stands.
+    pub(super) start: Option<(u32, usize)>,
+    /// The start is wrong, which is told already.
+    pub(super) start_doubtful: bool,
     pub(super) ignored: Vec<String>,
 }
 
@@ -78,15 +90,25 @@ pub(super) struct Parameters {
 pub(super) fn read_parameters(text: &Text) -> Result<Parameters, FileError> {
     let table = Columns::read(text, &["parameter", "value"])?;
     let mut parameters = Parameters::default();
+    let mut lines = HashMap::new();
     for line in &table.lines {
         let mut entry = || {
             let fields = table.fields(line)?;
             let name: String = fields[0].value.chars().filter(|c| c.is_alphanumeric()).collect();
             match name.to_lowercase().as_str() {
-                "discount" | "gamma" | "discountfactor" => parameters.discount = Some(fields[1].discount()?),
-                "horizon" | "timehorizon" | "t" => parameters.horizon = Some(fields[1].horizon()?),
+                "discount" | "gamma" | "discountfactor" => {
+                    text.accept(fields[0].once(&mut lines, "discount"))?;
+                    parameters.discount = Some(fields[1].discount()?);
+                }
+                "horizon" | "timehorizon" | "t" => {
+                    text.accept(fields[0].once(&mut lines, "horizon"))?;
+                    parameters.horizon = Some(fields[1].horizon()?);
+                }
                 "start" | "startstate" | "initial" | "initialstate" | "idinitialstate" | "s0" => {
-                    parameters.start = Some(fields[1].id()?);
+                    text.accept(fields[0].once(&mut lines, "start"))?;
+                    parameters.start_doubtful = true;
+                    parameters.start = Some((fields[1].id()?, fields[1].offset));
+                    parameters.start_doubtful = false;
                 }
                 _ => parameters.ignored.push(shortened(fields[0].value)),
             }
@@ -137,16 +159,22 @@ impl<'a> Columns<'a> {
         let mut column = Vec::new();
         for &name in names {
             let mut places = (0..found.len()).filter(|&place| found[place].0 == name);
-            let Some(place) = places.next() else {
+            let place = places.next();
+            if place.is_none() {
                 let message = format!("the column \"{name}\" is missing; the first line must name {}", names.join(","));
-                let hint = nearest(name, found.iter().map(|(name, _)| name.as_str()))
-                    .map(|_| format!("the columns found are {}", list(&found)));
-                return Err(text.error(header.offset, message).maybe_hint(hint));
-            };
-            if let Some(twice) = places.next() {
-                return Err(text.error(found[twice].1, format!("the column \"{name}\" is given twice")));
+                let others = found.iter().map(|(other, _)| other.as_str()).filter(|other| !names.contains(other));
+                let meant = others.into_iter().find(|other| nearest(other, [name]).is_some());
+                let hint = meant.map(|other| format!("\"{}\" may be meant: call it \"{name}\"", shortened(other)));
+                text.accept::<()>(Err(text.error(header.offset, message).maybe_hint(hint)))?;
             }
-            column.push(place);
+            if let Some(twice) = places.next() {
+                let message = format!("the column \"{name}\" is given twice");
+                text.accept::<()>(Err(text.error(found[twice].1, message)))?;
+            }
+            column.extend(place);
+        }
+        if column.len() < names.len() {
+            return Err(FileError::told());
         }
         let others = found.iter().filter(|(name, _)| !names.contains(&name.as_str()) && !name.is_empty());
         let ignored = others.map(|(name, _)| format!("\"{}\"", shortened(name))).collect();
@@ -167,10 +195,12 @@ impl<'a> Columns<'a> {
         };
         Ok(self.column.iter().zip(self.names).map(field).collect())
     }
-}
 
-fn list(found: &[(String, usize)]) -> String {
-    found.iter().map(|(name, _)| shortened(name)).collect::<Vec<_>>().join(", ")
+    /// The field of a line, which may have too many or too few, under one of the names.
+    fn field(&self, line: &Line<'a>, name: usize) -> Option<Field<'a>> {
+        let (value, offset) = split(*line, self.separator).nth(self.column[name])?;
+        Some(Field { text: self.text, name: self.names[name], value: unquoted(value), offset })
+    }
 }
 
 /// The fields of a line, and where they stand in the file.
@@ -200,6 +230,15 @@ impl Field<'_> {
     fn refused(&self, must: &str) -> FileError {
         let Self { name, value, .. } = self;
         self.text.error(self.offset, format!("{name} is \"{}\"; it must {must}", shortened(value)))
+    }
+
+    /// Refuses what stands in an earlier line as well.
+    fn once<T: Eq + Hash>(&self, places: &mut HashMap<T, usize>, what: T) -> Result<(), FileError> {
+        let Some(first) = places.insert(what, self.offset) else { return Ok(()) };
+        let (line, _) = position(self.text.content, first);
+        let Self { name, value, .. } = self;
+        let message = format!("{name} \"{}\" is given twice; first on line {line}", shortened(value));
+        Err(self.text.error(self.offset, message))
     }
 
     fn number(&self) -> Option<f64> {

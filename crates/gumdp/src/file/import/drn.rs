@@ -10,6 +10,7 @@ use super::super::error::{FileError, alternatives, counted};
 use super::Text;
 use super::foreign::{Foreign, MAX_ID, Row};
 use super::piece::{Lines, Piece};
+use super::start::Initial;
 
 /// What Storm writes for an action without a name.
 const NO_NAME: &str = "__NOLABEL__";
@@ -30,6 +31,7 @@ pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
         let read = reader.line(line);
         if text.accept(read)?.is_none() {
             reader.broken = true;
+            reader.lost_states |= reader.current.is_none();
             reader.foreign.unread.wholes = true;
         }
     }
@@ -161,6 +163,10 @@ struct Reader<'a> {
     initial: Vec<u32>,
     /// The last state or action could not be read: what belongs to it is passed over.
     broken: bool,
+    /// The number of states is not known for that reason.
+    lost_states: bool,
+    /// How many actions have the name of another one of their state, and where the first of them stands.
+    renamed: Option<(usize, usize, String)>,
 }
 
 impl<'a> Reader<'a> {
@@ -182,6 +188,8 @@ impl<'a> Reader<'a> {
             labels: HashMap::new(),
             initial: Vec::new(),
             broken: false,
+            lost_states: false,
+            renamed: None,
         }
     }
 
@@ -221,7 +229,10 @@ impl<'a> Reader<'a> {
             let (label, next) = rest.word();
             rest = next;
             if label.content == "init" {
-                self.initial.push(state);
+                // Twice is as good as once.
+                if self.initial.last() != Some(&state) {
+                    self.initial.push(state);
+                }
                 continue;
             }
             let labels = &mut self.foreign.labels;
@@ -229,7 +240,9 @@ impl<'a> Reader<'a> {
                 labels.push((label.content.to_owned(), Vec::new()));
                 labels.len() - 1
             });
-            labels[place].1.push(state);
+            if labels[place].1.last() != Some(&state) {
+                labels[place].1.push(state);
+            }
         }
         self.current = Some(Current { state, rewards, choices: 0, action: None, names: HashSet::new() });
         Ok(())
@@ -281,7 +294,14 @@ impl<'a> Reader<'a> {
         };
         let mut action = numbered(&mut self.action_number, &mut self.action_names, &called);
         if current.names.contains(&action) {
-            called = format!("{called}#{choice}");
+            let again = format!("{called}#{choice}");
+            let (count, ..) = self.renamed.get_or_insert_with(|| {
+                let example =
+                    format!("\"{}\" of s{} is called \"{}\"", shortened(&called), current.state, shortened(&again));
+                (0, name.offset, example)
+            });
+            *count += 1;
+            called = again;
             action = numbered(&mut self.action_number, &mut self.action_names, &called);
         }
         current.names.insert(action);
@@ -301,7 +321,7 @@ impl<'a> Reader<'a> {
             let error = self.text.error(line.offset, message);
             let Some(Current { state, action: Some((action, _)), .. }) = self.current else { return Err(error) };
             self.text.accept::<()>(Err(error))?;
-            self.foreign.unread.pairs.insert((state, action));
+            self.foreign.unread.of_pair(state, action);
             return Ok(());
         };
         let piece = line.from(next.len() + 1);
@@ -329,7 +349,7 @@ impl<'a> Reader<'a> {
             return Err(self.text.error(line.offset, "this transition stands before the first state"));
         };
         let (Some(next), Some(probability)) = (next, value) else {
-            self.foreign.unread.pairs.insert((state, action));
+            self.foreign.unread.of_pair(state, action);
             return Ok(());
         };
         let row = Row { state, action, next, probability, reward, offset: line.offset };
@@ -339,10 +359,15 @@ impl<'a> Reader<'a> {
     fn finished(mut self) -> Result<Foreign, FileError> {
         if let Some(states) = self.states
             && self.seen.len() != states as usize
-            && !self.text.mistakes.any()
+            && !self.lost_states
         {
             let message = format!("@nr_states is {states}, but the file has {}", counted(self.seen.len(), "state"));
             self.text.accept(Err::<(), _>(self.text.error(0, message)))?;
+        }
+        if let Some((count, offset, example)) = self.renamed {
+            let have = if count == 1 { "1 action has".to_owned() } else { format!("{count} actions have") };
+            let message = format!("{have} the name of another action of the same state: {example}");
+            self.text.warn(offset, message, &mut self.foreign.notes);
         }
         if let [_, _, ..] = self.initial[..] {
             let note = format!("{} states are marked init: each is as likely to be the first", self.initial.len());
@@ -350,7 +375,8 @@ impl<'a> Reader<'a> {
         }
         if !self.initial.is_empty() {
             let share = 1.0 / self.initial.len() as f64;
-            self.foreign.initial = Some(self.initial.iter().map(|&state| (state, share)).collect());
+            let entries = self.initial.iter().map(|&state| (state, share, 0)).collect();
+            self.foreign.initial = Some(Initial { entries, ..Initial::default() });
         }
         // In the order of their numbers, where all have one.
         let numbers: Option<Vec<u32>> =
@@ -365,9 +391,7 @@ impl<'a> Reader<'a> {
             for row in &mut self.foreign.rows {
                 row.action = place[row.action as usize];
             }
-            let unread = std::mem::take(&mut self.foreign.unread.pairs);
-            self.foreign.unread.pairs =
-                unread.into_iter().map(|(state, action)| (state, place[action as usize])).collect();
+            self.foreign.unread.renumber(&place);
             self.action_names = order.iter().map(|&action| self.action_names[action].clone()).collect();
         }
         self.foreign.action_names = Some(self.action_names);

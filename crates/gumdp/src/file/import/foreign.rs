@@ -4,11 +4,13 @@
 //! a pair gets its expected reward (the mean of the total is exact, its law is not if the reward depends on where the
 //! transition leads), or states are split (see `split`; the law is exact).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::super::error::{FileError, counted};
 use super::super::world::MAX_TRANSITIONS;
 use super::Text;
+use super::start::Initial;
+use super::unread::Unread;
 use crate::model::{Mdp, MdpBuilder, ModelError, ROW_TOLERANCE, State};
 
 /// Larger ids are taken for a mistake.
@@ -62,23 +64,6 @@ impl Rewards {
     }
 }
 
-/// Transitions with mistakes, which are told already.
-#[derive(Debug, Default)]
-pub(super) struct Unread {
-    /// The state-action pairs that lack some.
-    pub(super) pairs: HashSet<(u32, u32)>,
-    /// Some may belong to any pair.
-    pub(super) anything: bool,
-    /// A pair or a state is missing with all its transitions.
-    pub(super) wholes: bool,
-}
-
-impl Unread {
-    pub(super) fn any(&self) -> bool {
-        self.anything || self.wholes || !self.pairs.is_empty()
-    }
-}
-
 /// What a reader found in a file.
 #[derive(Debug)]
 pub(super) struct Foreign {
@@ -91,7 +76,7 @@ pub(super) struct Foreign {
     pub(super) action_names: Option<Vec<String>>,
     /// Names for sets of states.
     pub(super) labels: Vec<(String, Vec<u32>)>,
-    pub(super) initial: Option<Vec<(u32, f64)>>,
+    pub(super) initial: Option<Initial>,
     pub(super) discount: Option<f64>,
     pub(super) horizon: Option<usize>,
     /// Whether rewards are wanted rather than paid.
@@ -128,10 +113,11 @@ impl Foreign {
 
     /// Sorts what was read and checks that the probabilities of each pair sum to 1.
     pub(super) fn finish(mut self, text: &Text) -> Result<Model, FileError> {
-        if self.rows.is_empty() && text.mistakes.any() {
+        if self.rows.is_empty() && self.extra_states.is_empty() && text.mistakes.any() {
             return Err(FileError::told());
         }
-        if self.rows.is_empty() {
+        // States without transitions absorb.
+        if self.rows.is_empty() && self.extra_states.is_empty() {
             return Err(text.error(0, "the file has no transitions; it needs at least one"));
         }
         self.rows.sort_by_key(|row| (row.state, row.action));
@@ -147,8 +133,7 @@ impl Foreign {
             let sum = self.rows[first..end].iter().fold(0.0, |sum, row| sum + row.probability);
             if (sum - 1.0).abs() > ROW_TOLERANCE {
                 // Where transitions could not be read, a sum is too low for that reason alone.
-                let incomplete = self.unread.anything || self.unread.pairs.contains(&(state, action));
-                if !incomplete || sum > 1.0 {
+                if sum > 1.0 || !self.unread.may_add((state, action), 1.0 - sum) {
                     let error = ModelError::RowSum { state: state_name(state), action: self.action_name(action), sum };
                     let located = text.error(offset, error.to_string()).maybe_hint(error.hint());
                     text.accept(Err::<(), _>(located))?;
@@ -164,6 +149,10 @@ impl Foreign {
         let mut actions: Vec<u32> = self.rows.iter().map(|row| row.action).collect();
         actions.sort_unstable();
         actions.dedup();
+        if actions.is_empty() {
+            actions.push(0);
+            self.action_names = None;
+        }
         let mut model = Model { foreign: self, states, actions, pairs, pairs_of_state: Vec::new() };
         model.absorb();
         Ok(model)
@@ -238,6 +227,11 @@ impl Model {
             }
             self.pairs_of_state.push(end);
         }
+    }
+
+    /// Whether there is a state with this id.
+    pub(super) fn knows(&self, state: u32) -> bool {
+        self.states.binary_search(&state).is_ok()
     }
 
     fn number(&self, state: u32) -> usize {

@@ -2,7 +2,7 @@
 //! than what it says.
 
 use super::super::document::shortened;
-use super::super::error::FileError;
+use super::super::error::{FileError, without_quotes};
 use super::Text;
 
 /// Deeper nesting than this is refused.
@@ -116,7 +116,8 @@ impl<'a> Json<'a> {
         let start = self.offset();
         let word = self.word();
         if word.is_empty() {
-            return Err(self.unexpected("a number"));
+            let quoted = self.text.content[self.at..].strip_prefix('"').and_then(|rest| rest.split('"').next());
+            return Err(self.unexpected("a number").maybe_hint(quoted.and_then(without_quotes)));
         }
         word.parse().map_err(|_| self.error(start, format!("expected a number, not \"{}\"", shortened(word))))
     }
@@ -163,6 +164,16 @@ impl<'a> Json<'a> {
                 ends.pop();
             }
         }
+    }
+
+    /// Passes over the value that begins at `start` and has this mistake, if all mistakes are wanted. Where the text is no JSON,
+    /// nothing behind the mistake can be read.
+    pub(super) fn pass_over<T>(&mut self, start: usize, error: FileError) -> Result<Option<T>, FileError> {
+        self.at = start;
+        if !self.text.mistakes.wants_all() || self.skip().is_err() {
+            return Err(error);
+        }
+        self.text.accept(Err(error))
     }
 
     /// Nothing may follow.

@@ -10,14 +10,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::document::{Table, Value, shortened};
-use super::error::{FileError, nearest};
+use super::error::FileError;
 use super::mistakes::Mistakes;
 use super::scene::{GraphScene, Scene};
 use super::world::{Doubts, World};
 use crate::problem::{MAX_HORIZON, ProblemError, normalised_discounts};
 use content::{Content, read_neighbours};
-use foreign::{Built, Foreign, Model, SplitError, TERMINATED, state_name};
+use foreign::{Built, Foreign, Model, SplitError};
 use source::self_contained;
+use start::initial;
 
 mod content;
 mod csv;
@@ -27,6 +28,8 @@ mod gymnasium;
 mod json;
 mod piece;
 mod source;
+mod start;
+mod unread;
 
 pub(super) use foreign::some_of;
 pub(super) use source::quoted;
@@ -78,6 +81,21 @@ impl Text<'_> {
             return FileError::unreadable(self.file, message);
         }
         FileError::at(self.file, self.content, offset, message)
+    }
+
+    /// Something that is allowed but hardly meant: told at its place where all mistakes are wanted, else one of the notes.
+    fn warn(&self, offset: usize, message: String, notes: &mut Vec<String>) {
+        if self.mistakes.wants_all() {
+            self.mistakes.warn(FileError::at(self.file, self.content, offset, message));
+        } else {
+            notes.push(message);
+        }
+    }
+
+    /// The line and the column of a place.
+    fn place(&self, offset: usize) -> String {
+        let (line, column) = super::error::position(self.content, offset);
+        format!("line {line}, column {column}")
     }
 
     /// See [`Mistakes::accept_in_line`].
@@ -227,97 +245,6 @@ fn discount(given: Option<f64>, foreign: &Foreign, notes: &mut Vec<String>, line
     discount
 }
 
-/// Where episodes start, by id.
-fn initial(
-    root: Table,
-    model: &Model,
-    text: &Text,
-    notes: &mut Vec<String>,
-    lines: &mut String,
-) -> Result<Vec<(u32, f64)>, FileError> {
-    let find = |name: &str| {
-        let id = if name == "terminated" { TERMINATED } else { name.strip_prefix('s')?.parse().ok()? };
-        model.states.binary_search(&id).ok().map(|_| id)
-    };
-    let doubtful = model.foreign.unread.any();
-    let unknown = |name: &str, error: FileError| {
-        // Transitions that could not be read may mention the state.
-        if doubtful {
-            return FileError::told();
-        }
-        let names: Vec<String> = model.states.iter().map(|&state| state_name(state)).collect();
-        error.maybe_hint(nearest(name, names.iter().map(String::as_str)))
-    };
-    match (root.get("start"), root.get("initial")) {
-        (Some(_), Some(initial)) => return Err(initial.error("both start and initial are given; give one of them")),
-        (Some(start), None) => {
-            // A bare id is as good as a name.
-            let name = match start.as_text() {
-                Some(name) => name.to_owned(),
-                None => format!("s{}", start.count(0, u64::from(foreign::MAX_ID))?),
-            };
-            let state = find(&name)
-                .ok_or_else(|| unknown(&name, start.error(format!("unknown state \"{}\"", shortened(&name)))))?;
-            return Ok(vec![(state, 1.0)]);
-        }
-        (None, Some(table)) => {
-            let mut initial = Vec::new();
-            let entries = table.table()?.entries();
-            let count = entries.len();
-            for (key, value) in entries {
-                let error = || unknown(key.text, key.error(format!("unknown state \"{}\"", shortened(key.text))));
-                let state = root.accept(find(key.text).ok_or_else(error))?;
-                initial.extend(state.zip(root.accept(value.probability())?));
-            }
-            if initial.len() < count {
-                return Err(FileError::told());
-            }
-            let sum: f64 = initial.iter().map(|&(_, probability)| probability).sum();
-            if (sum - 1.0).abs() > crate::model::ROW_TOLERANCE {
-                let error = crate::model::ModelError::InitialSum { sum };
-                return Err(table.error(error.to_string()).maybe_hint(error.hint()));
-            }
-            return Ok(initial);
-        }
-        (None, None) => {}
-    }
-    let mut initial = model.foreign.initial.clone().unwrap_or_else(|| {
-        notes.push(format!("no start is given: episodes start in {}", state_name(model.states[0])));
-        vec![(model.states[0], 1.0)]
-    });
-    initial.retain(|&(_, probability)| probability > 0.0);
-    let known = |state: u32| model.states.binary_search(&state).is_ok();
-    if let Some(&(state, _)) = initial.iter().find(|&&(state, _)| !known(state)) {
-        let name = state_name(state);
-        if doubtful {
-            return Err(FileError::told());
-        }
-        return Err(text.error(0, format!("episodes start in {name}, but no transition mentions that state")));
-    }
-    let sum: f64 = initial.iter().map(|&(_, probability)| probability).sum();
-    if (sum - 1.0).abs() > crate::model::ROW_TOLERANCE {
-        if !text.mistakes.any() {
-            let error = crate::model::ModelError::InitialSum { sum };
-            text.accept(Err::<(), _>(text.error(0, error.to_string())))?;
-        }
-        initial = vec![(model.states[0], 1.0)];
-    }
-    if let [(state, _)] = initial[..] {
-        let _ = writeln!(lines, "start = {}", quoted(&state_name(state)));
-    } else {
-        let entry = |&(state, p): &(u32, f64)| format!("{} = {p:?}", quoted(&state_name(state)));
-        let mut merged: Vec<(u32, f64)> = Vec::new();
-        for &(state, probability) in &initial {
-            match merged.iter_mut().find(|(other, _)| *other == state) {
-                Some((_, sum)) => *sum += probability,
-                None => merged.push((state, probability)),
-            }
-        }
-        let _ = writeln!(lines, "initial = {{ {} }}", merged.iter().map(entry).collect::<Vec<_>>().join(", "));
-    }
-    Ok(initial)
-}
-
 fn horizon(foreign: &Foreign, discount: f64, split: bool, notes: &mut Vec<String>, lines: &mut String) -> usize {
     let longest = longest(split);
     let horizon = foreign.horizon.unwrap_or_else(|| {
@@ -365,6 +292,6 @@ fn world(built: Built, foreign: &Foreign, notes: &mut Vec<String>) -> World {
     groups.remove(super::world::ALL);
     let costs = foreign.rewards.names.iter().cloned().zip(costs).collect();
     let unread = foreign.unread.any();
-    let doubts = Doubts { states: unread, actions: unread, transitions: unread, costs: false };
+    let doubts = Doubts { states: unread, actions: unread, transitions: unread, ..Doubts::default() };
     World { mdp: Arc::new(mdp), groups, scene: Scene::Graph(GraphScene { positions: None }), doubts, costs }
 }

@@ -9,18 +9,22 @@ use super::content::Content;
 /// The problem file with the text of the model and all that was assumed in it.
 pub(super) fn self_contained(root: Table, content: &Content, lines: &str) -> String {
     let document = root.document();
-    let Some(place) = root.get("text").or_else(|| root.get("file")) else { return document.text.to_owned() };
-    let mut source = document.text[..place.span().end].to_owned();
-    if root.get("text").is_none() {
-        if root.get("format").is_none() {
-            let name = FORMATS.iter().find(|(_, format)| *format == content.format).map_or("csv", |(name, _)| name);
-            let _ = write!(source, "\nformat = {}", quoted(name));
-        }
-        let _ = write!(source, "\n{}text = {}", lines, block(&content.text));
-    } else if !lines.is_empty() {
-        let _ = write!(source, "\n{}", lines.trim_end());
+    if let Some(text) = root.get("text") {
+        let end = text.span().end;
+        let separator = if lines.is_empty() { "" } else { "\n" };
+        return format!("{}{separator}{}{}", &document.text[..end], lines.trim_end(), &document.text[end..]);
     }
-    source.push_str(&document.text[place.span().end..]);
+    // The text takes the place of the name of its file.
+    let Some((key, file)) = root.entries().into_iter().find(|(key, _)| key.text == "file") else {
+        return document.text.to_owned();
+    };
+    let mut source = document.text[..key.offset()].to_owned();
+    if root.get("format").is_none() {
+        let name = FORMATS.iter().find(|(_, format)| *format == content.format).map_or("csv", |(name, _)| name);
+        let _ = writeln!(source, "format = {}", quoted(name));
+    }
+    let _ = write!(source, "{lines}text = {}", block(&content.text));
+    source.push_str(&document.text[file.span().end..]);
     source
 }
 

@@ -1,0 +1,189 @@
+//! A text that is not TOML: which mistakes of the syntax are worth telling, and what can be read all the same.
+//!
+//! After a mistake a parser takes much of what follows for another. So the text is cut into statements, a line that names a
+//! table or a field with the lines that belong to it, and each is parsed on its own: the first mistake of each is told, and
+//! the statement is left out.
+
+use std::ops::Range;
+
+use toml::de::{DeTable, Error};
+
+use super::error::position;
+
+/// A text without the statements that cannot be read.
+pub(super) struct Repair {
+    /// The same text with spaces in their place, so that everything else stays where it is.
+    pub(super) text: String,
+    /// The first mistake of each, and its place.
+    pub(super) mistakes: Vec<(usize, String)>,
+    /// The names of what is left out, such as `objective.cost`.
+    pub(super) lost: Vec<String>,
+}
+
+impl Repair {
+    pub(super) fn of(text: &str) -> Self {
+        let mut repair = Self { text: String::new(), mistakes: Vec::new(), lost: Vec::new() };
+        // What follows the name of a table that cannot be read belongs to no other.
+        let mut table_is_lost = false;
+        for statement in statements(text) {
+            let own = &text[statement.range.clone()];
+            let (_, errors) = DeTable::parse_recoverable(own);
+            if let Some(error) = errors.iter().min_by_key(|error| error.span().map_or(0, |span| span.start)) {
+                let offset = statement.range.start + error.span().map_or(0, |span| span.start);
+                repair.mistakes.push((offset, error.message().to_owned()));
+            }
+            if statement.key.is_none() {
+                table_is_lost = !errors.is_empty();
+            }
+            if table_is_lost || !errors.is_empty() {
+                repair.lost.push(statement.name());
+                repair.text.extend(own.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+            } else {
+                repair.text.push_str(own);
+            }
+        }
+        repair
+    }
+}
+
+/// What the parser says, with the name of a key that is given twice and the line where it is given first.
+pub(super) fn message(error: &Error, text: &str) -> String {
+    let message = error.message();
+    let Some(span) = error.span().filter(|_| is_duplicate(error)) else { return message.to_owned() };
+    let statements = statements(text);
+    let second = statements.iter().find(|statement| statement.start == span.start);
+    let first = second.and_then(|second| statements.iter().find(|other| other.name() == second.name()));
+    let name = text.get(span.clone()).map(str::trim).filter(|name| !name.is_empty() && name.len() < 60);
+    let name = name.map_or(String::new(), |name| format!(" \"{}\"", name.trim_matches(['"', '\''])));
+    match first.filter(|first| first.start < span.start) {
+        Some(first) => format!("{message}{name}; it is given first on line {}", position(text, first.start).0),
+        None => format!("{message}{name}"),
+    }
+}
+
+/// Whether a key is given twice: the text is TOML otherwise.
+pub(super) fn is_duplicate(error: &Error) -> bool {
+    error.message().starts_with("duplicate key")
+}
+
+/// A line that names a table or a field, and those that belong to it.
+struct Statement {
+    range: Range<usize>,
+    /// Where the first line has its first character.
+    start: usize,
+    /// The table it is in, or that it names.
+    table: String,
+    /// `None` for the name of a table.
+    key: Option<String>,
+}
+
+impl Statement {
+    fn name(&self) -> String {
+        match &self.key {
+            Some(key) if self.table.is_empty() => key.clone(),
+            Some(key) => format!("{}.{key}", self.table),
+            None => self.table.clone(),
+        }
+    }
+}
+
+fn statements(text: &str) -> Vec<Statement> {
+    let mut statements = vec![Statement { range: 0..0, start: 0, table: String::new(), key: Some(String::new()) }];
+    let (mut open, mut depth, mut offset) = (None, 0_i32, 0);
+    let mut table = String::new();
+    for line in text.split_inclusive('\n') {
+        let end = offset + line.len();
+        let content = line.trim_start();
+        let indent = line.len() - content.len();
+        let begins = open.is_none() && (indent == 0 || depth <= 0);
+        let named = if begins { first_name(content, indent == 0) } else { None };
+        if let Some((name, is_table)) = named {
+            if is_table {
+                table.clone_from(&name);
+            }
+            let key = (!is_table).then_some(name);
+            statements.push(Statement { range: offset..end, start: offset + indent, table: table.clone(), key });
+            depth = 0;
+        } else if let Some(last) = statements.last_mut() {
+            last.range.end = end;
+        }
+        (open, depth) = after(line, open, depth);
+        offset = end;
+    }
+    statements
+}
+
+/// The name of the table or the field that a line begins with, and whether it is a table.
+fn first_name(line: &str, at_margin: bool) -> Option<(String, bool)> {
+    if let Some(header) = line.strip_prefix('[') {
+        let header = header.strip_prefix('[').unwrap_or(header);
+        let name = header.split([']', '#', '\n', '\r']).next()?.trim();
+        let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_') && !name.contains([',', '=', '{']);
+        return is_name.then(|| (name.to_owned(), true));
+    }
+    let quote = line.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let (name, rest) = match quote {
+        Some(quote) => line[1..].split_once(quote)?,
+        None => line.split_at(line.find(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).unwrap_or(line.len())),
+    };
+    let is_field = rest.trim_start().starts_with('=');
+    let begins = is_field || (at_margin && quote.is_none() && name.starts_with(char::is_alphabetic));
+    (begins && !name.is_empty()).then(|| (name.to_owned(), false))
+}
+
+/// The quotes of a text of several lines that is open after this line, and how many brackets are.
+fn after(line: &str, mut open: Option<&'static str>, mut depth: i32) -> (Option<&'static str>, i32) {
+    let mut rest = line;
+    loop {
+        if let Some(quotes) = open {
+            let Some(end) = rest.find(quotes) else { return (open, depth) };
+            rest = &rest[end + quotes.len()..];
+            open = None;
+            continue;
+        }
+        let Some(at) = rest.find(['"', '\'', '[', ']', '{', '}', '#']) else { return (None, depth) };
+        let found = &rest[at..];
+        rest = &found[1..];
+        open = ["\"\"\"", "'''"].into_iter().find(|quotes| found.starts_with(quotes));
+        match found.as_bytes()[0] {
+            _ if open.is_some() => rest = &found[3..],
+            b'#' => return (None, depth),
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth -= 1,
+            b'"' => {
+                // A text of one line; a quote after a backslash does not end it.
+                let mut escaped = false;
+                let end = rest.find(|c: char| {
+                    let ends = c == '"' && !escaped;
+                    escaped = c == '\\' && !escaped;
+                    ends
+                });
+                rest = end.map_or("", |end| &rest[end + 1..]);
+            }
+            _ => rest = rest.split_once('\'').map_or("", |(_, rest)| rest),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_have_names() {
+        let text = "# x\na = [\n  1,\n]\n\"b c\" = '''\nd = 1\n'''\n[t.u]\n  e = 1\nf 2\n[[v]] # y\n";
+        let names: Vec<String> = statements(text).iter().map(Statement::name).collect();
+        assert_eq!(names, ["", "a", "b c", "t.u", "t.u.e", "t.u.f", "v"]);
+        let together: String = statements(text).iter().map(|statement| &text[statement.range.clone()]).collect();
+        assert_eq!(together, text);
+    }
+
+    #[test]
+    fn the_rest_stays_where_it_is() {
+        let text = "a = [1\nb = 2\n[t\nc = 3\n[u]\nd = 4\nä\n";
+        let repair = Repair::of(text);
+        assert_eq!(repair.lost, ["a", "t", "t.c", "u.ä"]);
+        assert_eq!(repair.text, "      \nb = 2\n  \n     \n[u]\nd = 4\n  \n");
+        assert_eq!(repair.mistakes.iter().map(|(at, _)| position(text, *at).0).collect::<Vec<_>>(), [1, 3, 7]);
+    }
+}
