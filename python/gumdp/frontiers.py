@@ -71,16 +71,20 @@ class Frontier:
         return np.array([law.risk(risk) for law in self.laws])[self.behaviour]
 
     def plot(self, axes: Any = None) -> Any:
-        """Mean, CVaR and worst cost over the level, on matplotlib axes, which are returned. Dotted lines are changes."""
+        """Mean, CVaR and worst cost over the level, on matplotlib axes, which are returned.
+
+        They step at the changes, which are dotted lines, and at the next level where a change is not located.
+        """
         if axes is None:
             from matplotlib import pyplot
 
             axes = pyplot.subplots()[1]
         changes = [change.level for change in self.changes if change.level is not None and np.isfinite(change.level)]
         places, linear, ticks = _places(self.levels, np.array(changes))
-        curves = (("worst", self.worst, "0.75"), ("CVaR 0.95", self.cvar, "0.45"), ("mean", self.mean, "0"))
-        for name, values, shade in curves:
-            axes.plot(places, values, drawstyle="steps-post", color=shade, label=name)
+        steps, played = self._steps(places)
+        for name, risk, shade in (("worst", Worst(), "0.75"), ("CVaR 0.95", Cvar(0.95), "0.45"), ("mean", Erm(0.0), "0")):
+            values = np.array([law.risk(risk) for law in self.laws])
+            axes.plot(steps, values[played], drawstyle="steps-post", color=shade, label=name)
         axes.plot(places, self.risk, color="tab:blue", linestyle="--", label=f"{self.measure}, minimised")
         for level in changes:
             axes.axvline(level, color="tab:blue", linestyle=":", linewidth=0.8)
@@ -94,6 +98,20 @@ class Frontier:
         axes.set_title(f"{self.problem.name}: optimal behaviour by attitude to risk")
         axes.legend(frameon=False)
         return axes
+
+    def _steps(self, places: Floats) -> tuple[Floats, Ints]:
+        """Where behaviour changes or a level is, ascending, and which behaviour is optimal from there on."""
+        steps = []
+        for number, place in enumerate(places.tolist()):
+            if number > 0:
+                located = [
+                    (float(np.clip(change.level, places[number - 1], place)), change.after)
+                    for change in self.changes
+                    if change.next_level == self.levels[number] and change.level is not None
+                ]
+                steps += sorted(located, key=lambda step: step[0])
+            steps.append((place, int(self.behaviour[number])))
+        return np.array([place for place, _ in steps]), np.array([behaviour for _, behaviour in steps], dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self.levels)

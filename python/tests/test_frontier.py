@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,20 @@ def test_plot(coin: Problem) -> None:
     axes = gumdp.frontier(coin).plot()
     assert axes.get_xlabel() == "β" and "problem" in axes.get_title()
     assert gumdp.frontier(coin, "cvar", [0, 0.5]).plot().get_xlabel() == "level"
+
+
+def test_curves_step_where_behaviour_changes(coin: Problem) -> None:
+    found = gumdp.frontier(coin, levels=[0, 1, 10])
+    change = found.changes[0].level
+    assert change is not None and 0 < change < 1
+    mean = next(line for line in found.plot().get_lines() if line.get_label() == "mean")
+    assert mean.get_drawstyle() == "steps-post"
+    assert mean.get_xdata().tolist() == [0, change, 1, 10]
+    assert mean.get_ydata().tolist() == pytest.approx([0.9, 1, 1, 1])
+    # A change that is not located is drawn at the level that knows of it.
+    rough = dataclasses.replace(found, changes=[dataclasses.replace(found.changes[0], level=None)])
+    mean = next(line for line in rough.plot().get_lines() if line.get_label() == "mean")
+    assert mean.get_xdata().tolist() == [0, 1, 10] and mean.get_ydata().tolist() == pytest.approx([0.9, 1, 1])
 
 
 @pytest.mark.parametrize(
