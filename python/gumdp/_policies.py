@@ -40,6 +40,8 @@ def policy_of(
     if isinstance(policy, Solution):
         return _native.Policy.exact(native, policy._optimum)
     if isinstance(policy, os.PathLike):
+        if not str(policy).endswith(".csv"):
+            raise ValueError(f"policy is the path {str(policy)!r}; tables have the extension .csv")
         return _native.Policy.table(native, policy)
     if isinstance(policy, str):
         return _named(problem, policy, measure, most, seconds, seed, limit, threads)
@@ -47,6 +49,8 @@ def policy_of(
     if callable(policy) and not isinstance(policy, type):
         return _native.Policy.function(native, policy, f"function {getattr(policy, '__name__', type(policy).__name__)}")
     if isinstance(policy, (list, tuple)) and policy and all(isinstance(a, (int, str, np.integer)) for a in policy):
+        for action in policy:
+            problem.model._look_for(action=action)
         return _native.Policy.script(native, policy)
     if isinstance(policy, type) or not (isinstance(policy, Sequence) or hasattr(policy, "__array__")):
         raise TypeError(f"policy is {policy!r}; it must be a name, a planner, a solution, a function, an array or a list")

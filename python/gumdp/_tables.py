@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ._checks import array, count, number
+import numpy as np
+
+from ._checks import FLOATS, Floats, are_many, array, count, digits, number, shown
+from ._native import Problem as NativeProblem
 
 __all__ = ["Observations", "Table"]
 
 Outcome = tuple[float, int, float, bool]
+OUTCOME = "(probability, next state, reward, terminated)"
+
+# Where the library found a mistake in the text of a table.
+PLACE = re.compile(r"gymnasium\.\w+(?:, text)?:\d+:\d+: ")
 
 # The name of a state in an imported model; with the reward that led to it if it is there several times.
 NAME = re.compile(r"(terminated|s\d+)(?:\[(.*)\])?")
@@ -23,31 +31,47 @@ class Table:
     def __init__(self, env: Any, initial: Any) -> None:
         world = getattr(env, "unwrapped", env)
         table = getattr(world, "P", None)
-        if not isinstance(table, (Mapping, Sequence)):
-            raise TypeError(f"{env!r} has no table P of transitions")
+        if not isinstance(table, (Mapping, Sequence)) or isinstance(table, (str, bytes)):
+            raise TypeError(f"{shown(env)} has no table P of transitions")
         self.rows: dict[int, dict[int, list[Outcome]]] = {
-            int(state): {
-                int(action): [(float(p), int(to), float(reward), bool(end)) for p, to, reward, end in outcomes]
-                for action, outcomes in _items(by_action)
+            _whole("P has the state", state): {
+                _whole(f"P[{state}] has the action", action): _outcomes(f"P[{state}][{action}]", outcomes)
+                for action, outcomes in _items(f"P[{state}]", "actions", by_action)
             }
-            for state, by_action in _items(table)
+            for state, by_action in _items("P", "states", table)
         }
         self._check()
         named = "initial" if initial is not None else "initial_state_distrib"
         initial = getattr(world, "initial_state_distrib", None) if initial is None else initial
-        self.initial = None if initial is None else array(named, initial)
-        if self.initial is not None and self.initial.shape != (len(self.rows),):
-            raise ValueError(f"{named} has shape {self.initial.shape}; it must be ({len(self.rows)},), as P has states")
+        self.initial = None if initial is None else _probabilities(named, initial, len(self.rows))
 
     def _check(self) -> None:
         """Numbers of states and actions stay what they are only if there are no gaps."""
+        if not self.rows:
+            raise ValueError("P is empty; it must have a state")
         _no_gaps("state", self.rows)
         _no_gaps("action", {action for by_action in self.rows.values() for action in by_action})
+        reached, used = set(), set()
         for state, by_action in self.rows.items():
             for action, outcomes in by_action.items():
                 for _, to, _, _ in outcomes:
                     if to not in self.rows:
                         raise ValueError(f"P[{state}][{action}] leads to state {to}, which P does not have")
+                    reached |= {state, to}
+                    used.add(action)
+        for state, by_action in self.rows.items():
+            if state not in reached:
+                raise ValueError(f"P[{state}] has no outcomes, and no outcome of another state leads there")
+            for action in by_action:
+                if action not in used:
+                    raise ValueError(f"P[{state}][{action}] is empty, as that of every state; action {action} must lead somewhere")
+
+    def read(self, file: str, text: str) -> NativeProblem:
+        """The problem in a text that has this table. Places in that text say nothing to those who did not write it."""
+        try:
+            return NativeProblem.parse(file, text)
+        except ValueError as error:
+            raise ValueError(PLACE.sub("", str(error))) from None
 
     @property
     def text(self) -> str:
@@ -93,8 +117,75 @@ class Observations:
         return found
 
 
-def _items(table: Any) -> Iterable[tuple[Any, Any]]:
-    return table.items() if isinstance(table, Mapping) else enumerate(table)
+def _items(where: str, what: str, table: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(table, Mapping):
+        return table.items()
+    if isinstance(table, Sequence) and not isinstance(table, (str, bytes)):
+        return enumerate(table)
+    raise ValueError(f"{where} is {shown(table)}; it must be a mapping or a list of {what}")
+
+
+def _outcomes(where: str, given: Any) -> list[Outcome]:
+    """What an action leads to. Probabilities are summed within the tolerance of all models."""
+    if isinstance(given, Mapping) or not are_many(given):
+        raise ValueError(f"{where} is {shown(given)}; it must be a list of {OUTCOME}")
+    outcomes = [_outcome(f"{where}[{place}]", outcome) for place, outcome in enumerate(given)]
+    total = math.fsum(probability for probability, _, _, _ in outcomes)
+    if outcomes and abs(total - 1) > 1e-9:
+        raise ValueError(f"{where}: the probabilities sum to {total:.12g}; they must sum to 1 within 1e-9")
+    return outcomes
+
+
+def _outcome(where: str, given: Any) -> Outcome:
+    parts = tuple(given) if are_many(given) and not isinstance(given, Mapping) else ()
+    if len(parts) != 4:
+        raise ValueError(f"{where} is {shown(given)}; it must be {OUTCOME}")
+    probability = _real(f"{where}: the probability is", parts[0])
+    reward = _real(f"{where}: the reward is", parts[2])
+    end = _real(f"{where}: the end is", parts[3], "it must be True or False")
+    if not 0 <= probability <= 1:
+        raise ValueError(f"{where}: the probability is {digits(probability)}; it must lie in [0, 1]")
+    if not math.isfinite(reward):
+        raise ValueError(f"{where}: the reward is {reward}; it must be finite")
+    if end not in (0, 1):
+        raise ValueError(f"{where}: the end is {shown(parts[3])}; it must be True or False")
+    return probability, _whole(f"{where}: the next state is", parts[1]), reward, bool(end)
+
+
+def _probabilities(name: str, given: Any, states: int) -> Floats:
+    """The probability of each state to be the first."""
+    initial = array(name, given)
+    if initial.shape != (states,):
+        raise ValueError(f"{name} has shape {initial.shape}; it must be ({states},), as P has states")
+    for state, probability in enumerate(initial.tolist()):
+        if not 0 <= probability <= 1:
+            raise ValueError(f"{name}[{state}] is {digits(probability)}; it must lie in [0, 1]")
+    if abs(initial.sum() - 1) > 1e-9:
+        raise ValueError(f"{name} sums to {initial.sum():.12g}; it must sum to 1 within 1e-9")
+    return initial
+
+
+def _real(what: str, given: Any, needed: str = "it must be a number") -> float:
+    """A number of any type, NumPy's too; text is none."""
+    try:
+        if not isinstance(given, (float, int)) and (isinstance(given, (str, bytes)) or np.ndim(given)):
+            raise TypeError
+        return float(given)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} {shown(given)}; {needed}") from None
+    except OverflowError:
+        raise ValueError(f"{what} {shown(given)}; it must lie in {FLOATS}") from None
+
+
+def _whole(what: str, given: Any) -> int:
+    """The number of a state or an action; 1.0 is one, 1.9 is none."""
+    needed = "it must be a whole number"
+    if isinstance(given, int):
+        return int(given)
+    number = _real(what, given, needed)
+    if not number.is_integer():
+        raise ValueError(f"{what} {shown(given)}; {needed}")
+    return int(number)
 
 
 def _no_gaps(what: str, numbers: Iterable[int]) -> None:

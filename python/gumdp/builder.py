@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._checks import are_many, number
+from ._checks import are_many, is_text, number
 from .model import Model
 
 __all__ = ["ModelBuilder"]
@@ -69,7 +69,7 @@ class ModelBuilder:
         if not isinstance(outcomes, Mapping):
             raise TypeError(f"{where}: the outcomes are {outcomes!r}; they must be next states with their probabilities")
         self._rows[row] = {
-            _number("state", self._states, to): number(f"{where}: the probability of {to!r}", probability)
+            _number("state", self._states, to): number(f"{where}: the probability of {to!r}", probability, "[0, 1]")
             for to, probability in outcomes.items()
         }
         return self
@@ -79,7 +79,7 @@ class ModelBuilder:
         given = {initial: 1.0} if isinstance(initial, str) else initial
         if not isinstance(given, Mapping):
             raise TypeError(f"initial is {initial!r}; it must be a state, or states with their probabilities")
-        self._initial = {name: number(f"initial[{name!r}]", probability) for name, probability in given.items()}
+        self._initial = {name: number(f"initial[{name!r}]", probability, "[0, 1]") for name, probability in given.items()}
         return self
 
     def build(self) -> Model:
@@ -91,7 +91,8 @@ class ModelBuilder:
             If there are no states, a state has no transition, or probabilities do not sum to 1.
         """
         start = np.zeros(len(self._states))
-        for name, probability in (self._initial or {name: 1.0 for name in list(self._states)[:1]}).items():
+        first = {name: 1.0 for name in list(self._states)[:1]}
+        for name, probability in (first if self._initial is None else self._initial).items():
             if name not in self._states:
                 raise ValueError(f"initial names state {name!r}, which does not exist")
             start[self._states[name]] = probability
@@ -116,4 +117,6 @@ class ModelBuilder:
 def _number(what: str, known: dict[str, int], name: Any) -> int:
     if not isinstance(name, str):
         raise TypeError(f"the {what} is {name!r}; it must be a name")
+    if not is_text(name):
+        raise ValueError(f"the {what} is {name!r}, which is no text")
     return known.setdefault(name, len(known))

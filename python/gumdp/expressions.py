@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from . import _native
+from ._checks import is_text
 from .model import Model
 from .objectives import Linear, MultiObjective, Objective, Sum, check_costs, objective_of, vector
 
 __all__ = ["Expression"]
 
 # A name in an expression that is not called.
-NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\w|\s*\()")
+NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\w|\s*\()")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -40,7 +44,8 @@ class Expression(Objective):
     """
 
     text: str
-    inputs: dict[str, Objective] = field(default_factory=dict)
+    inputs: Mapping[str, Objective] = field(default_factory=dict)
+    """What its names stand for; it cannot be changed."""
 
     def __init__(self, text: str, **inputs: Any) -> None:
         if not isinstance(text, str):
@@ -52,11 +57,12 @@ class Expression(Objective):
                 check_costs(name, part)
                 objective = Linear(part)
             named[name] = objective
+        _check(text, list(named))
         object.__setattr__(self, "text", text)
-        object.__setattr__(self, "inputs", named)
+        object.__setattr__(self, "inputs", MappingProxyType(named))
 
     def __reduce__(self) -> Any:
-        return _expression_again, (self.text, self.inputs)
+        return _expression_again, (self.text, dict(self.inputs))
 
     def build(self, model: Model) -> _native.Objective:
         """The objective for one model."""
@@ -73,6 +79,26 @@ class Expression(Objective):
 
     def __repr__(self) -> str:
         return f"Expression({', '.join([repr(self.text)] + [f'{name}={part!r}' for name, part in self.inputs.items()])})"
+
+
+def _check(text: str, names: list[str]) -> None:
+    """Refuses text that no model makes an expression of: its parts are then replaced only where its own names are."""
+    for name in names:
+        if NAME.fullmatch(name) is None:
+            raise ValueError(f"{name!r} is no name for an input; a name has letters, digits and underscores")
+    if not is_text(text):
+        raise ValueError(f"the expression is {text!r}; it has characters that are no text")
+    # A function may stand for any input. It is never called: expressions take functions only as summands.
+    model = Model(np.ones((1, 1, 1)))._native
+    anything = _native.Objective.function(model, lambda d: 0.0, -np.inf, np.inf)
+    try:
+        _native.Objective.formula(text, [(name, anything) for name in names])
+    except ValueError as error:
+        if "unknown name" in str(error):
+            known = ", ".join(names) if names else "none"
+            raise ValueError(f"{error}; the names of its inputs: {known}") from None
+        if "must be linear" not in str(error):
+            raise ValueError(str(error)) from None
 
 
 def _spelled(model: Model, part: Objective, name: str, leaves: dict[str, Objective]) -> str:

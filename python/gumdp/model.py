@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _native
-from ._checks import Floats, Ints, are_many, array, fixed, number, path_of
+from ._checks import Floats, Ints, are_many, array, fixed, is_text, number, path_of, shown
 from ._native import Model as NativeModel
 from ._native import Problem as NativeProblem
 from ._tables import Observations, Table
@@ -130,7 +130,7 @@ class Model:
             The probability of each state to be the first; by default the environment's ``initial_state_distrib``.
         """
         table = Table(env, initial)
-        return cls._of(_native.Problem.parse("gymnasium.json", table.text), table)
+        return cls._of(table.read("gymnasium.json", table.text), table)
 
     def state_of(self, observation: int, reward: float = 0.0, terminated: bool = False) -> int:
         """The number of the state that an environment is in, for a model of that environment.
@@ -226,6 +226,7 @@ class Model:
         if isinstance(values, Mapping):
             by_state = np.zeros(shape[0])
             for state, value in values.items():
+                self._look_for(state=state)
                 by_state[self._native.state(state)] = number(f"{name}[{state!r}]", value)
             return by_state[states]
         given = array(name, values)
@@ -239,6 +240,16 @@ class Model:
             f"{name} has shape {given.shape}; it must be ({shape[0]},) for states, {shape} for states and actions, "
             f"or ({states.size},) for pairs"
         )
+
+    def _look_for(self, **wanted: Any) -> None:
+        """Says of states and actions that they do not exist, where the native half cannot even read what was given."""
+        for what, given in wanted.items():
+            is_number = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+            if is_number and not -(2**63) <= given < 2**63:
+                highest = self._native.counts()[0 if what == "state" else 1] - 1
+                raise ValueError(f"there is no {what} {shown(given)}; they are numbered 0 to {highest}") from None
+            if isinstance(given, str) and not is_text(given):
+                raise ValueError(f"unknown {what} {given!r}") from None
 
     def __repr__(self) -> str:
         states, actions, _, transitions = self._native.counts()
@@ -278,6 +289,9 @@ def _names(what: str, names: Sequence[str] | None, prefix: str, count: int) -> l
         raise TypeError(f"{what} is {names!r}; it must be a list of names")
     if len(given) != count:
         raise ValueError(f"{len(given)} names are given for {count} {what}")
+    for name in given:
+        if not is_text(name):
+            raise ValueError(f"{what} has the name {name!r}, which is no text")
     return given
 
 
@@ -295,11 +309,17 @@ def _initial(initial: Any, states: list[str]) -> Floats:
         if given.shape != start.shape:
             raise ValueError(f"initial has shape {given.shape}; it must be {start.shape}, one number for each state")
         return given
+    named: set[int] = set()
     for state, probability in initial.items():
-        number_of = states.index(state) if state in states else state
-        if isinstance(number_of, str) or not 0 <= number_of < len(states):
-            raise ValueError(f"initial names state {state!r}, which does not exist")
-        start[number_of] = number(f"initial[{state!r}]", probability)
+        if isinstance(state, (bool, np.bool_)) or not isinstance(state, (str, int, np.integer)):
+            raise TypeError(f"initial names state {state!r}; a state is a name or a number")
+        place = (states.index(state) if state in states else -1) if isinstance(state, str) else int(state)
+        if not 0 <= place < len(states):
+            raise ValueError(f"initial names state {shown(state)}, which does not exist")
+        if place in named:
+            raise ValueError(f"initial names state {state!r} twice, by name and by number")
+        named.add(place)
+        start[place] = number(f"initial[{state!r}]", probability, "[0, 1]")
     return start
 
 

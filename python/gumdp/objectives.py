@@ -13,7 +13,7 @@ from typing import Any, Union
 import numpy as np
 
 from . import _native
-from ._checks import Floats, are_many, array, choice, key, number, numbers, own
+from ._checks import Floats, are_many, array, choice, digits, key, number, numbers, own
 from .model import Model
 
 __all__ = ["Entropy", "Imitation", "Linear", "MultiObjective", "Objective", "Sum"]
@@ -31,7 +31,7 @@ class Objective:
     def __post_init__(self) -> None:
         # Whoever made the objective may change the arrays later.
         for part in fields(self):  # type: ignore[arg-type]
-            object.__setattr__(self, part.name, own(getattr(self, part.name)))
+            object.__setattr__(self, part.name, own(part.name, getattr(self, part.name)))
 
     def __reduce__(self) -> Any:
         return type(self), tuple(getattr(self, part.name) for part in fields(self))  # type: ignore[arg-type]
@@ -96,6 +96,10 @@ class Objective:
         if isinstance(divisor, Objective) or callable(divisor):
             raise TypeError('objectives cannot be divided by each other; write Expression("a / b", a=..., b=...)')
         by = number("the divisor", divisor)
+        if by == 0:
+            raise ZeroDivisionError("the divisor is 0; it must not be")
+        if not np.isfinite(by):
+            raise ValueError(f"the divisor is {by}; it must be finite")
         terms, constant = self._terms()
         return Sum(tuple((weight / by, term) for weight, term in terms), constant / by)
 
@@ -130,9 +134,12 @@ def _summand(given: Any) -> tuple[tuple[tuple[float, Objective], ...], float]:
     if objective is not None:
         return objective._terms()
     try:
-        return (), number("the summand", given)
+        constant = number("the summand", given)
     except TypeError:
         raise TypeError(f"an objective, a function or a number can be added to an objective, not {given!r}") from None
+    if not np.isfinite(constant):
+        raise ValueError(f"the summand is {constant}; it must be finite")
+    return (), constant
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -147,7 +154,10 @@ class Sum(Objective):
     constant: float = 0.0
 
     def __post_init__(self) -> None:
-        """Nothing in it can be changed."""
+        # Finite numbers may have a sum or a product that is not. Nothing in it can be changed.
+        for what, value in (*(("a weight", weight) for weight, _ in self.terms), ("the constant", self.constant)):
+            if not np.isfinite(value):
+                raise ValueError(f"{what} of the sum is {value}; it must be finite")
 
     def build(self, model: Model) -> _native.Objective:
         """The objective for one model."""
@@ -165,9 +175,9 @@ class Sum(Objective):
         for weight, term in self.terms:
             sign = ("-" if weight < 0 else "") if not text else (" - " if weight < 0 else " + ")
             shown = f"({term!r})" if term._is_sum else repr(term)
-            text += sign + (shown if abs(weight) == 1 else f"{_digits(abs(weight))}*{shown}")
+            text += sign + (shown if abs(weight) == 1 else f"{digits(abs(weight))}*{shown}")
         if self.constant:
-            text += f" {'-' if self.constant < 0 else '+'} {_digits(abs(self.constant))}"
+            text += f" {'-' if self.constant < 0 else '+'} {digits(abs(self.constant))}"
         return text
 
 
@@ -241,11 +251,11 @@ class Imitation(Objective):
     target : array_like
         One number for each cell that `over` counts: of shape (S,) for states, (pairs,) or (S, A) for pairs.
     distance : {"squared", "absolute", "kl"}
-        Σ (x − τ)², Σ |x − τ|, or Σ y ln(y/τ) with smoothing `epsilon`.
+        Σ (x − τ)², Σ |x − τ|, or Σ y ln(y/τ'), where y and τ' are x and τ smoothed by `epsilon`.
     over : {"pairs", "states"} or array_like of int
         What is counted together.
     epsilon : float
-        Smoothing, for "kl".
+        Smoothing of both, for "kl": y = (1 − εn)·x + ε·m and τ' = (1 − εn)·τ + ε·m for a cell of m of all n pairs.
 
     >>> import numpy as np
     >>> Imitation([1.0, 0.0], over="states").value(Model([np.eye(2)]), [0.5, 0.5])
@@ -401,10 +411,6 @@ def _cells(model: Model, over: Any) -> tuple[str, list[int] | None]:
     if cells.size and cells.max() >= 2**31:
         raise ValueError("cell numbers must be below 2147483648")
     return "cells", [int(cell) for cell in np.unique(cells, return_inverse=True)[1].ravel()[model.pair_states]]
-
-
-def _digits(value: float) -> str:
-    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
 def _short(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +113,8 @@ class Decision:
         return self._native.stopped
 
     def __repr__(self) -> str:
+        if math.isnan(self.estimate):
+            return f"Decision({self.action_name!r}, estimate=nan, stopped={self.stopped!r})"
         return f"Decision({self.action_name!r}, estimate={self.estimate:.6g}, simulations={self.simulations})"
 
 
@@ -169,11 +172,19 @@ class Agent(Playing):
 
     def act(self, state: int | str) -> Decision:
         """Decides what to do in a state: where the episode begins, or where :meth:`observe` said it is."""
-        return Decision(self._native.act(state))
+        try:
+            return Decision(self._native.act(state))
+        except TypeError:
+            self.problem.model._look_for(state=state)
+            raise
 
     def observe(self, action: int | str, next_state: int | str) -> None:
         """Says which action was taken and where it led."""
-        self._native.observe(action, next_state)
+        try:
+            self._native.observe(action, next_state)
+        except TypeError:
+            self.problem.model._look_for(action=action, state=next_state)
+            raise
 
     def reset(self) -> None:
         """Begins another episode. Nothing happens if the episode has no decision yet."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from . import _native
-from ._checks import Floats, choice, count, number, path_of
+from ._checks import Floats, choice, count, discount_of, is_text, number, path_of
 from ._native import Problem as NativeProblem
 from ._tables import Observations, Table
 from .functions import Given
@@ -71,7 +71,7 @@ class Problem:
             raise TypeError(
                 f"objective is {objective!r}; it must be a gumdp objective such as Linear or Entropy, or a function"
             )
-        gamma = number("discount", discount)
+        gamma = discount_of(discount)
         built = wanted.build(model)
         if horizon is not None and accuracy is None:
             steps = count("horizon", horizon, 1, MOST_STEPS)
@@ -129,7 +129,7 @@ class Problem:
         settings = {
             "kind": "import",
             "format": "gymnasium",
-            "discount": number("discount", discount),
+            "discount": discount_of(discount),
             "horizon": count("horizon", horizon, 1, MOST_STEPS - 1),
             "rewards": choice("rewards", rewards, ("split", "expected")),
             "text": table.text,
@@ -137,7 +137,7 @@ class Problem:
         # TOML writes numbers as Python does and strings as JSON does.
         texts = {name: json.dumps(value) if isinstance(value, str) else repr(value) for name, value in settings.items()}
         lines = [f"{name} = {text}" for name, text in texts.items()]
-        return cls._of(_native.Problem.parse("gymnasium.toml", "\n".join(lines)), table, rewards == "split")
+        return cls._of(table.read("gymnasium.toml", "\n".join(lines)), table, rewards == "split")
 
     def to_file(self, path: PathLike) -> list[str]:
         """Writes the problem as .csv, .drn or .toml; returns what the format cannot hold, such as an objective."""
@@ -227,7 +227,7 @@ class _Tasks(Mapping[str, Problem]):
     """
 
     def __getitem__(self, name: str) -> Problem:
-        found = _native.Problem.built_in(name) if isinstance(name, str) else None
+        found = _native.Problem.built_in(name) if isinstance(name, str) and is_text(name) else None
         if found is None:
             raise KeyError(f"there is no task {name!r}; there are {', '.join(_native.TASKS)}")
         return Problem._of(found)

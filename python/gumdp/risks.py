@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Union
 
 import numpy as np
 
 from . import _native
-from ._checks import array, number
+from ._checks import array, is_text, number
 
 __all__ = ["Cvar", "Erm", "Evar", "Mean", "MeanCvar", "Risk", "Worst"]
 
@@ -33,7 +34,7 @@ class Risk:
         'cvar:0.95'
         """
         numbers = [repr(number(own.name, getattr(self, own.name))) for own in fields(self)]
-        return _native.risk(":".join([self._name, *numbers]))
+        return _spec(":".join([self._name, *numbers]))
 
     def of(self, costs: Any, weights: Any = None) -> float:
         """The measure of costs, equally likely or with weights.
@@ -129,6 +130,24 @@ def Worst() -> Erm:
 RiskLike = Union[Risk, float, str]
 
 
+# Rust writes all digits of a number, which may be hundreds.
+LONG = re.compile(r"\d+(?:\.\d+)?")
+
+
+def _spec(text: str) -> str:
+    """A measure as the command line writes it, with exponents where numbers are long."""
+
+    def written(digits: re.Match[str]) -> str:
+        return digits[0] if len(digits[0]) <= 24 else repr(float(digits[0]))
+
+    if not is_text(text):
+        raise ValueError(f'risk is {text!r}; it must be text such as "cvar:0.95"')
+    try:
+        return LONG.sub(written, _native.risk(text))
+    except ValueError as error:
+        raise ValueError(LONG.sub(written, str(error))) from None
+
+
 def spec_of(risk: RiskLike) -> str:
     """A measure as text: of a :class:`Risk`, of β, or of text such as ``"cvar:0.95"``.
 
@@ -138,7 +157,7 @@ def spec_of(risk: RiskLike) -> str:
     if isinstance(risk, Risk):
         return risk.spec
     if isinstance(risk, str):
-        return _native.risk(risk)
+        return _spec(risk)
     try:
         return Erm(number("risk", risk)).spec
     except TypeError:

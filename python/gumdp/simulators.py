@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native
-from ._checks import HIGHEST_SEED, MOST_RUNS, Floats, budget, count, number
+from ._checks import HIGHEST_SEED, MOST_RUNS, Floats, are_many, budget, count, discount_of, number, shown
 from .planning import Playing, reasons_of
 from .risks import RiskLike, spec_of
 
@@ -85,10 +85,8 @@ class SimulatedProblem:
             raise TypeError(f"objective is {objective!r}; it must be a function of the sums of features")
         self.simulator = simulator
         self.objective = objective
-        self.discount = number("discount", discount)
+        self.discount = discount_of(discount)
         self.horizon = count("horizon", horizon, 1, 1_000_000)
-        if not 0 < self.discount <= 1:
-            raise ValueError(f"the discount is {self.discount}; it must lie in (0, 1]")
         self.features = _feature_count(simulator) if features is None else count("features", features, 1, 1_000_000)
 
     def play(self, planner: SimulatorPlanner, runs: int = 1, seed: int = 0) -> Floats:
@@ -131,7 +129,10 @@ def _feature_count(simulator: Simulator) -> int:
     returned = simulator.step(state, actions[0], rng)
     if not (isinstance(returned, tuple) and len(returned) == 3):
         raise TypeError(f"step returned {returned!r}; it must be a tuple (next_state, features, done)")
-    return len(returned[1])
+    features = returned[1]
+    if not are_many(features) or np.ndim(features) != 1:
+        raise TypeError(f"step returned the features {shown(features)}; they must be a list or an array of numbers")
+    return count("the number of features", len(features), 1, 1_000_000)
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,8 @@ class SimulatedDecision:
     action: Any
     """The action to take, as the simulator gave it."""
     estimate: float
-    """The estimated risk of the whole episode."""
+    """The value of the root of the search tree: an estimate of the risk of the whole episode that includes the simulations that
+    explored; what is decided usually has a lower risk."""
     simulations: int
     """Simulations done for this decision."""
     stopped: str

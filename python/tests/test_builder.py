@@ -56,6 +56,9 @@ def test_the_same_model_as_from_arrays(corridor: Model) -> None:
         ([("transition", "a", "x", "b")], ValueError, 'state "b" has no action'),
         ([("transition", "a", "x", "a"), ("initial", "z")], ValueError, "initial names state 'z'"),
         ([("transition", "a", "x", "a"), ("initial", {"a": 0.5})], ValueError, "initial|sum"),
+        ([("transition", "a", "x", "a"), ("initial", {})], ValueError, "the initial probabilities sum to 0; they must sum to 1"),
+        ([("transition", "a", "x", {"a": 10**400})], ValueError, r"the probability of 'a' is 10+…; it must lie in \[0, 1\]"),
+        ([("transition", "\ud800", "x", "a")], ValueError, r"the state is '\\ud800', which is no text"),
         ([], ValueError, "."),
     ],
 )

@@ -282,21 +282,84 @@ def test_states_of_observations() -> None:
         gumdp.tasks["rooms"].model.state_of(0)
 
 
+def one(*outcomes: Any) -> Any:
+    """A table of one state and one action."""
+    return {0: {0: list(outcomes)}}
+
+
+STAY = (1.0, 0, 0.0, False)
+
+
 @pytest.mark.parametrize(
     ("table", "initial", "message"),
     [
-        ({0: {0: [(1.0, 2, 0.0, False)]}, 2: {0: [(1.0, 0, 0.0, False)]}}, None, "P has state 2 but no state 1"),
-        ({0: {0: [(1.0, 0, 0.0, False)], 2: [(1.0, 0, 0.0, False)]}}, None, "P has action 2 but no action 1"),
-        ({0: {0: [(1.0, 7, 0.0, False)]}}, None, r"P\[0\]\[0\] leads to state 7, which P does not have"),
-        ([[[(1.0, 1, 0.0, False)]], [[(1.0, 0, 0.0, False)]]], [1.0], r"initial has shape \(1,\); it must be \(2,\)"),
+        ({0: {0: [(1.0, 2, 0.0, False)]}, 2: {0: [STAY]}}, None, "P has state 2 but no state 1"),
+        ({0: {0: [STAY], 2: [STAY]}}, None, "P has action 2 but no action 1"),
+        (one((1.0, 7, 0.0, False)), None, "P[0][0] leads to state 7, which P does not have"),
+        ({}, None, "P is empty; it must have a state"),
+        ({0: None}, None, "P[0] is None; it must be a mapping or a list of actions"),
+        ({0: "ab"}, None, "P[0] is 'ab'; it must be a mapping or a list of actions"),
+        ({0: {0: None}}, None, "P[0][0] is None; it must be a list of (probability, next state, reward, terminated)"),
+        ({"a": {0: [STAY]}}, None, "P has the state 'a'; it must be a whole number"),
+        ({0: {0.2: [STAY]}}, None, "P[0] has the action 0.2; it must be a whole number"),
+        (one(STAY[:3]), None, "P[0][0][0] is (1.0, 0, 0.0); it must be (probability, next state, reward, terminated)"),
+        (one(7), None, "P[0][0][0] is 7; it must be"),
+        (one(("x", 0, 0.0, False)), None, "P[0][0][0]: the probability is 'x'; it must be a number"),
+        (one(("1.0", 0, 0.0, False)), None, "P[0][0][0]: the probability is '1.0'; it must be a number"),
+        (one((1.0, 0.9, 0.0, False)), None, "P[0][0][0]: the next state is 0.9; it must be a whole number"),
+        (one((1.0, "0", 0.0, False)), None, "P[0][0][0]: the next state is '0'; it must be a whole number"),
+        (one((1.0, np.nan, 0.0, False)), None, "P[0][0][0]: the next state is nan; it must be a whole number"),
+        (one((0.5, 0, 0.0, False), (0.5, 0, np.nan, False)), None, "P[0][0][1]: the reward is nan; it must be finite"),
+        (one((1.0, 0, 10**400, False)), None, "P[0][0][0]: the reward is 1"),
+        (one((1.0, 0, [1.0], False)), None, "P[0][0][0]: the reward is [1.0]; it must be a number"),
+        (one((1.0, 0, 0.0, "False")), None, "P[0][0][0]: the end is 'False'; it must be True or False"),
+        (one((1.0, 0, 0.0, None)), None, "P[0][0][0]: the end is None; it must be True or False"),
+        (one((1.0, 0, 0.0, 2)), None, "P[0][0][0]: the end is 2; it must be True or False"),
+        (one((-1, 0, 0.0, False), (2, 0, 0.0, False)), None, "P[0][0][0]: the probability is -1; it must lie in [0, 1]"),
+        (one((0.5, 0, 0.0, False)), None, "P[0][0]: the probabilities sum to 0.5; they must sum to 1 within 1e-9"),
+        # The library numbers what it meets, so numbers would change.
+        ({0: {0: [], 1: [STAY]}}, None, "P[0][0] is empty, as that of every state"),
+        ({0: {0: [STAY]}, 1: {}}, None, "P[1] has no outcomes, and no outcome of another state leads there"),
+        (one((1.0, 0, 1e308, False)), None, "the values of the objective are not bounded"),
+        ([[[(1.0, 1, 0.0, False)]], [[STAY]]], [1.0], "initial has shape (1,); it must be (2,)"),
+        (one(STAY), [np.nan], "initial[0] is nan; it must lie in [0, 1]"),
+        (one(STAY), [2.0], "initial[0] is 2; it must lie in [0, 1]"),
+        (one(STAY), [0.5], "initial sums to 0.5; it must sum to 1 within 1e-9"),
     ],
 )
 def test_wrong_tables(table: Any, initial: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Model.from_gymnasium(SimpleNamespace(P=table), initial)
-    short = SimpleNamespace(P=[[[(1.0, 1, 0.0, False)]], [[(1.0, 0, 0.0, False)]]], initial_state_distrib=[1.0])
-    with pytest.raises(ValueError, match="initial_state_distrib has shape"):
+    env = SimpleNamespace(P=table)
+    for read in (
+        lambda: Model.from_gymnasium(env, initial),
+        lambda: Problem.from_gymnasium(env, discount=0.9, horizon=3, initial=initial),
+    ):
+        with pytest.raises(ValueError) as raised:
+            read()
+        assert str(raised.value).startswith(message)
+
+
+def test_wrong_settings_of_tables() -> None:
+    env = SimpleNamespace(P=one(STAY))
+    with pytest.raises(ValueError, match=r"^the discount is 2; it must lie in \(0, 1\]"):
+        Problem.from_gymnasium(env, discount=2, horizon=3)
+    with pytest.raises(TypeError, match="has no table P"):
+        Model.from_gymnasium(SimpleNamespace(P="abc"))
+    short = SimpleNamespace(P=[[[(1.0, 1, 0.0, False)]], [[STAY]]], initial_state_distrib=[1.0])
+    with pytest.raises(ValueError, match="^initial_state_distrib has shape"):
         Problem.from_gymnasium(short, discount=1.0, horizon=3)
+
+
+def test_tables_of_numbers_of_any_type() -> None:
+    expected = [[[(0.25, 0, 1.0, False), (0.75, 1, 2.0, True)]], [[(1.0, 1, 0.0, True)]]]
+    typed = {
+        np.int64(0): {np.int32(0): ((np.float32(0.25), np.uint8(0), True, np.bool_(False)), (0.75, 1.0, np.int64(2), 1))},
+        1: [np.array([[1.0, 1.0, 0.0, 1.0]])],
+    }
+    ours, theirs = (Model.from_gymnasium(SimpleNamespace(P=table)) for table in (typed, expected))
+    assert np.array_equal(ours.to_numpy(), theirs.to_numpy())
+    assert np.array_equal(ours.costs["cost"], theirs.costs["cost"]) and ours.states == theirs.states
+    # A state without actions is fine if something leads there.
+    assert Model.from_gymnasium(SimpleNamespace(P={0: {0: [(1.0, 1, 0.0, True)]}, 1: {}})).states[:2] == ["s0", "s1"]
 
 
 def test_wrong_environments() -> None:

@@ -206,7 +206,7 @@ def test_the_objective_of_a_task_in_a_sum() -> None:
 def test_wrong_compositions() -> None:
     with pytest.raises(TypeError, match="divided by each other"):
         Linear([1]) / Linear([1])  # type: ignore[operator]
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(ZeroDivisionError, match="the divisor is 0; it must not be"):
         Linear([1]) / 0
     with pytest.raises(TypeError):
         Linear([1]) * Linear([1])  # type: ignore[operator]
@@ -223,7 +223,9 @@ def test_an_occupancy_of_another_model(corridor: Model) -> None:
     ("settings", "error", "message"),
     [
         ({"discount": 1.5, "horizon": 3}, ValueError, "discount is 1.5"),
-        ({"discount": math.nan, "horizon": 3}, ValueError, "discount is NaN"),
+        ({"discount": math.nan, "horizon": 3}, ValueError, "discount is nan"),
+        ({"discount": 10**400, "horizon": 3}, ValueError, r"discount is 10{78}…; it must lie in \(0, 1\]"),
+        ({"discount": 1e300, "horizon": 3}, ValueError, r"discount is 1e\+300; it must lie in \(0, 1\]"),
         ({"discount": "0.9", "horizon": 3}, TypeError, "must be a number"),
         ({"discount": 0.9, "horizon": 0}, ValueError, "horizon is 0"),
         ({"discount": 0.9, "horizon": -3}, ValueError, "horizon is -3"),
@@ -247,6 +249,8 @@ def test_wrong_parts(corridor: Model) -> None:
         Problem(corridor, Entropy, discount=0.9, horizon=3)  # type: ignore[arg-type]
     with pytest.raises(KeyError, match="there is no task 'room'; there are rooms"):
         gumdp.tasks["room"]
+    with pytest.raises(KeyError, match="there is no task"):
+        gumdp.tasks["\ud800"]
     assert "room" not in gumdp.tasks and len(list(gumdp.tasks)) == len(gumdp.tasks)
 
 
@@ -258,6 +262,8 @@ def test_risks() -> None:
     assert MeanCvar(0.5, 0.5).of(costs) == pytest.approx(0.5 * 2.5 + 0.5 * 4.5)
     assert Cvar(0.5).of(costs) <= Evar(0.5).of(costs) <= 7.0
     assert Erm(0).of([0.0, 1.0], weights=[3.0, 1.0]) == 0.25
+    assert Erm(1e300).spec == "erm:1e+300" and Erm(-0.1).spec == "erm:-0.1" and Cvar(1e-300).spec == "cvar:1e-300"
+    assert repr(gumdp.Planner(gumdp.tasks["rooms"], 1e300)) == "Planner('rooms', 'erm:1e+300', time=0)"
     assert Erm(5) == Erm(5.0) and Erm(5) != Erm(6) and len({Cvar(0.5), Cvar(0.5)}) == 1
 
 
@@ -267,6 +273,9 @@ def test_risks() -> None:
         (lambda: Erm(math.nan), ValueError, "beta is NaN"),
         (lambda: Erm("5"), TypeError, "must be a number"),  # type: ignore[arg-type]
         (lambda: Erm(None), TypeError, "must be a number"),  # type: ignore[arg-type]
+        (lambda: Erm(10**400), ValueError, r"beta is 10{78}…; it must lie in \[-1.8e308, 1.8e308\]"),
+        (lambda: Erm(10**5000), ValueError, "beta is <int>; it must lie in"),
+        (lambda: Cvar(1e300), ValueError, r"level is 1e\+300, but must lie in"),
         (lambda: Cvar(1.5), ValueError, "level is 1.5"),
         (lambda: Evar(-0.5), ValueError, "level is -0.5"),
         (lambda: MeanCvar(0.5, 2.0), ValueError, "weight of the tail is 2"),
@@ -274,6 +283,7 @@ def test_risks() -> None:
         (lambda: Erm(1).of([math.nan]), ValueError, "NaN"),
         (lambda: Erm(1).of([1.0], [1.0, 2.0]), ValueError, "2 weights are given for 1 costs"),
         (lambda: gumdp.solve(gumdp.tasks["rooms"], "var:0.9"), ValueError, "is no risk measure"),
+        (lambda: gumdp.solve(gumdp.tasks["rooms"], "\ud800"), ValueError, r"risk is '\\ud800'; it must be text such as"),
     ],
 )
 def test_wrong_risks(make: Any, error: type[Exception], message: str) -> None:

@@ -64,6 +64,9 @@ def test_objectives_are_values() -> None:
             assert own == same and hash(own) == hash(same) and not own != same
     assert len({make() for make in DIFFERENT + DIFFERENT}) == len(DIFFERENT)
     assert Linear([1, 2]) == Linear(np.array([1.0, 2.0])) == Linear((1, 2)) and hash(Linear([1, 2])) == hash(Linear((1, 2)))
+    assert Linear(range(2)) == Linear([0, 1]) and hash(Linear(range(2))) == hash(Linear([0, 1]))
+    assert repr(Linear(range(2))) == "Linear([0, 1])" and Entropy(range(3)) == Entropy([0, 1, 2])
+    assert Linear(np.ma.array([1, 2])) == Linear([1, 2]) and Linear([2**64, 1]) == Linear([2.0**64, 1.0])
     assert Linear([0.0]) == Linear([-0.0]) and Entropy() != 3 and Entropy() != "Entropy()"
     assert Erm(5) == Erm(5.0) != Erm(6) and Cvar(0.5) != Erm(0.5) and len({Erm(5), Erm(5.0)}) == 1
 
@@ -125,6 +128,32 @@ def test_expressions_of_functions(corridor: Model) -> None:
     assert product.value(corridor, D) == pytest.approx(0.3 * Entropy().value(corridor, D))
 
 
+def test_names_of_parts_stay_apart(corridor: Model) -> None:
+    inner = Expression("2*b", b=[1, 2, 3])
+    both = Expression("x*x + x_b", x=inner, x_b=[0, 0, 1])
+    assert both.value(corridor, D) == pytest.approx(4.2**2 + 0.4)
+    # Letters of all alphabets are letters.
+    greek = Expression("β + x", β=[1, 2, 3], x=Expression("2*β", β=[0, 0, 1]))
+    assert greek.value(corridor, D) == pytest.approx(2.1 + 0.8)
+    with pytest.raises(TypeError):
+        both.inputs["x"] = inner  # type: ignore[index]
+    assert dict(both.inputs) == {"x": inner, "x_b": Linear([0, 0, 1])}
+
+
+def test_expressions_are_checked_without_values() -> None:
+    # Whether these have values depends on the model.
+    for text in ("ln(a)", "1 / (a - 1)", "sqrt(-a) + b", "a + b", "max(a, b)^2"):
+        assert Expression(text, a=[1], b=Entropy()).text == text
+
+
+def test_the_divergence_smooths_both(corridor: Model) -> None:
+    target, epsilon = np.array([0.5, 0.5, 0.0]), 0.01
+    pairs = np.bincount(corridor.pair_states)
+    smoothed = [(1 - epsilon * pairs.sum()) * x + epsilon * pairs for x in (D.sum(axis=1), target)]
+    value = float(np.sum(smoothed[0] * np.log(smoothed[0] / smoothed[1])))
+    assert Imitation(target, "kl", "states", epsilon).value(corridor, D) == pytest.approx(value)
+
+
 def rooms() -> Problem:
     return gumdp.tasks["rooms"]
 
@@ -159,6 +188,42 @@ def rooms() -> Problem:
         (lambda: MultiObjective([[1]], 3), TypeError, "combine is 3"),  # type: ignore[arg-type]
         (lambda: MultiObjective([[1]], "sum", weights=[1, 2]), ValueError, r"weights has shape \(2,\)"),
         (lambda: Expression("a", a="x"), TypeError, "a is 'x'"),
+        (lambda: Expression("a+", a=[1]), ValueError, "wrong at character 3: the expression ends where a number"),
+        (lambda: Expression("a*a +* 2", a=[1]), ValueError, "wrong at character 6: a number, a name or"),
+        (lambda: Expression("a+b", a=[1], c=[1]), ValueError, 'unknown name at character 3: "b"; the names of its inputs: a, c$'),
+        (lambda: Expression("b"), ValueError, 'unknown name at character 1: "b"; the names of its inputs: none'),
+        (lambda: Expression("x + x_b", x=Expression("2*b", b=[1])), ValueError, 'unknown name at character 5: "x_b"'),
+        (lambda: Expression("x*x_0", x=Entropy() + Linear([1])), ValueError, 'unknown name at character 3: "x_0"'),
+        (lambda: Expression("1 + 2", a=[1]), ValueError, "no inputs in its expression"),
+        (lambda: Expression("abs + 1", abs=[1]), ValueError, '"abs" is the name of a function'),
+        (lambda: Expression("a(b)", **{"a(b)": [1]}), ValueError, r"'a\(b\)' is no name for an input"),
+        (lambda: Expression("\ud800"), ValueError, r"the expression is '\\ud800'; it has characters that are no text"),
+        (lambda: Entropy() + np.nan, ValueError, "the summand is nan; it must be finite"),
+        (lambda: 1e308 - Linear([1]) + 1e308, ValueError, "the constant of the sum is inf; it must be finite"),
+        (lambda: Entropy() / np.nan, ValueError, "the divisor is nan; it must be finite"),
+        (lambda: Entropy() / 0.0, ZeroDivisionError, "the divisor is 0; it must not be"),
+        (lambda: Entropy() / 1e-320, ValueError, "a weight of the sum is inf; it must be finite"),
+        (lambda: Entropy() * 10**400, ValueError, r"the weight is 10{78}…; it must lie in \[-1.8e308, 1.8e308\]"),
+        (lambda: Linear({0: 10**400}), ValueError, r"costs\[0\] is 10{78}…; it must lie in"),
+        (lambda: Linear([10**400, 1]), ValueError, "costs has a number that is too large; all must lie in"),
+        (lambda: Linear(np.ma.array([1, 2], mask=[0, 1])), ValueError, "costs has masked numbers; fill them first"),
+        (lambda: Linear([np.ma.array([1, 2], mask=[0, 1])]), ValueError, "costs has masked numbers"),
+        (lambda: Expression("a", a=np.ma.array([1, 2], mask=[0, 1])), ValueError, "a has masked numbers"),
+        (lambda: Linear({2**70: 1}).build(rooms().model), ValueError, "there is no state 1180591620717411303424; they are numbered"),
+        (lambda: Planner(rooms(), 5, time_limit=10**400), ValueError, r"time_limit is 10+…; it must lie in \(0, 86400\] seconds"),
+        (lambda: Planner(rooms(), 5).act(7), ValueError, "there is no state 7; they are numbered 0 to 3"),
+        (lambda: Planner(rooms(), 5).act(2**70), ValueError, "there is no state 1180591620717411303424; they are numbered 0 to 3"),
+        (lambda: Planner(rooms(), 5).act("\ud800"), ValueError, "unknown state"),
+        (lambda: gumdp.evaluate(rooms(), [2**70]), ValueError, "there is no action 1180591620717411303424; they are numbered 0 to 1"),
+        (lambda: Model([np.eye(2)], {None: 1}), TypeError, "initial names state None; a state is a name or a number"),
+        (lambda: Model([np.eye(2)], {0.5: 1}), TypeError, "initial names state 0.5; a state is a name or a number"),
+        (lambda: Model([np.eye(2)], {1.0: 1}), TypeError, "initial names state 1.0; a state is a name or a number"),
+        (lambda: Model([np.eye(2)], {True: 1}), TypeError, "initial names state True; a state is a name or a number"),
+        (lambda: Model([np.eye(2)], {"s2": 1}), ValueError, "initial names state 's2', which does not exist"),
+        (lambda: Model([np.eye(2)], {-1: 1}), ValueError, "initial names state -1, which does not exist"),
+        (lambda: Model([np.eye(2)], {"s0": 0.5, 0: 0.5}), ValueError, "initial names state 0 twice"),
+        (lambda: Model([np.eye(2)], {0: 10**400}), ValueError, r"initial\[0\] is 10+…; it must lie in \[0, 1\]"),
+        (lambda: Model([np.eye(2)], states=["a", "\ud800"]), ValueError, "states has the name .*, which is no text"),
         (lambda: Function(first, bounds=(1, 0)), ValueError, r"bounds is \(1, 0\)"),
         (lambda: Planner(rooms(), 5, preset=3), TypeError, "preset is 3; it must be 'default' or 'paper'"),  # type: ignore[arg-type]
         (lambda: Planner(rooms(), 5, preset="x"), ValueError, "preset is 'x'; it must be 'default' or 'paper'"),

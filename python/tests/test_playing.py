@@ -123,6 +123,16 @@ def test_policies_of_all_kinds(rooms: Problem, tmp_path: Path) -> None:
     path.write_text("state,action\ns0,right\ns1,left\n", encoding="utf-8")
     for name in (path, str(path)):
         assert gumdp.exact_distribution(rooms, name).values[-1] < 0.7
+    for other in (tmp_path / "table.json", str(tmp_path / "table.json")):
+        with pytest.raises(ValueError, match=r"policy is .*table\.json'; .*\.csv"):
+            gumdp.evaluate(rooms, other)
+
+
+def test_decisions_say_why_they_have_no_estimate(rooms: Problem) -> None:
+    assert repr(Planner(gumdp.tasks["il"], 5).act(0)) == "Decision('a1', estimate=nan, stopped='marginal')"
+    assert repr(gumdp.solve(rooms, 5).policy().act("s1")) == "Decision('left', estimate=nan, stopped='known')"
+    searched = Planner(rooms, 50, simulations=200).act("s1")
+    assert repr(searched) == f"Decision('left', estimate={searched.estimate:.6g}, simulations=200)"
 
 
 def test_actions_by_state(corridor: gumdp.Model) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import threading
+from typing import Any
 
 import gumdp
 import numpy as np
@@ -121,6 +122,17 @@ def test_wrong_arguments_are_named() -> None:
         gumdp.SimulatorPlanner(gamble(), gumdp.Cvar(0.9))
     with pytest.raises(ValueError, match=r"time_limit is -1; it must lie in \(0, 86400\] seconds"):
         gumdp.SimulatorPlanner(gamble(), 1, time_limit=-1)
+    for features, error, message in (
+        (1.0, TypeError, "step returned the features 1.0; they must be a list or an array of numbers"),
+        ([[1.0]], TypeError, "step returned the features"),
+        ([], ValueError, r"the number of features is 0; it must be a whole number in \[1, 1000000\]"),
+    ):
+        simulator: Any = Gamble()
+        simulator.step = lambda state, action, rng, features=features: (state, features, True)
+        with pytest.raises(error, match=message):
+            gumdp.SimulatedProblem(simulator, total, discount=1.0, horizon=1)
+    with pytest.raises(ValueError, match=r"time_limit is 1e\+300; it must lie in \(0, 86400\] seconds"):
+        gumdp.SimulatorPlanner(gamble(), 1, time_limit=1e300)
     with pytest.raises(ValueError, match="exploration"):
         gumdp.SimulatorPlanner(gamble(), 1, exploration=-1.0)
     planner = gumdp.SimulatorPlanner(gamble(), 1)
