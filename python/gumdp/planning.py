@@ -94,7 +94,10 @@ class Decision:
 
     @property
     def estimate(self) -> float:
-        """The estimated risk of the whole episode; NaN if nothing was searched ("known" or "marginal")."""
+        """The estimated risk of the whole episode; NaN if nothing was searched ("known" or "marginal").
+
+        That of the preset "paper" is the value of the root of its tree, which includes the simulations that explored.
+        """
         return self._native.estimate if self.stopped != "marginal" else float("nan")
 
     @property
