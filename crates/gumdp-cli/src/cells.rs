@@ -116,7 +116,7 @@ impl Cell {
     }
 
     /// Plays the runs that a journal does not hold yet and returns all of them, in order.
-    /// The outer variable of the measure is known afterwards, unless all runs were in the journal.
+    /// The outer variable of the measure is known afterwards.
     pub fn play(
         &mut self,
         task: &Task,
@@ -152,6 +152,9 @@ impl Cell {
             });
             records.extend(played?);
             records.sort_by_key(|record| record.run);
+        } else if self.outer.is_none() && self.risk.as_erm().is_none() {
+            // Journals hold no outer variable; it is the same again.
+            self.outer = Player::new(self, task, solver)?.1;
         }
         Ok(records)
     }

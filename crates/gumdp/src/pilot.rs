@@ -13,7 +13,7 @@ use std::cell::Cell;
 use crate::experiment::experiment;
 use crate::policy::Policy;
 use crate::problem::Problem;
-use crate::risk::{Erm, FixedRisk, Risk, Tail};
+use crate::risk::{Erm, Evar, FixedRisk, Risk, Tail};
 use crate::rng::{self, Purpose};
 
 /// Simulated steps of all pilot episodes: about two seconds of one core.
@@ -75,6 +75,12 @@ pub fn fix_outer<P: Policy + Clone + Sync + Send, E>(
     };
     let mut neutral = Candidate::new(Erm::MEAN.into());
     let rounds = Rounds::new(problem, play(&mut neutral, PROBE)?);
+    if let (Risk::Evar(measure), true) = (risk, rounds.all < PLENTY) {
+        play(&mut neutral, rounds.all)?;
+        if let Some(erm) = as_if_normal(measure, &neutral.costs) {
+            return Ok(erm.into());
+        }
+    }
     play(&mut neutral, rounds.episodes)?;
     let mut candidates: Vec<Candidate> = attitudes(&neutral.costs, rounds.attitudes);
     candidates.insert(0, neutral);
@@ -204,6 +210,16 @@ fn thresholds(risk: Risk, (low, high): (f64, f64)) -> Vec<FixedRisk> {
     between.map(|share| FixedRisk::Threshold { measure, lambda: low + share * (high - low) }).collect()
 }
 
+/// The β that is best for the normal law with mean and variance of these costs: of few costs no other is known better, since
+/// the highest of them would decide alone.
+fn as_if_normal(measure: Evar, costs: &[f64]) -> Option<Erm> {
+    let count = costs.len() as f64;
+    let mean = costs.iter().sum::<f64>() / count;
+    let variance = costs.iter().map(|cost| (cost - mean) * (cost - mean)).sum::<f64>() / (count - 1.0);
+    let beta = (2.0 * measure.price() / variance).sqrt();
+    Erm::new(beta).ok().filter(|_| beta > 0.0 && beta.is_finite())
+}
+
 /// The measure at the outer variable that is best for the law of these costs.
 fn best_outer(risk: Risk, costs: &[f64]) -> Option<FixedRisk> {
     let law = Tail::new(costs.iter().map(|&cost| (cost, 1.0))).ok()?;
@@ -219,6 +235,17 @@ fn best_outer(risk: Risk, costs: &[f64]) -> Option<FixedRisk> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// For a normal law, mean + β·variance/2 + price/β is lowest there.
+    #[test]
+    fn few_costs_are_taken_for_normal() {
+        let measure = Evar::new(0.95).unwrap();
+        let beta = as_if_normal(measure, &[1.0, 3.0]).unwrap().beta();
+        assert!((beta - measure.price().sqrt()).abs() < 1e-12, "{beta}");
+        assert_eq!((as_if_normal(measure, &[1.0; 5]), as_if_normal(measure, &[1.0])), (None, None));
+        assert_eq!(as_if_normal(Evar::new(0.0).unwrap(), &[1.0, 3.0]), None);
+    }
+
     use crate::guided::{GuidedPlanner, GuidedSettings};
     use crate::oracle::{Limits, minimise};
     use crate::{Budget, tasks};

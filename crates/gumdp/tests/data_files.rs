@@ -156,6 +156,8 @@ fn gymnasium_as_json() {
             "x.json:2:59: error: expected '[' and the transitions [p, s', r, terminated], not '7'",
         ]
     );
+    let empty = "{\"0\": {\"0\": [[1, 0, 0, 0]], \"1\": []}}";
+    assert_eq!(found(empty), ["x.json:1:34: error: action 1 of state 0 has no transitions"]);
     // The end is missing: what stands before it is looked at.
     assert_eq!(found("{\"0\": {\"0\": [[0.9, 0, 0, 0]], \"1\": [[1, 0").len(), 2);
 }
@@ -179,6 +181,8 @@ fn drn() {
     let twice = "@type: MDP\n@nr_states\n2\n@model\nstate 0 init x init x\n\taction 0\n\t\t1 : 1\nstate 1 init\n";
     let task = Task::parse("x.drn", twice).unwrap();
     assert_eq!(task.problem.mdp().initial().iter().map(|&(_, p)| p).collect::<Vec<_>>(), [0.5, 0.5]);
+    let empty = "@type: MDP\n@nr_states\n1\n@model\nstate 0 init\n\taction a\n\taction b\n\t\t0 : 1\n";
+    assert_eq!(shown(check_text("x.drn", empty)), ["x.drn:6:9: error: this action has no transitions"]);
     // A state without transitions absorbs, also the only one.
     let task = Task::parse("x.drn", "@type: MDP\n@nr_states\n1\n@model\nstate 0 init\n").unwrap();
     assert_eq!((task.problem.mdp().state_count(), task.problem.mdp().pair_count()), (1, 1));

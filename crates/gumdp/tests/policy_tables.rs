@@ -80,6 +80,9 @@ fn states_with_one_action_need_no_row() {
     }
     let error = PolicyTable::parse("p.csv", "state,action\nchoose,b\nend,a\n", &problem).unwrap_err();
     assert_eq!(error.to_string(), "p.csv:3:5: state \"end\" does not allow action \"a\"");
+    // Unless it is never taken there, as in a full table.
+    let full = "state,action,probability\nchoose,a,0\nchoose,b,1\nend,a,0\nend,b,1\n";
+    assert!(PolicyTable::parse("p.csv", full, &problem).is_ok());
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = precision)]
     pub precision: Option<f64>,
     /// Never play more episodes than this for --precision.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
+    #[arg(long, value_name = "N", requires = "precision", default_value_t = 1_000_000, allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
     pub max_runs: u64,
     /// Compute the law exactly if the policy reaches at most this many occupancy states (default: 20000000, within 256 MiB).
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]

@@ -25,7 +25,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = precision)]
     pub precision: Option<f64>,
     /// Never play more runs per β than this for --precision.
-    #[arg(long, value_name = "N", default_value_t = 100_000, allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
+    #[arg(long, value_name = "N", requires = "precision", default_value_t = 100_000, allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
     pub max_runs: u64,
 }
 

@@ -190,7 +190,8 @@ fn sampled(
 ) -> Result<Evaluation> {
     let planner = brought.planner.as_ref();
     let seed = args.seed.or(planner.map(|cell| cell.seed)).unwrap_or(0);
-    let mut runs = args.runs.unwrap_or(planner.map_or(USUAL_RUNS, |cell| cell.runs));
+    let most = if args.precision.is_some() { args.max_runs } else { u64::MAX };
+    let mut runs = args.runs.unwrap_or(planner.map_or(USUAL_RUNS, |cell| cell.runs).min(most));
     let progress = Progress::new(runs, quiet);
     let mut costs: Vec<f64> = Vec::new();
     loop {

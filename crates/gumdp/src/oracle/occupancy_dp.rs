@@ -71,7 +71,7 @@ impl Limits {
         max_states: 20_000_000,
         max_bytes: 256 << 20,
         policy_bytes: 512 << 20,
-        search_transitions: 200_000_000,
+        search_transitions: 60_000_000,
         strategy: Strategy::Auto,
     };
 

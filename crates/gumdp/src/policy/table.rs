@@ -230,14 +230,18 @@ impl Reader<'_> {
             let (Some(state_field), Some(action_field)) = (self.field(row, 1), self.field(row, 2)) else { continue };
             let time = self.field(row, 0).map_or(Ok(0), |field| self.time(field))?;
             let (state, action) = (self.state(state_field)?, self.action(action_field)?);
+            let probability = self.field(row, 3).map_or(Ok(1.0), |field| self.probability(field))?;
             let Some(pair) = mdp.pair(state, action) else {
+                // A full table has rows for actions that a state does not allow.
+                if probability == 0.0 {
+                    continue;
+                }
                 let allowed: Vec<&str> =
                     mdp.pairs(state).map(|pair| mdp.action_name(mdp.action(Pair(pair)))).take(8).collect();
                 let message = format!("state \"{}\" does not allow action \"{}\"", state_field.text, action_field.text);
                 let hint = format!("its actions are {}", allowed.join(", "));
                 return Err(self.error(action_field.offset, message).hint(hint));
             };
-            let probability = self.field(row, 3).map_or(Ok(1.0), |field| self.probability(field))?;
             let of_place = entries.entry((time, state.0)).or_default();
             let with_probabilities = self.columns[3].is_some();
             if let Some(earlier) = of_place.iter().find(|earlier| !with_probabilities || earlier.pair == pair) {

@@ -149,6 +149,9 @@ struct Current {
     /// The action with its rewards.
     action: Option<(u32, u32)>,
     names: HashSet<u32>,
+    /// Where the action stands, as long as it has no transitions, and the first one that remained without.
+    pending: Option<usize>,
+    empty: Option<usize>,
 }
 
 struct Reader<'a> {
@@ -198,7 +201,7 @@ impl<'a> Reader<'a> {
         match word.content {
             "state" => {
                 self.broken = false;
-                self.current = None;
+                self.close_state()?;
                 self.state(rest)
             }
             _ if self.broken && self.current.is_none() => Ok(()),
@@ -207,8 +210,19 @@ impl<'a> Reader<'a> {
                 self.action(rest)
             }
             _ if self.broken => Ok(()),
-            _ => self.transition(line),
+            _ => {
+                let read = self.transition(line);
+                self.current.iter_mut().for_each(|current| current.pending = None);
+                read
+            }
         }
+    }
+
+    /// A state with several actions must have transitions for each; that of one without any keeps the agent.
+    fn close_state(&mut self) -> Result<(), FileError> {
+        let Some(Current { choices: 2.., pending, empty, .. }) = self.current.take() else { return Ok(()) };
+        let Some(offset) = empty.or(pending) else { return Ok(()) };
+        self.text.accept(Err(self.text.error(offset, "this action has no transitions"))).map(|_: Option<()>| ())
     }
 
     fn state(&mut self, rest: Piece<'a>) -> Result<(), FileError> {
@@ -244,7 +258,15 @@ impl<'a> Reader<'a> {
                 labels[place].1.push(state);
             }
         }
-        self.current = Some(Current { state, rewards, choices: 0, action: None, names: HashSet::new() });
+        self.current = Some(Current {
+            state,
+            rewards,
+            choices: 0,
+            action: None,
+            names: HashSet::new(),
+            pending: None,
+            empty: None,
+        });
         Ok(())
     }
 
@@ -285,6 +307,9 @@ impl<'a> Reader<'a> {
         let Some(current) = &mut self.current else {
             return Err(self.text.error(rest.offset, "this action stands before the first state"));
         };
+        if let Some(earlier) = current.pending.replace(rest.offset) {
+            current.empty.get_or_insert(earlier);
+        }
         let choice = current.choices;
         current.choices += 1;
         let mut called = match name.content {
@@ -357,6 +382,7 @@ impl<'a> Reader<'a> {
     }
 
     fn finished(mut self) -> Result<Foreign, FileError> {
+        self.close_state()?;
         if let Some(states) = self.states
             && self.seen.len() != states as usize
             && !self.lost_states

@@ -184,6 +184,7 @@ impl Reader<'_> {
     }
 
     fn rows(&mut self, state: u32, action: u32) -> Result<bool, FileError> {
+        let start = self.json.offset();
         self.json.expect(b'[', "'[' and the transitions [p, s', r, terminated]")?;
         let (mut first, mut sound) = (true, true);
         while self.json.next_item(first, b']')? {
@@ -194,7 +195,11 @@ impl Reader<'_> {
                 self.json.pass_over::<()>(offset, error)?;
             }
         }
-        Ok(sound)
+        if first {
+            let error = self.json.error(start, format!("action {action} of state {state} has no transitions"));
+            self.json.text.accept::<()>(Err(error))?;
+        }
+        Ok(sound && !first)
     }
 
     fn row(&mut self, state: u32, action: u32) -> Result<(), FileError> {
