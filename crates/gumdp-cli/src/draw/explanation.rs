@@ -36,7 +36,7 @@ pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: 
         tile("expected cost", short(explanation.tree.mean)),
     ];
     if let Some(outer) = &explanation.outer {
-        tiles.push(tile(&format!("{} (fixed)", outer.variable), crate::number::beta(outer.value)));
+        tiles.push(tile(&format!("{} (fixed)", outer.variable), short(outer.value)));
     }
     page.key_figures(&tiles);
     page.section("behaviour", &format!("{kind} behaviour"));
@@ -45,6 +45,11 @@ pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: 
          expected value of the final cost once one is there. Branches are outcomes of chance, as thick as they are likely. \
          Lower is better.",
     );
+    if explanation.outer.is_some() {
+        page.paragraph(
+            "Beyond the first decision a risk is what the situation contributes to that of the first, and may exceed every cost.",
+        );
+    }
     page.paragraph(&format!("Policy auto: {}.", explanation.origin));
     let caption = format!("{kind} behaviour. Steps without chance are put together; unlikely outcomes are folded.");
     page.figures(&[Figure { svg, caption, file_name: format!("{}-tree", of.name) }]);

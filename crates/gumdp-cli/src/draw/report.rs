@@ -5,6 +5,7 @@ use anyhow::Result;
 use super::{Drawing, figures};
 use crate::number::{known, risk, short};
 use crate::page::{Cell, Column, Figure, Page, Table};
+use crate::precision::tail_note;
 use crate::results::{Experiment, Finished, Manifest, distinct, runs_text};
 use crate::store::Store;
 
@@ -18,6 +19,14 @@ pub fn draw(store: &Store, manifest: &Manifest, experiment: &Experiment) -> Resu
     page.table(&results_table(experiment));
     for found in distinct(experiment.finished.iter().filter_map(|finished| finished.cell.auto.as_ref())) {
         page.paragraph(&format!("Policy auto: {found}."));
+    }
+    for Finished { cell, .. } in &experiment.finished {
+        if let Some(outer) = &cell.outer {
+            page.paragraph(&format!("{}: {outer}, fixed at the first decision.", cell.risk));
+        }
+        if let Some(note) = tail_note(cell.risk, cell.runs) {
+            page.paragraph(&format!("{note}."));
+        }
     }
     page.figures(&drawings.into_iter().map(Figure::from).collect::<Vec<_>>());
     settings(&mut page, manifest, std::slice::from_ref(experiment));
