@@ -114,6 +114,10 @@ fn transitions_as_csv() {
     // What is missing may stand in the line that could not be read.
     assert_eq!(found("0,0,0,0.5,1\no,0,1,0.5,1\n1,0,1,0.5,0\n1,1,1,1,0\n"), ["3:1:"]);
     assert_eq!(found("0,0,0,0.5,1\n0,o,1,0.5,1\n1,0,1,0.6,0\n"), ["3:3:", "4:1:"]);
+    // What stands in quotes is one field, also with a comma.
+    assert_eq!(found("0,0,0,\"0,5\",1\n"), ["2:7:"]);
+    let note = "idstatefrom,idaction,note,idstateto,probability,reward\n0,0,\"a, b\",0,1,1\n";
+    assert!(Task::parse("x.csv", note).is_ok());
     let columns = "idstatefrom,idaction,idstateto,prob\n0,0,0,1\n";
     let findings = check_text("x.csv", columns);
     assert_eq!(findings.len(), 2, "{findings:?}");

@@ -203,10 +203,14 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// The fields of a line, and where they stand in the file.
+/// The fields of a line, and where they stand in the file. What stands in quotes is in one field.
 fn split(line: Line<'_>, separator: char) -> impl Iterator<Item = (&str, usize)> {
-    let mut offset = line.offset;
-    line.content.split(separator).map(move |field| {
+    let (mut offset, mut quoted) = (line.offset, false);
+    let is_end = move |c: char| {
+        quoted ^= c == '"';
+        c == separator && !quoted
+    };
+    line.content.split(is_end).map(move |field| {
         let blanks = field.len() - field.trim_start().len();
         let start = offset + blanks;
         offset += field.len() + separator.len_utf8();
