@@ -4,9 +4,8 @@ use std::fmt;
 
 use anyhow::Result;
 use gumdp::oracle::{OptimalPolicy, OracleError};
-use gumdp::{
-    Action, FixedRisk, GuidedPlanner, OccupancyState, Planner, Policy, Risk, Task, Uniform, fix_outer, rng::Rng,
-};
+use gumdp::{Action, FixedRisk, GuidedPlanner, OccupancyState, Planner, Policy, Risk, Uniform, fix_outer, rng::Rng};
+use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::cells::Cell;
@@ -173,7 +172,7 @@ impl Policy for Player {
 mod tests {
     use super::*;
     use gumdp::oracle::{self, Limits, distribution};
-    use gumdp::tasks;
+    use gumdp_files::tasks;
 
     #[test]
     fn estimates_are_named_for_what_they_are() {

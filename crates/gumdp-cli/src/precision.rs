@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn an_interval_without_width_is_not_enough() {
-        let problem = gumdp::tasks::get("rooms").unwrap().problem;
+        let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
         let Bounds { low, high } = problem.objective().bounds();
         let least = |risk: &str| least_runs(&problem, risk.parse().unwrap(), [], 0.01);
         assert_eq!(least("mean"), (3.0 * (high - low) / 0.01).ceil() as u64);

@@ -8,9 +8,9 @@ use gumdp::oracle::{self, Law, Limits, OptimalPolicy, OracleError, distribution}
 use gumdp::rng::Rng;
 use gumdp::{
     Action, Budget, Decision, ExplicitPolicy, Exploration, FixedRisk, GuidedPlanner, GuidedSettings, Markov,
-    OccupancyState, Planner, PlannerError, PlannerSettings, PlannerVariant, PolicyTable, Risk, Scripted, Task, Uniform,
-    fix_outer,
+    OccupancyState, Planner, PlannerError, PlannerSettings, Risk, Scripted, Uniform, fix_outer,
 };
+use gumdp_files::{PlannerVariant, PolicyTable, Task};
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};

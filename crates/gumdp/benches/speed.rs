@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 use gumdp::oracle::{self, Limits};
 use gumdp::planner::{Race, Roofline, race};
 use gumdp::rng::{self, Purpose};
-use gumdp::{
-    Budget, Erm, ErmAccumulator, Exploration, Objective, Planner, PlannerSettings, PlannerVariant, Task, tasks,
-};
+use gumdp::{Budget, Erm, ErmAccumulator, Exploration, Objective, Planner, PlannerSettings};
+use gumdp_files::{PlannerVariant, Task, tasks};
 
 type Benchmark = (&'static str, fn());
 

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use gumdp::oracle::{self, OracleError, OuterVariable};
-use gumdp::{Auto, Erm, FixedRisk, GuidedPlanner, Risk, Task, experiment, fix_outer};
+use gumdp::{Auto, Erm, FixedRisk, GuidedPlanner, Risk, experiment, fix_outer};
+use gumdp_files::Task;
 use serde::Serialize;
 
 use super::solve::Outer;

@@ -8,8 +8,9 @@ use gumdp::oracle::{self, ExactDecision, Limits, OracleError};
 use gumdp::rng::{self, Purpose};
 use gumdp::{
     Budget, Decision, GuidedPlanner, GuidedSettings, Mdp, OccupancyState, Planner, PlannerSettings, Risk, State,
-    StopReason, Task, fix_outer,
+    StopReason, fix_outer,
 };
+use gumdp_files::Task;
 use serde::Serialize;
 
 use super::{limits, load, one_naming, one_risk, policy, print_json, solve};
