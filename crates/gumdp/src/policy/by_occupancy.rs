@@ -157,11 +157,11 @@ mod tests {
     use super::*;
     use crate::Erm;
     use crate::oracle::{Limits, distribution, optimum};
-    use crate::test_problems::{gamble, rooms, two_costs};
+    use crate::test_problems::{msee, rooms, two_costs};
 
     #[test]
     fn kept_optima_are_the_optima() {
-        for (problem, betas) in [(rooms(), [1.0, 50.0]), (two_costs(), [0.1, 10.0]), (gamble(), [0.125, 8.0])] {
+        for (problem, betas) in [(rooms(), [1.0, 50.0]), (two_costs(), [0.1, 10.0]), (msee(), [0.125, 8.0])] {
             for beta in betas {
                 let erm = Erm::new(beta).unwrap();
                 let solution = optimum(&problem, erm, &Limits::QUICK).unwrap();
