@@ -61,6 +61,7 @@ pub mod simulator;
 pub mod stats;
 pub mod stop;
 pub mod tasks;
+pub mod text;
 
 pub use auto::Auto;
 pub use episode::{Episode, EpisodeError, play, play_on};
@@ -79,6 +80,6 @@ pub use planner::{
 };
 pub use policy::{ByOccupancy, ExplicitPolicy, Markov, Policy, PolicyError, PolicyTable, Scripted, Uniform};
 pub use problem::{OccupancyState, Problem, ProblemError};
-pub use risk::{Cvar, Erm, Evar, FixedRisk, MeanCvar, ParseRiskError, Risk, RiskError};
+pub use risk::{Cvar, Erm, Evar, FixedRisk, MeanCvar, Outer, ParseRiskError, Risk, RiskError};
 pub use simulator::{SimulatedProblem, Simulator, Situation};
 pub use stop::Stop;

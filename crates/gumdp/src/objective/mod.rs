@@ -27,7 +27,6 @@ use std::ops::{Add, Mul};
 pub use error::ObjectiveError;
 pub use partition::Partition;
 
-pub(crate) use display::rounded;
 pub(crate) use path::{PathEvaluator, Track, Walk};
 pub(crate) use written::{Combined, Over, Part, Shape};
 
