@@ -5,9 +5,8 @@ use std::path::Path;
 use anyhow::Result;
 use gumdp::oracle::{Law, Limits, OracleError, distribution};
 use gumdp::rng::Rng;
-use gumdp::{
-    Action, ByOccupancy, FileError, Markov, OccupancyState, Policy, PolicyTable, Problem, Risk, Scripted, Task, Uniform,
-};
+use gumdp::{Action, ByOccupancy, Markov, OccupancyState, Policy, Problem, Risk, Scripted, Uniform};
+use gumdp_files::{FileError, PolicyTable, Task};
 
 use crate::cells::Cell;
 use crate::exact::Solver;

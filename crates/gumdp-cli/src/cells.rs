@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use anyhow::Result;
 use cpu_time::ThreadTime;
-use gumdp::{Auto, Budget, Erm, Exploration, GuidedSettings, PlannerSettings, PlannerVariant, Risk, Task};
+use gumdp::{Auto, Budget, Erm, Exploration, GuidedSettings, PlannerSettings, Risk};
+use gumdp_files::{PlannerVariant, Task};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 

@@ -11,8 +11,9 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use gumdp::Risk;
 use gumdp::stats::Summary;
-use gumdp::{Risk, Task};
+use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::cells::Cell;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gumdp::rng::{self, Purpose, Rng};
-use gumdp::{OccupancyState, StopReason, Task};
+use gumdp::{OccupancyState, StopReason};
+use gumdp_files::Task;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};

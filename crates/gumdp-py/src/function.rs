@@ -8,7 +8,8 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use gumdp::{Action, Bounds, Mdp, OccupancyState, Pair, Stop, Task};
+use gumdp::{Action, Bounds, Mdp, OccupancyState, Pair, Stop};
+use gumdp_files::Task;
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use gumdp::{OccupancyState, Task};
+use gumdp::OccupancyState;
+use gumdp_files::Task;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};

@@ -11,7 +11,8 @@ use gumdp::oracle::{self, Limits};
 use gumdp::planner::{Race, Roofline, race};
 use gumdp::risk::{Seen, Weigher};
 use gumdp::rng::{self, Purpose};
-use gumdp::{Budget, Erm, Exploration, Objective, Planner, PlannerSettings, PlannerVariant, Task, tasks};
+use gumdp::{Budget, Erm, Exploration, Objective, Planner, PlannerSettings};
+use gumdp_files::{PlannerVariant, Task, tasks};
 
 type Benchmark = (&'static str, fn());
 

@@ -5,7 +5,6 @@
 
 use std::fmt;
 
-use crate::file::error::counted;
 use crate::guided::{GuidedPlanner, GuidedSettings};
 use crate::model::Action;
 use crate::oracle::{self, Limits, Method, OracleError, Solution};
@@ -15,12 +14,14 @@ use crate::policy::Policy;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Risk;
 use crate::rng::Rng;
+use crate::words::counted;
 
 /// A policy that is optimal if the problem can be solved within limits, and plans otherwise.
 ///
 /// ```
 /// use gumdp::oracle::{Limits, distribution};
-/// use gumdp::{Auto, Erm, GuidedSettings, experiment, tasks};
+/// use gumdp::{Auto, Erm, GuidedSettings, experiment};
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let careful = Erm::new(50.0)?;
 /// let auto = Auto::new(&problem, careful, &Limits::QUICK, GuidedSettings::default())?;

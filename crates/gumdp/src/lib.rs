@@ -36,8 +36,8 @@
 //!
 //! Where to go from here: [`Mdp`] (models), [`Objective`], [`Problem`], [`Erm`] (risk), [`GuidedPlanner`] (online planning), [`Planner`]
 //! (the published algorithm), [`BlackBoxPlanner`] (the same for a [`Simulator`] without tables),
-//! [`oracle`] (exact solutions), [`Auto`] (the one where it fits, the other where not), [`Policy`], [`experiment()`] (many runs), [`stats`], [`Task`] (problem files) and
-//! [`tasks`] (the built-in ones), [`Stop`] (an early end from outside). `docs/mathematics.md` in the repository says which formula is which item.
+//! [`oracle`] (exact solutions), [`Auto`] (the one where it fits, the other where not), [`Policy`], [`experiment()`] (many runs), [`stats`],
+//! [`Stop`] (an early end from outside). Problem files and the built-in tasks are in the crate `gumdp-files`. `docs/mathematics.md` in the repository says which formula is which item.
 
 /// Grows whenever the same seed gives other results than before: what was computed by another version cannot be continued.
 pub const RESULTS_VERSION: u32 = 6;
@@ -45,7 +45,6 @@ pub const RESULTS_VERSION: u32 = 6;
 pub mod auto;
 pub mod episode;
 pub mod experiment;
-pub mod file;
 pub mod guided;
 mod logarithm;
 pub mod model;
@@ -60,16 +59,13 @@ pub mod rng;
 pub mod simulator;
 pub mod stats;
 pub mod stop;
-pub mod tasks;
-pub mod text;
+#[cfg(test)]
+mod test_problems;
+pub mod words;
 
 pub use auto::Auto;
 pub use episode::{Episode, EpisodeError, play, play_on};
 pub use experiment::{Run, RunError, experiment, run};
-pub use file::{
-    Defaults, Export, ExportError, ExportFormat, FileError, Finding, GraphScene, GridScene, PlannerVariant, Scene,
-    Script, Severity, Sticky, Task, Terrain,
-};
 pub use guided::{GuidedPlanner, GuidedSettings};
 pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, State};
 pub use objective::{Bounds, Objective, ObjectiveError, Partition};
@@ -78,7 +74,7 @@ pub use planner::{
     ActionReason, BlackBoxPlanner, Budget, Decision, Expansion, Exploration, FinalChoice, Planner, PlannerError,
     PlannerSettings, StopReason, UntriedOrder,
 };
-pub use policy::{ByOccupancy, ExplicitPolicy, Markov, Policy, PolicyError, PolicyTable, Scripted, Uniform};
+pub use policy::{ByOccupancy, ExplicitPolicy, Markov, Policy, PolicyError, Scripted, Uniform};
 pub use problem::{OccupancyState, Problem, ProblemError};
 pub use risk::{Cvar, Erm, Evar, FixedRisk, MeanCvar, Outer, ParseRiskError, Risk, RiskError};
 pub use simulator::{SimulatedProblem, Simulator, Situation};

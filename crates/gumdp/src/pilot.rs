@@ -37,7 +37,8 @@ const FEW_ATTITUDES: [f64; 1] = [10.0];
 /// played for them.
 ///
 /// ```
-/// use gumdp::{Budget, GuidedPlanner, GuidedSettings, Risk, fix_outer, tasks};
+/// use gumdp::{Budget, GuidedPlanner, GuidedSettings, Risk, fix_outer};
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let settings = GuidedSettings { budget: Budget::simulations(50), ..GuidedSettings::default() };
 /// let risk: Risk = "cvar:0.9".parse()?;
@@ -89,7 +90,8 @@ pub fn fix_outer<P: Policy + Clone + Sync + Send, E>(
     }
     let range = extent(candidates.iter().flat_map(|candidate| &candidate.costs));
     candidates.sort_by(Candidate::by_risk);
-    let asked = candidates.iter().take(rounds.asked).filter_map(|candidate| best_outer(outer.as_ref(), &candidate.costs));
+    let asked =
+        candidates.iter().take(rounds.asked).filter_map(|candidate| best_outer(outer.as_ref(), &candidate.costs));
     let between = outer.tried(range).into_iter().map(|y| outer.at(y)).filter(|_| rounds.thresholds);
     for fixed in asked.chain(between).collect::<Vec<_>>() {
         if candidates.iter().all(|known| known.fixed.aim != fixed.aim) {
@@ -208,15 +210,16 @@ fn best_outer(outer: &dyn OuterForm, costs: &[f64]) -> Option<FixedRisk> {
 mod tests {
     use super::*;
 
+    use crate::Budget;
     use crate::guided::{GuidedPlanner, GuidedSettings};
     use crate::oracle::{Limits, minimise};
-    use crate::{Budget, tasks};
+    use crate::test_problems::{map, msee, rooms};
 
     /// A coarse bar, a tenth of the range of costs, that a wrong choice of the variable misses on `rooms`. Seeds are fixed.
     #[test]
     fn the_kept_variable_is_nearly_the_best() {
         for (name, measure) in [("rooms", "cvar:0.95"), ("rooms", "evar:0.9"), ("msee", "cvar:0.95")] {
-            let problem = tasks::get(name).unwrap().problem;
+            let problem = if name == "rooms" { rooms() } else { msee() };
             let risk: Risk = measure.parse().unwrap();
             let settings = GuidedSettings { budget: Budget::simulations(50), ..GuidedSettings::default() };
             let player = |fixed| GuidedPlanner::new(&problem, fixed, settings.clone());
@@ -228,7 +231,7 @@ mod tests {
             let bounds = problem.objective().bounds();
             assert!(
                 played <= best.high + 0.1 * (bounds.high - bounds.low),
-                "{name} {measure}: {fixed} {played} {}",
+                "{name} {measure}: {fixed:?} {played} {}",
                 best.high
             );
         }
@@ -262,7 +265,7 @@ mod tests {
             let mut planner = player(fixed).unwrap();
             planner.begin_episode();
             let chosen = planner.act(&start, &mut rng::stream(5, 0, Purpose::Policy));
-            assert_eq!(problem.mdp().action_name(chosen), action, "{measure}: {fixed}");
+            assert_eq!(problem.mdp().action_name(chosen), action, "{measure}: {fixed:?}");
         }
     }
 
@@ -288,7 +291,7 @@ mod tests {
         };
         // The rare cost decides which lottery looks better: 26 % of first rounds meet it, and there the sure cost is kept.
         let kept = |seed| fix_outer(&problem, "cvar:0.5".parse().unwrap(), seed, player).unwrap();
-        let best = (0..12).map(kept).filter(|fixed| matches!(fixed, FixedRisk::Threshold { .. }) && first(*fixed) == 1);
+        let best = (0..12).map(kept).filter(|fixed| !fixed.is_entropic() && first(*fixed) == 1);
         let best = best.count();
         assert!(best >= 9, "{best} of 12");
         assert_eq!((first(Erm::MEAN.into()), first(Erm::WORST.into())), (0, 2));
@@ -312,15 +315,14 @@ mod tests {
 
     #[test]
     fn long_episodes_are_few() {
-        for (name, fewest, most) in [("grid-msee", 6, 24), ("grid-il", 20, 66), ("msee", 150, 960)] {
-            let problem = tasks::get(name).unwrap().problem;
+        for (problem, fewest, most) in [(map(200), 6, 24), (map(99), 20, 66), (msee(), 150, 960)] {
             let count = std::sync::Arc::default();
             let uniform = Counted(crate::Uniform::new(&problem), std::sync::Arc::clone(&count));
             fix_outer(&problem, "cvar:0.95".parse().unwrap(), 0, |_| Ok::<_, ()>(uniform.clone())).unwrap();
             let played = count.load(std::sync::atomic::Ordering::Relaxed);
-            assert!((fewest..=most).contains(&played), "{name}: {played}");
+            assert!((fewest..=most).contains(&played), "{} steps: {played}", problem.horizon());
         }
-        let problem = tasks::get("msee").unwrap().problem;
+        let problem = msee();
         for steps in [0.0, 1e5, 1e7, 1e300, f64::INFINITY] {
             let Rounds { episodes, halvings, .. } = Rounds::new(&problem, steps);
             assert!(episodes >= 3 && halvings > 0, "{steps}");
@@ -329,16 +331,31 @@ mod tests {
 
     #[test]
     fn attitudes_are_few_and_need_a_spread() {
-        let worst = Candidate::new(Erm::WORST.into());
-        assert_eq!(attitudes(&[1.0, 1.0], &ATTITUDES), std::slice::from_ref(&worst));
-        assert_eq!(attitudes(&[1.0, 3.0], &ATTITUDES).len(), 5);
-        assert_eq!(attitudes(&[1.0, 3.0], &FEW_ATTITUDES).len(), 2);
-        assert_eq!(attitudes(&[], &ATTITUDES), [worst]);
-        let risk: Risk = "cvar:0.5".parse().unwrap();
-        assert!(best_outer(risk, &[]).is_none());
-        let Some(FixedRisk::Threshold { lambda, .. }) = best_outer(risk, &[4.0, 1.0, 2.0, 3.0]) else { panic!() };
+        let outer = |text: &str| text.parse::<Risk>().unwrap().outer().unwrap();
+        let cvar = outer("cvar:0.5");
+        let tried = |costs: &[f64], tried: &[f64]| attitudes(cvar.as_ref(), costs, tried);
+        let worst = Candidate::new(FixedRisk::attitude(Erm::WORST));
+        assert_eq!(tried(&[1.0, 1.0], &ATTITUDES), std::slice::from_ref(&worst));
+        assert_eq!(tried(&[1.0, 3.0], &ATTITUDES).len(), 5);
+        assert_eq!(tried(&[1.0, 3.0], &FEW_ATTITUDES).len(), 2);
+        assert_eq!(tried(&[], &ATTITUDES), [worst]);
+        assert!(best_outer(cvar.as_ref(), &[]).is_none());
+        let lambda = best_outer(cvar.as_ref(), &[4.0, 1.0, 2.0, 3.0]).unwrap().outer().unwrap().value;
         assert!((2.0..=3.0).contains(&lambda));
-        let worst = best_outer("evar:0.5".parse().unwrap(), &[0.0, 1.0]);
-        assert_eq!(worst, Some(FixedRisk::Erm(Erm::WORST)));
+        let worst = best_outer(outer("evar:0.5").as_ref(), &[0.0, 1.0]).unwrap();
+        assert_eq!((worst.erm(), worst.is_entropic()), (Erm::WORST, true));
+    }
+
+    #[test]
+    fn estimates_are_named_for_what_they_are() {
+        let [cvar, evar] = ["cvar:0.9", "evar:0.9"].map(|text| text.parse::<Risk>().unwrap().outer().unwrap());
+        let erm = Erm::new(2.0).unwrap();
+        let name = |fixed: FixedRisk| fixed.measure().to_string();
+        assert_eq!(name(cvar.attitude(erm)), "erm:2");
+        assert_eq!(name(cvar.at(0.5)), "cvar:0.9");
+        assert_eq!(name(evar.attitude(erm)), "evar:0.9");
+        assert_eq!(name(evar.attitude(Erm::MEAN)), "mean");
+        assert!((evar.attitude(erm).price() - 10.0_f64.ln() / 2.0).abs() < 1e-12);
+        assert!(!cvar.at(0.5).is_entropic());
     }
 }

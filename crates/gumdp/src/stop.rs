@@ -20,7 +20,8 @@ thread_local! {
 ///
 /// ```
 /// use gumdp::oracle::{Limits, OracleError, optimum};
-/// use gumdp::{Erm, Stop, tasks};
+/// use gumdp::{Erm, Stop};
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let stop = Stop::default();
 /// stop.request(); // usually from another thread, later

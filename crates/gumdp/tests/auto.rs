@@ -4,7 +4,8 @@ mod common;
 
 use common::{OBJECTIVE_KINDS, Shape, generator, random_discount, random_mdp, random_objective, task};
 use gumdp::oracle::{Limits, Method, OracleError, Strategy, backward_induction, decide, distribution, optimum, solve};
-use gumdp::{Auto, Erm, ExplicitPolicy, GuidedSettings, OccupancyState, PlannerError, Problem, experiment, rng, tasks};
+use gumdp::{Auto, Erm, ExplicitPolicy, GuidedSettings, OccupancyState, PlannerError, Problem, experiment, rng};
+use gumdp_files::tasks;
 
 /// The built-in tasks that are too large to be solved.
 const VAST: [&str; 3] = ["il", "grid-msee", "grid-il"];

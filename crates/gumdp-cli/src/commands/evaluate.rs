@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use gumdp::oracle::{Limits, OracleError};
-use gumdp::{Problem, Risk, Task, experiment};
+use gumdp::{Problem, Risk, experiment};
+use gumdp_files::Task;
 use serde::{Serialize, Serializer};
 
 use super::{entropic, heading, limits, load, print_json, with_threads};

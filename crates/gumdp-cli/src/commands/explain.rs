@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use gumdp::oracle::{self, OracleError, OuterVariable};
-use gumdp::{Auto, Erm, FixedRisk, GuidedPlanner, Risk, Task, experiment, fix_outer};
+use gumdp::oracle::{self, OracleError};
+use gumdp::{Auto, FixedRisk, GuidedPlanner, Risk, experiment, fix_outer};
+use gumdp_files::Task;
 use serde::Serialize;
 
-use super::solve::Outer;
+use super::solve::OuterJson;
 use super::{heading, limits, load, one_naming, one_risk, output_folder, print_json, with_threads};
 use crate::args::{ExplainArgs, PolicyName};
 use crate::cells::Cell;
@@ -16,7 +17,7 @@ use crate::exact::{first_decision, unsolved};
 use crate::explain::{self, Exact, Planned, Situation, Wanted};
 use crate::failure::BadInput;
 use crate::number::short;
-use crate::player::{Estimates, Who};
+use crate::player::Who;
 use crate::progress::Progress;
 use crate::store::write_atomically;
 
@@ -31,7 +32,7 @@ pub struct Explanation {
     #[serde(serialize_with = "crate::number::optional::serialize")]
     pub beta: Option<f64>,
     /// The outer variable, if the measure is a minimum over one.
-    pub outer: Option<Outer>,
+    pub outer: Option<OuterJson>,
     /// Whether behaviour and values are exact.
     pub exact: bool,
     /// How they were found.
@@ -108,22 +109,17 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
     let spinner = Progress::spinner("solving", quiet);
     let refused = match oracle::minimise(problem, risk, &limits) {
         Ok(solution) => {
-            let erm = match solution.outer {
-                None => risk.as_erm().unwrap_or(Erm::MEAN),
-                Some(OuterVariable::Lambda(_)) => Erm::MEAN,
-                Some(OuterVariable::Beta(beta)) => Erm::new(beta)?,
-            };
             let first = first_decision(&solution, &limits).map_err(|error| unsolved(&task.name, &error))?;
             let upper_bounds = solution.outer.is_some() && first.as_ref().is_none_or(|first| !first.certain);
             let mut exact =
                 Exact::new(problem, limits, &solution, &task.name).with_first(first.map(|first| first.decision));
-            let tree = explain::grow(problem, erm, &mut exact, wanted)?;
+            let tree = explain::grow(problem, solution.fixed().erm(), &mut exact, wanted)?;
             let fixed = solution.outer.map(|outer| outer.to_string());
             let explanation = Explanation {
                 task: task.name.clone(),
                 risk: risk.to_string(),
                 beta: risk.beta(),
-                outer: solution.outer.map(Outer::from),
+                outer: solution.outer.map(OuterJson::from),
                 exact: true,
                 origin: Auto::Solved(solution.inner().clone()).to_string(),
                 value: solution.high,
@@ -141,36 +137,31 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
     let fixed = fix_outer(problem, risk, args.luck.seed, player).map_err(BadInput::new)?;
     drop(spinner);
     let progress = Progress::situations(args.nodes, quiet);
-    let Estimates { of, price, .. } = Estimates::new(risk, fixed);
     let planner = player(fixed).map_err(BadInput::new)?;
     let (seed, runs) = (args.luck.seed, args.runs);
     // The measure itself is that of whole episodes.
-    let value = if risk.as_erm().is_some() {
+    let value = if risk.fixed().is_some() {
         None
     } else {
         let runs = experiment(problem, || planner.clone(), seed, 0..runs).map_err(BadInput::new)?;
         let costs: Vec<f64> = runs.iter().map(|run| run.episode.cost).collect();
         Some(risk.of_samples(&costs)?)
     };
-    let mut planned = Planned { problem, fixed, price, planner, seed, runs, progress: &progress };
+    let mut planned = Planned { problem, fixed, planner, seed, runs, progress: &progress };
     let tree = explain::grow(problem, fixed.erm(), &mut planned, wanted)?;
     let simulations = cell.simulations;
     let said = refused.in_short();
-    let outer = risk.as_erm().is_none().then(|| match fixed {
-        FixedRisk::Erm(erm) => OuterVariable::Beta(erm.beta()),
-        FixedRisk::Threshold { lambda, .. } => OuterVariable::Lambda(lambda),
-    });
     let explanation = Explanation {
         task: task.name.clone(),
         risk: risk.to_string(),
         beta: risk.beta(),
-        outer: outer.map(Outer::from),
+        outer: fixed.outer().map(OuterJson::from),
         exact: false,
         origin: format!("{said}, planning ({simulations} simulations); values from {runs} episodes each"),
         value: value.unwrap_or(tree.erm),
-        estimate_of: of,
+        estimate_of: fixed.measure().to_string(),
         upper_bounds: false,
         tree,
     };
-    Ok((explanation, outer.map(|_| fixed.to_string())))
+    Ok((explanation, fixed.outer().map(|outer| outer.to_string())))
 }

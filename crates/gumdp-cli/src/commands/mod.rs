@@ -23,9 +23,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use gumdp::file::broken_formula;
 use gumdp::oracle::{Limits, OracleError};
-use gumdp::{EpisodeError, Erm, FileError, Risk, RunError, Task, tasks};
+use gumdp::{EpisodeError, Erm, Risk, RunError};
+use gumdp_files::broken_formula;
+use gumdp_files::{FileError, Task, tasks};
 use serde::Serialize;
 
 use crate::args::{AttitudeArgs, ExperimentArgs, PolicyArgs, PolicyName, Preset};

@@ -7,9 +7,10 @@ use anyhow::Result;
 use gumdp::oracle::{self, ExactDecision, Limits, OracleError};
 use gumdp::rng::{self, Purpose};
 use gumdp::{
-    Budget, Decision, GuidedPlanner, GuidedSettings, Mdp, OccupancyState, Planner, PlannerSettings, Risk, State,
-    StopReason, Task, fix_outer,
+    Budget, Decision, FixedRisk, GuidedPlanner, GuidedSettings, Mdp, OccupancyState, Planner, PlannerSettings, Risk,
+    State, StopReason, fix_outer,
 };
+use gumdp_files::Task;
 use serde::Serialize;
 
 use super::{limits, load, one_naming, one_risk, policy, print_json, solve};
@@ -18,7 +19,7 @@ use crate::cells::Cell;
 use crate::exact::{first_decision, unsolved};
 use crate::failure::BadInput;
 use crate::number::{counted, known, short};
-use crate::player::{Estimates, Who};
+use crate::player::Who;
 use crate::progress::Progress;
 use crate::saved_policy;
 use crate::table::Table;
@@ -135,11 +136,11 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
             drop(pilots);
             (fixed, planner(fixed).map_err(BadInput::new)?.decide(&at, &mut rng))
         };
-        plan.outer = risk.as_erm().is_none().then(|| fixed.to_string());
+        plan.outer = fixed.outer().map(|outer| outer.to_string());
         if decision.stopped == StopReason::NotFinite {
             return Err(OracleError::NotFinite.into());
         }
-        plan.planned(mdp, &decision, &Estimates::new(risk, fixed));
+        plan.planned(mdp, &decision, &fixed);
     }
     if let Some(path) = &args.save {
         save(path, args, &task, risk, &plan, quiet)?;
@@ -200,12 +201,12 @@ impl<'a> Plan<'a> {
         self.reasons = decision.reasons.iter().map(reason).collect();
     }
 
-    fn planned(&mut self, mdp: &'a Mdp, decision: &Decision, estimates: &Estimates) {
+    fn planned(&mut self, mdp: &'a Mdp, decision: &Decision, fixed: &FixedRisk) {
         let known = |x: f64| x.is_finite().then_some(x);
         let searched = decision.stopped != StopReason::Marginal;
         // Step costs know nothing of an outer variable.
-        let price = if searched { estimates.price } else { 0.0 };
-        self.estimate_of = if searched { estimates.of.clone() } else { "step costs".to_owned() };
+        let price = if searched { fixed.price() } else { 0.0 };
+        self.estimate_of = if searched { fixed.measure().to_string() } else { "step costs".to_owned() };
         self.action = mdp.action_name(decision.action);
         self.root_estimate = decision.root_estimate + price;
         self.simulations = decision.simulations;
@@ -222,9 +223,9 @@ impl<'a> Plan<'a> {
             action: mdp.action_name(reason.action),
             visits: reason.visits,
             erm: known(reason.erm + price),
-            mean: known(reason.mean).filter(|_| estimates.of_costs),
-            min: known(reason.min).filter(|_| estimates.of_costs),
-            max: known(reason.max).filter(|_| estimates.of_costs),
+            mean: known(reason.mean).filter(|_| fixed.is_entropic()),
+            min: known(reason.min).filter(|_| fixed.is_entropic()),
+            max: known(reason.max).filter(|_| fixed.is_entropic()),
         };
         self.reasons = decision.reasons.iter().map(reason).collect();
     }

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use anyhow::Result;
-use gumdp::{Risk, Task};
+use gumdp::Risk;
+use gumdp_files::Task;
 use serde::Serialize;
 
 use super::{heading, keep, limits, load, naming, open_store, policy, print_json, risks, with_threads};

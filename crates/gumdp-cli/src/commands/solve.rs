@@ -5,9 +5,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use gumdp::oracle::{self, Law, Limits, OuterVariable, RiskSolution};
+use gumdp::oracle::{self, Law, Limits, RiskSolution};
 use gumdp::stats::cvar_weighted;
-use gumdp::{Risk, Task};
+use gumdp::{Outer, Risk};
+use gumdp_files::Task;
 use serde::Serialize;
 
 use super::{load, one_naming, one_risk, print_json, with_threads};
@@ -30,7 +31,7 @@ struct Optimum<'a> {
     /// No policy has a lower one.
     low: f64,
     /// The outer variable, for measures that are a minimum over one.
-    outer: Option<Outer>,
+    outer: Option<OuterJson>,
     mean: f64,
     method: String,
     states: u64,
@@ -40,7 +41,7 @@ struct Optimum<'a> {
 
 /// The outer variable in JSON.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Outer {
+pub struct OuterJson {
     /// Its name.
     pub variable: &'static str,
     /// Its value.
@@ -48,12 +49,8 @@ pub struct Outer {
     pub value: f64,
 }
 
-impl From<OuterVariable> for Outer {
-    fn from(outer: OuterVariable) -> Self {
-        let (variable, value) = match outer {
-            OuterVariable::Lambda(value) => ("lambda", value),
-            OuterVariable::Beta(value) => ("beta", value),
-        };
+impl From<Outer> for OuterJson {
+    fn from(Outer { variable, value }: Outer) -> Self {
         Self { variable, value }
     }
 }
@@ -82,7 +79,7 @@ pub fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
     let RiskSolution { low, high, outer, mean, states, solves, .. } = solution;
     let method = solution.inner().method.to_string();
     if args.json {
-        let (outer, beta, risk) = (outer.map(Outer::from), risk.beta(), risk.to_string());
+        let (outer, beta, risk) = (outer.map(OuterJson::from), risk.beta(), risk.to_string());
         let task = &task.name;
         return print_json(&Optimum { task, risk, beta, erm: high, low, outer, mean, method, states, solves, seconds });
     }

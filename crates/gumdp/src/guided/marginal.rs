@@ -298,12 +298,12 @@ mod tests {
     use super::*;
     use crate::oracle::{backward_induction, expected_occupancy};
     use crate::policy::Markov;
-    use crate::tasks;
+    use crate::test_problems::{gamble, msee};
 
     /// What is added is the expected occupancy of random moves but for that of the step which is decided now.
     #[test]
     fn the_forecast_is_what_random_moves_visit() {
-        let problem = tasks::get("msee").unwrap().problem;
+        let problem = msee();
         let moves = Moves::new(&problem);
         let start = problem.start(problem.mdp().initial()[0].0);
         let mut marginal = Marginal::new(&problem, &moves);
@@ -327,24 +327,17 @@ mod tests {
     /// A linear objective is a sum of step costs: the value at the start is the optimum.
     #[test]
     fn linear_objectives_are_solved_exactly() {
-        for name in ["mdp", "mo-weighted"] {
-            let task = tasks::get(name).unwrap();
-            let (problem, moves) = (&task.problem, Moves::new(&task.problem));
-            for &beta in &task.defaults.betas {
-                let erm = Erm::new(beta).unwrap();
-                let start = problem.start(problem.mdp().initial()[0].0);
-                let mut marginal = Marginal::new(problem, &moves);
-                marginal.update(
-                    problem,
-                    &moves,
-                    erm,
-                    &start,
-                    Ahead { work: usize::MAX, forecast: 0.0, keep_risks: true },
-                );
-                let optimum = backward_induction(problem, erm).unwrap().value;
-                let found = problem.cost(&start) + marginal.value(0, start.state);
-                assert!((found - optimum).abs() < 1e-7, "{name}, beta {beta}: {found} instead of {optimum}");
-            }
+        let problem = gamble();
+        let moves = Moves::new(&problem);
+        for beta in [0.1, 5.0, 10.0] {
+            let erm = Erm::new(beta).unwrap();
+            let start = problem.start(problem.mdp().initial()[0].0);
+            let mut marginal = Marginal::new(&problem, &moves);
+            let ahead = Ahead { work: usize::MAX, forecast: 0.0, keep_risks: true };
+            marginal.update(&problem, &moves, erm, &start, ahead);
+            let optimum = backward_induction(&problem, erm).unwrap().value;
+            let found = problem.cost(&start) + marginal.value(0, start.state);
+            assert!((found - optimum).abs() < 1e-7, "beta {beta}: {found} instead of {optimum}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Objective, Term};
-use crate::text::rounded;
+use crate::words::rounded;
 
 impl fmt::Display for Objective {
     /// A formula for people.

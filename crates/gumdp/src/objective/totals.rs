@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Bounds, ObjectiveError};
-use crate::text::rounded;
+use crate::words::rounded;
 
 /// A utility of k total costs.
 #[derive(Clone, Debug)]

@@ -80,7 +80,7 @@ impl RiskSolution {
     ///
     /// ```
     /// use gumdp::oracle::{Limits, minimise};
-    /// let problem = gumdp::tasks::get("rooms").unwrap().problem;
+    /// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
     /// let solution = minimise(&problem, gumdp::Erm::new(2.0)?.into(), &Limits::QUICK)?;
     /// assert_eq!(solution.of_cost(0.25), 0.25);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -117,8 +117,9 @@ impl RiskSolution {
 /// is larger), in parallel in rayon's current thread pool; the same bits for any number of threads.
 ///
 /// ```
+/// use gumdp::Risk;
 /// use gumdp::oracle::{Limits, distribution, minimise};
-/// use gumdp::{Risk, tasks};
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let risk: Risk = "cvar:0.95".parse()?;
 /// let solution = minimise(&problem, risk, &Limits::QUICK)?;

@@ -7,23 +7,20 @@
 //! | kind | the action depends on | made from |
 //! |---|---|---|
 //! | [`Uniform`] | chance | |
-//! | [`Markov`] | state, or time and state | vectors, a CSV table ([`PolicyTable`]) |
-//! | [`Scripted`] | time | a list of actions, a CSV table ([`PolicyTable`]) |
+//! | [`Markov`] | state, or time and state | vectors |
+//! | [`Scripted`] | time | a list of actions |
 //! | [`ByOccupancy`] | time, state and features | rows, or what another policy does ([`ByOccupancy::reached`]) |
 //!
 //! Not here: planners and optimal policies, which are policies too ([`crate::planner`], [`crate::oracle`]).
 
 mod by_occupancy;
-mod csv;
 mod markov;
 mod scripted;
-mod table;
 mod uniform;
 
 pub use by_occupancy::ByOccupancy;
 pub use markov::Markov;
 pub use scripted::Scripted;
-pub use table::PolicyTable;
 pub use uniform::Uniform;
 
 use crate::model::{Action, Mdp, Pair, State};
@@ -74,7 +71,8 @@ pub trait Policy {
 ///
 /// ```
 /// use gumdp::oracle::{Limits, distribution};
-/// use gumdp::{ExplicitPolicy, OccupancyState, Problem, tasks};
+/// use gumdp::{ExplicitPolicy, OccupancyState, Problem};
+/// use gumdp_files::tasks;
 /// /// Always the first action of the state.
 /// struct First(Problem);
 /// impl ExplicitPolicy for First {

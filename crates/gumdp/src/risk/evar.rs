@@ -341,7 +341,8 @@ mod tests {
                 let evar = Evar::new(level).unwrap();
                 let value = evar.of_distribution(lottery).unwrap();
                 let at = |beta: f64| Erm::new(beta).unwrap().of_distribution(lottery) + evar.price() / beta;
-                let grid = (-2000..2000).map(|k| at(1.01_f64.powi(k))).fold(Erm::WORST.of_distribution(lottery), f64::min);
+                let grid =
+                    (-2000..2000).map(|k| at(1.01_f64.powi(k))).fold(Erm::WORST.of_distribution(lottery), f64::min);
                 let scale = lottery.iter().map(|outcome| outcome.0.abs()).fold(1.0, f64::max);
                 assert!(value <= grid + 1e-12 * scale, "{lottery:?} {level}: {value} {grid}");
                 let cvar = crate::Cvar::new(level).unwrap().of_distribution(lottery).unwrap();

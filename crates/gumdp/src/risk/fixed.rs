@@ -7,7 +7,7 @@ use std::fmt;
 
 use super::aim::{Aim, Terminal};
 use super::{Erm, Risk};
-use crate::text::rounded;
+use crate::words::rounded;
 
 /// The variable over which a measure is a minimum, with a value.
 #[derive(Clone, Copy, Debug, PartialEq)]

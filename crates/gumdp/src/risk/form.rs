@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::{Risk, RiskError};
-use crate::text::{alternatives, counted};
+use crate::words::{alternatives, counted};
 
 /// A name and its numbers, such as `mean-cvar:LEVEL:WEIGHT`.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +94,7 @@ pub enum ParseRiskError {
         text: String,
     },
     /// A number is missing, or there is one too many.
-    #[error("{text:?} has {} after the name, but {name} needs {needed}; allowed are {}", counted(*.got as u64, "number"), allowed())]
+    #[error("{text:?} has {} after the name, but {name} needs {needed}; allowed are {}", counted(*.got, "number"), allowed())]
     Count {
         /// What was written.
         text: String,

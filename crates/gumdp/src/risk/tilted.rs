@@ -93,7 +93,7 @@ pub(crate) struct TiltedTerminals<const AIMS: usize>([(Tilted, bool); AIMS]);
 
 impl<const AIMS: usize> TiltedTerminals<AIMS> {
     /// If all aims are such functions.
-    pub(super) fn of_aims(aims: &[Aim; AIMS]) -> Option<Self> {
+    pub(crate) fn of_aims(aims: &[Aim; AIMS]) -> Option<Self> {
         let tilted = |aim: &Aim| if let Terminal::Tilted(tilted) = aim.terminal { Some(tilted) } else { None };
         let first = tilted(aims.first()?)?;
         let mut all = [(first, false); AIMS];
