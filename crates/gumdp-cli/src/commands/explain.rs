@@ -1,16 +1,20 @@
 //! `gumdp explain`: the optimal or planned behaviour as a small decision tree.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use anyhow::Result;
+use clap::Args;
 use gumdp::oracle::{self, OracleError};
+use gumdp::planner::MAX_SIMULATIONS;
 use gumdp::{Auto, FixedRisk, GuidedPlanner, Risk, experiment, fix_outer};
 use gumdp_files::Task;
 use serde::Serialize;
 
+use super::Run;
 use super::solve::OuterJson;
 use super::{heading, limits, load, one_naming, one_risk, output_folder, print_json, with_threads};
-use crate::args::{ExplainArgs, PolicyName};
+use crate::args::{AttitudeArgs, LuckArgs, PolicyName, whole};
 use crate::cells::Cell;
 use crate::draw;
 use crate::exact::{first_decision, unsolved};
@@ -20,6 +24,53 @@ use crate::number::short;
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::store::write_atomically;
+
+/// Show the optimal or planned behaviour as a small decision tree.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp explain rooms --beta 50\n  gumdp explain msee --beta 0.1 --depth 4 --out why\n  gumdp explain rooms --risk cvar:0.95\n  gumdp explain grid-msee --beta 1 --runs 20\n\nThe variable that CVaR and EVaR are minima over is fixed at its best value."
+)]
+pub struct ExplainArgs {
+    /// Name of a built-in task, or a problem file.
+    pub task: String,
+    /// The attitude to risk.
+    #[command(flatten)]
+    pub attitude: AttitudeArgs,
+    /// Show this many turns of chance, one after the other.
+    #[arg(long, value_name = "D", default_value_t = 3, allow_negative_numbers = true, value_parser = whole(0, 100))]
+    pub depth: u64,
+    /// Show at most this many situations; the most likely come first.
+    #[arg(long, value_name = "N", default_value_t = 24, allow_negative_numbers = true, value_parser = whole(1, 10_000))]
+    pub nodes: u64,
+    /// Solve the problem exactly if it has at most this many occupancy states (default: 20000000, within 256 MiB); else plan.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
+    pub max_states: Option<u64>,
+    /// Simulations per decision of the planner (default: the task's).
+    #[arg(long, value_name = "n", allow_negative_numbers = true, value_parser = whole(1, MAX_SIMULATIONS))]
+    pub simulations: Option<u64>,
+    /// Episodes played on from each situation to estimate its risk, where the problem is planned and not solved.
+    #[arg(long, value_name = "N", default_value_t = 30, allow_negative_numbers = true, value_parser = whole(1, 1_000_000))]
+    pub runs: u64,
+    /// Random numbers and threads.
+    #[command(flatten)]
+    pub luck: LuckArgs,
+    /// Folder for the tree as SVG, HTML, text and JSON.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// A JSON object instead of text.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Run for ExplainArgs {
+    fn run(&self, quiet: bool) -> Result<()> {
+        explain(self, quiet)
+    }
+
+    fn task(&self) -> Option<&str> {
+        Some(&self.task)
+    }
+}
 
 /// The behaviour of a task for one attitude to risk.
 #[derive(Debug, Serialize)]
@@ -56,7 +107,7 @@ impl Explanation {
 }
 
 /// Explains, prints, writes and draws.
-pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
+fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
     let task = load(&args.task)?;
     let risk = one_risk(&args.attitude, &task)?;
     if let Some(dir) = &args.out {

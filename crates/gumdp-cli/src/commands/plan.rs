@@ -2,9 +2,13 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Result;
+use clap::Args;
 use gumdp::oracle::{self, ExactDecision, Limits, OracleError};
+use gumdp::planner::MAX_SIMULATIONS;
 use gumdp::rng::{self, Purpose};
 use gumdp::{
     Budget, Decision, FixedRisk, GuidedPlanner, GuidedSettings, Mdp, OccupancyState, Planner, PlannerSettings, Risk,
@@ -13,8 +17,8 @@ use gumdp::{
 use gumdp_files::Task;
 use serde::Serialize;
 
-use super::{limits, load, one_naming, one_risk, policy, print_json, solve};
-use crate::args::{PlanArgs, PolicyName, Preset};
+use super::{Run, limits, load, one_naming, one_risk, policy, print_json, solve};
+use crate::args::{AttitudeArgs, PolicyArgs, PolicyName, Preset, duration, whole};
 use crate::cells::Cell;
 use crate::exact::{first_decision, unsolved};
 use crate::failure::BadInput;
@@ -23,6 +27,50 @@ use crate::player::Who;
 use crate::progress::Progress;
 use crate::saved_policy;
 use crate::table::Table;
+
+/// Make one decision and show its reasons.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp plan rooms --beta 10\n  gumdp plan rooms --risk cvar:0.9\n  gumdp plan grid-mo --beta 8 --time-limit 50ms\n  gumdp plan msee --beta 50 --state s2 --policy planner --simulations 5000"
+)]
+pub struct PlanArgs {
+    /// Name of a built-in task, or a problem file.
+    pub task: String,
+    /// The attitude to risk.
+    #[command(flatten)]
+    pub attitude: AttitudeArgs,
+    /// The state to decide in, at time 0 (default: the task's first initial state).
+    #[arg(long, value_name = "S")]
+    pub state: Option<String>,
+    /// Simulations of the planner (default: the task's).
+    #[arg(long, value_name = "n", allow_negative_numbers = true, value_parser = whole(1, MAX_SIMULATIONS), conflicts_with = "time_limit")]
+    pub simulations: Option<u64>,
+    /// Plan for this long instead, such as 50ms or 2s; implies `--policy planner`.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub time_limit: Option<Duration>,
+    /// Who decides.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// Seed of all random numbers.
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]
+    pub seed: u64,
+    /// Save the optimal policy, or the planner's settings, to this JSON file, for `gumdp evaluate`.
+    #[arg(long, value_name = "FILE", conflicts_with = "time_limit")]
+    pub save: Option<PathBuf>,
+    /// A JSON object instead of a table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Run for PlanArgs {
+    fn run(&self, quiet: bool) -> Result<()> {
+        plan(self, quiet)
+    }
+
+    fn task(&self) -> Option<&str> {
+        Some(&self.task)
+    }
+}
 
 #[derive(Serialize)]
 struct Plan<'a> {
@@ -65,7 +113,7 @@ struct Reason<'a> {
 }
 
 /// Makes one decision at time 0 and prints it.
-pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
+fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
     let task = load(&args.task)?;
     let policy = policy(&args.policy, args.time_limit.map(|_| "--time-limit"))?;
     let state = find_state(&task, args.state.as_deref())?;

@@ -2,21 +2,58 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
+use clap::Args;
 use gumdp::oracle::{self, Law, Limits, RiskSolution};
 use gumdp::stats::cvar_weighted;
 use gumdp::{Outer, Risk};
 use gumdp_files::Task;
 use serde::Serialize;
 
-use super::{load, one_naming, one_risk, print_json, with_threads};
-use crate::args::SolveArgs;
+use super::{Run, load, one_naming, one_risk, print_json, with_threads};
+use crate::args::{AttitudeArgs, threads, whole};
 use crate::exact::unsolved;
 use crate::number::counted;
 use crate::progress::Progress;
 use crate::saved_policy;
+
+/// Compute the exact optimum.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp solve msee --beta 50\n  gumdp solve msee --risk cvar:0.95\n  gumdp solve grid-mo --risk mean-cvar:0.9:0.5 --json\n  gumdp solve rooms --beta 10 --save careful.json\n  gumdp solve mine.toml --beta inf --max-states 200000000"
+)]
+pub struct SolveArgs {
+    /// Name of a built-in task, or a problem file.
+    pub task: String,
+    /// The attitude to risk.
+    #[command(flatten)]
+    pub attitude: AttitudeArgs,
+    /// Refuse problems with more occupancy states than this.
+    #[arg(long, value_name = "N", default_value_t = 50_000_000, allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
+    pub max_states: u64,
+    /// Use this many threads (default: all cores).
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Save the optimal policy to this JSON file, for `gumdp evaluate`.
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// A JSON object instead of text.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Run for SolveArgs {
+    fn run(&self, quiet: bool) -> Result<()> {
+        solve(self, quiet)
+    }
+
+    fn task(&self) -> Option<&str> {
+        Some(&self.task)
+    }
+}
 
 /// The exact optimum of a problem for one risk measure.
 #[derive(Serialize)]
@@ -56,7 +93,7 @@ impl From<Outer> for OuterJson {
 }
 
 /// Prints the exact optimum, and saves the policy that attains it if that is wanted.
-pub fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
+fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
     let task = load(&args.task)?;
     let risk = one_risk(&args.attitude, &task)?;
     let progress = Progress::spinner("solving", quiet);
