@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+pub(super) use gumdp::words::alternatives;
+
 /// Why a problem file was refused: where, what, and what to do about it.
 ///
 /// ```
@@ -122,15 +124,6 @@ pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -
 /// "1 state", "2 states".
 pub(crate) fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
-/// "a", "a or b", "a, b or c".
-pub(super) fn alternatives(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
-    }
 }
 
 /// Where something stands in the file's text, in bytes.
