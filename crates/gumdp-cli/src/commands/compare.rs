@@ -17,7 +17,7 @@ use crate::precision::tail_note;
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row};
 use crate::side_by_side;
-use crate::table::Table;
+use gumdp_plot::Table;
 
 /// One row of `gumdp compare --json`.
 #[derive(Serialize)]

@@ -7,7 +7,7 @@ use gumdp_files::tasks;
 use serde::Serialize;
 
 use super::print_json;
-use crate::table::Table;
+use gumdp_plot::Table;
 
 #[derive(Serialize)]
 struct Entry {

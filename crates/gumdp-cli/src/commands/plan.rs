@@ -22,7 +22,7 @@ use crate::number::{counted, known, short};
 use crate::player::{Estimates, Who};
 use crate::progress::Progress;
 use crate::saved_policy;
-use crate::table::Table;
+use gumdp_plot::Table;
 
 #[derive(Serialize)]
 struct Plan<'a> {

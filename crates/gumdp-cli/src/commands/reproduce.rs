@@ -20,7 +20,7 @@ use crate::progress::Progress;
 use crate::results::{self, Experiment, Finished, Manifest};
 use crate::side_by_side::{Both, both};
 use crate::store::Store;
-use crate::table::Table;
+use gumdp_plot::Table;
 
 /// What is to be reproduced.
 #[derive(Debug)]

@@ -19,8 +19,8 @@ use crate::cells::Cell;
 use crate::number::short;
 use crate::player::Who;
 use crate::store::write_atomically;
-use crate::table::Table;
 use crate::worlds::{Terrain, explore};
+use gumdp_plot::Table;
 use gumdp_plot::{LinePlot, LineSeries};
 
 /// Sides of the square maps of the first curve.

@@ -303,7 +303,11 @@ impl Weigher {
         match self.regime {
             Regime::Mild => self.centre + self.ln_1p(seen.weight.factor * share) * self.scale,
             Regime::Strong if seen.weight.exponent.unsigned_abs() >= EXTREME_EXPONENT => {
-                if self.beta > 0.0 { seen.max } else { seen.min }
+                if self.beta > 0.0 {
+                    seen.max
+                } else {
+                    seen.min
+                }
             }
             Regime::Strong => {
                 let ln = self.logarithm.ln(seen.weight.factor * share) + seen.weight.exponent as f64 * LN_2;
