@@ -137,7 +137,7 @@ impl Plan {
     /// The planner for a task, and the outer variable of the risk measure, if it has one.
     pub fn player(&self, task: &Task, risk: Risk) -> Result<(Player, Option<String>), PlannerError> {
         let (problem, defaults, budget) = (&task.problem, &task.defaults, self.budget(task));
-        let outer = |fixed: FixedRisk| risk.as_erm().is_none().then(|| fixed.to_string());
+        let outer = |fixed: FixedRisk| fixed.outer().map(|outer| outer.to_string());
         if self.paper {
             let variant = match defaults.variant {
                 PlannerVariant::Illustrative => PlannerSettings::paper_illustrative(),

@@ -76,6 +76,6 @@ pub use planner::{
 };
 pub use policy::{ByOccupancy, ExplicitPolicy, Markov, Policy, PolicyError, Scripted, Uniform};
 pub use problem::{OccupancyState, Problem, ProblemError};
-pub use risk::{Cvar, Erm, Evar, FixedRisk, MeanCvar, ParseRiskError, Risk, RiskError};
+pub use risk::{Cvar, Erm, Evar, FixedRisk, MeanCvar, Outer, ParseRiskError, Risk, RiskError};
 pub use simulator::{SimulatedProblem, Simulator, Situation};
 pub use stop::Stop;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::aim::Aim;
 use super::backward_induction::{induction, stages};
 use super::occupancy_dp::{Limits, Method, Strategy, solve};
 use super::reduced::Reduced;
@@ -11,7 +10,7 @@ use super::{OracleError, check_bounded};
 use crate::model::Pair;
 use crate::policy::ExplicitPolicy;
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::Erm;
+use crate::risk::{Aim, Erm};
 
 /// When a decision is computed again, trees up to this size are not worth merging.
 const WALKED_TREE: f64 = 16_384.0;
