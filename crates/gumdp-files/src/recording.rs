@@ -70,7 +70,9 @@ impl<'a> Recording<'a> {
     fn amount(&self, field: &Field, what: &str) -> Result<f64, FileError> {
         match field.text.parse::<f64>() {
             Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
-            Ok(_) => Err(self.csv.error(field, format!("{what} is {}; it must be finite and not negative", field.text))),
+            Ok(_) => {
+                Err(self.csv.error(field, format!("{what} is {}; it must be finite and not negative", field.text)))
+            }
             Err(_) => {
                 Err(self.csv.error(field, format!("{what} must be a number, not \"{}\"", shortened(&field.text))))
             }

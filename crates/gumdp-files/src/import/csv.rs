@@ -156,7 +156,8 @@ impl<'a> Columns<'a> {
         if column.len() < names.len() {
             return Err(FileError::told());
         }
-        let others = csv.header.iter().map(|field| &*field.text).filter(|name| !names.contains(name) && !name.is_empty());
+        let others =
+            csv.header.iter().map(|field| &*field.text).filter(|name| !names.contains(name) && !name.is_empty());
         let ignored = others.map(|name| format!("\"{}\"", shortened(name))).collect();
         Ok(Self { csv, names, column, ignored })
     }
