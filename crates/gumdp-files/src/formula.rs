@@ -165,13 +165,8 @@ impl Reader<'_> {
             _ => {}
         }
         let names = self.features.keys().map(String::as_str);
-<<<<<<< HEAD
         let known = names.chain(Objective::FORMULA_FUNCTIONS).chain(built_in());
-        let near = if ELSEWHERE.contains(&word.to_lowercase().as_str()) { None } else { nearest(word, known) };
-=======
-        let known = names.chain(Objective::FORMULA_FUNCTIONS).chain(BUILT_IN);
         let near = if ELSEWHERE.contains(&word.to_lowercase().as_str()) { None } else { did_you_mean(word, known) };
->>>>>>> 509cbc82e59e255cd804e92bbd6bed0907e252dc
         let hint = near.unwrap_or_else(|| {
             let features: Vec<&str> = self.features.keys().map(String::as_str).collect();
             let features = if features.is_empty() { "none".to_owned() } else { features.join(", ") };
