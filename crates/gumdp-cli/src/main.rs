@@ -20,7 +20,6 @@ mod paper_report;
 mod player;
 #[cfg(feature = "png")]
 mod png;
-mod precision;
 mod progress;
 mod results;
 mod saved_policy;

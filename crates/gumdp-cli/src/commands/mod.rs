@@ -25,7 +25,7 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use gumdp::file::broken_formula;
 use gumdp::oracle::{Limits, OracleError};
-use gumdp::{EpisodeError, Erm, FileError, Risk, RunError, Task, tasks};
+use gumdp::{EpisodeError, Erm, FileError, PolicyFailure, Risk, RunError, Task, tasks};
 use serde::Serialize;
 
 use crate::args::{AttitudeArgs, ExperimentArgs, PolicyArgs, PolicyName, Preset};
@@ -103,8 +103,9 @@ pub fn clarified(error: anyhow::Error, task: Option<&str>) -> anyhow::Error {
 
 /// Whether the objective had no finite value.
 fn is_broken_formula(cause: &(dyn std::error::Error + 'static)) -> bool {
-    let of_episode =
-        |error: &EpisodeError| matches!(error, EpisodeError::NotFinite | EpisodeError::SimulationNotFinite { .. });
+    let of_episode = |error: &EpisodeError| {
+        matches!(error, EpisodeError::NotFinite | EpisodeError::Policy { failure: PolicyFailure::NotFinite, .. })
+    };
     matches!(cause.downcast_ref(), Some(OracleError::NotFinite))
         || cause.downcast_ref().is_some_and(of_episode)
         || cause.downcast_ref().is_some_and(|error: &RunError| of_episode(&error.error))

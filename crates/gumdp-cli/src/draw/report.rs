@@ -1,11 +1,11 @@
 //! `report.html` and the figure files of `gumdp run`, and the pieces that the paper's report shares.
 
 use anyhow::Result;
+use gumdp::experiment::tail_note;
 
 use super::{Drawing, figures};
 use crate::number::{known, risk, short};
 use crate::page::{Cell, Column, Figure, Page, Table};
-use crate::precision::tail_note;
 use crate::results::{Experiment, Finished, Manifest, distinct, runs_text};
 use crate::store::Store;
 

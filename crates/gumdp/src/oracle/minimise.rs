@@ -15,7 +15,6 @@ use super::outer::{Interval, Outer};
 use super::unfolded::Start;
 use super::{OracleError, check_bounded};
 use crate::objective::{Bounds, rounded};
-use crate::policy::ExplicitPolicy;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, Risk};
 
@@ -122,9 +121,9 @@ impl RiskSolution {
     pub fn decide(&self, at: &OccupancyState, limits: &Limits) -> Result<ExactDecision, OracleError> {
         let policy = self.policy();
         let Some((outer, y)) = self.family else {
-            return decide_for(policy.problem(), self.erm.into(), at, limits);
+            return decide_for(policy.of(), self.erm.into(), at, limits);
         };
-        let mut decision = decide_for(policy.problem(), outer.aim(y), at, limits)?;
+        let mut decision = decide_for(policy.of(), outer.aim(y), at, limits)?;
         for reason in &mut decision.reasons {
             reason.erm = outer.risk(y, reason.erm);
         }
@@ -332,7 +331,7 @@ impl<'a> Search<'a> {
     /// Takes the best policy for an outer variable, the best outer variable for its law, and so on.
     fn improve(&mut self, mut y: f64) -> Result<(), OracleError> {
         let most_states = if self.is_by_induction() { MOST_LAW_STATES } else { u64::MAX };
-        let law_limits = Limits { max_states: self.limits.max_states.min(most_states), ..*self.limits };
+        let law_limits = Limits { max_states: self.limits.max_states.min(most_states), ..self.limits.clone() };
         for _ in 0..TURNS {
             let solution = match self.outer {
                 Outer::Lambda(_) => solve_aim(self.problem, self.outer.aim(y), self.limits)?,

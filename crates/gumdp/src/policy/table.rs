@@ -13,14 +13,14 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::csv::{self, Field};
-use super::{ExplicitPolicy, Markov, PolicyError, Scripted};
+use super::{Markov, Policy, PolicyError, Scripted};
 use crate::file::{
     FileError,
     error::{nearest, nearest_or_all},
     read_text, shortened,
 };
 use crate::model::{Action, Pair, State};
-use crate::problem::{OccupancyState, Problem};
+use crate::problem::Problem;
 
 const COLUMNS: [&str; 4] = ["time", "state", "action", "probability"];
 /// A table by time and state may have this many entries in memory.
@@ -82,20 +82,13 @@ impl PolicyTable {
     pub fn load(path: &Path, problem: &Problem) -> Result<Self, FileError> {
         Self::parse(&path.display().to_string(), &read_text(path, "a table of a policy")?, problem)
     }
-}
 
-impl ExplicitPolicy for PolicyTable {
-    fn problem(&self) -> &Problem {
+    /// The policy itself, whichever it is.
+    #[must_use]
+    pub fn into_policy(self) -> Box<dyn Policy> {
         match self {
-            Self::Markov(policy) => policy.problem(),
-            Self::Script(policy) => policy.problem(),
-        }
-    }
-
-    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {
-        match self {
-            Self::Markov(policy) => policy.probabilities(at, probabilities),
-            Self::Script(policy) => policy.probabilities(at, probabilities),
+            Self::Markov(policy) => Box::new(policy),
+            Self::Script(policy) => Box::new(policy),
         }
     }
 }
