@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use gumdp::oracle::Limits;
-use gumdp::{FileError, Policy, PolicyTable, Risk, Scripted, Task, Uniform};
+use gumdp::{Policy, Risk, Scripted, Uniform};
+use gumdp_files::{FileError, PolicyTable, Task};
 
 use crate::cells::Cell;
 use crate::exact::Solver;

@@ -2,9 +2,8 @@
 
 use anyhow::Result;
 use gumdp::experiment::{Experiment, Precision, Record, Watch};
-use gumdp::{
-    Agent, AgentError, Budget, Erm, Exploration, GuidedSettings, PlannerSettings, PlannerVariant, Risk, Spec, Task,
-};
+use gumdp::{Agent, AgentError, Budget, Erm, Exploration, GuidedSettings, PlannerSettings, Risk, Spec};
+use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::exact::{Solver, unsolved};
@@ -118,14 +117,10 @@ impl Cell {
 
     /// The settings of the published planner.
     pub fn planner_settings(&self, task: &Task) -> PlannerSettings {
-        let variant = match task.defaults.variant {
-            PlannerVariant::Illustrative => PlannerSettings::paper_illustrative(),
-            PlannerVariant::Grid => PlannerSettings::paper_grid(),
-        };
         PlannerSettings {
             budget: Budget::simulations(self.simulations),
             exploration: Exploration::Constant(self.exploration),
-            ..variant
+            ..task.defaults.published()
         }
     }
 

@@ -9,17 +9,13 @@ mod draw;
 mod exact;
 mod explain;
 mod failure;
-mod figure;
 mod frontier;
 mod interrupt;
 mod measures;
 mod number;
 mod outcome;
-mod page;
 mod paper_report;
 mod player;
-#[cfg(feature = "png")]
-mod png;
 mod progress;
 mod results;
 mod saved_policy;

@@ -4,11 +4,11 @@ use anyhow::Result;
 
 use crate::comparison::{Comparison, Published, Verdict};
 use crate::number::{beta, short};
-use crate::page::{Cell, Column, Figure, Page, Table, Tone};
 use crate::player::Who;
 use crate::results::{Experiment, Finished, Manifest};
 use crate::store::Store;
 use crate::{draw, side_by_side};
+use gumdp_plot::page::{Cell, Column, Figure, Page, Table, Tone};
 
 /// Draws every figure and writes `report.html`.
 pub fn write(

@@ -82,7 +82,7 @@ mod tests {
     use crate::cells::Cell;
     use crate::exact::Solver;
     use gumdp::oracle::{self, Limits, distribution};
-    use gumdp::tasks;
+    use gumdp_files::tasks;
 
     #[test]
     fn estimates_are_named_for_what_they_are() {

@@ -13,7 +13,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use gumdp::experiment::{Precision, Record, Watch};
 use gumdp::stats::Summary;
-use gumdp::{Agent, Risk, Task};
+use gumdp::{Agent, Risk};
+use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::cells::Cell;

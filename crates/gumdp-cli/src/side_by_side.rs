@@ -5,10 +5,10 @@ use gumdp::Risk;
 
 use crate::draw::{self, Drawing};
 use crate::number::{known, risk, short};
-use crate::page::{Cell, Column, Figure, Page, Table, Tone};
 use crate::player::Who;
 use crate::results::{Experiment, Finished, Manifest};
 use crate::store::Store;
+use gumdp_plot::page::{Cell, Column, Figure, Page, Table, Tone};
 
 /// One task and β, played by the paper's planner and by the default one.
 #[derive(Debug)]

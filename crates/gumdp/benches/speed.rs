@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use gumdp::oracle::{self, Limits};
 use gumdp::planner::{Race, Roofline, race};
+use gumdp::risk::{Seen, Weigher};
 use gumdp::rng::{self, Purpose};
-use gumdp::{
-    Budget, Erm, ErmAccumulator, Exploration, Objective, Planner, PlannerSettings, PlannerVariant, Policy, Task, tasks,
-};
+use gumdp::{Budget, Erm, Exploration, Objective, Planner, PlannerSettings, Policy};
+use gumdp_files::{PlannerVariant, Task, tasks};
 
 type Benchmark = (&'static str, fn());
 
@@ -26,13 +26,8 @@ fn main() {
         return;
     }
     let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|word| name.contains(word.as_str()));
-    let benchmarks: [Benchmark; 5] = [
-        ("step", step),
-        ("evaluation", evaluation),
-        ("accumulator", accumulator),
-        ("selection", selection),
-        ("solve", solve),
-    ];
+    let benchmarks: [Benchmark; 5] =
+        [("step", step), ("evaluation", evaluation), ("weigher", weigher), ("selection", selection), ("solve", solve)];
     for (name, benchmark) in benchmarks {
         if wanted(name) {
             benchmark();
@@ -98,21 +93,21 @@ fn evaluation() {
 }
 
 /// One sample added, and the value read, as in every node of a simulation.
-fn accumulator() {
+fn weigher() {
     let mut rng = rng::stream(0, 0, Purpose::Generation);
     let samples: Vec<f64> = (0..1000).map(|_| rng::unit(&mut rng)).collect();
     for beta in [0.0, 0.1, 10.0, 1000.0, f64::INFINITY] {
-        let erm = Erm::new(beta).unwrap();
+        let weigher = Weigher::new(Erm::new(beta).unwrap(), 0.5, 0.0, 1.0);
         let seconds = fastest(|| {
-            let mut accumulator = ErmAccumulator::EMPTY;
+            let mut seen = Seen::NOTHING;
             let mut sum = 0.0;
             for &sample in &samples {
-                accumulator.add(erm, sample);
-                sum += accumulator.value(erm);
+                seen.add(sample, weigher.weigh(sample));
+                sum += weigher.risk(&seen, 1.0 / seen.count as f64);
             }
             black_box(sum);
         });
-        report(&format!("accumulator beta {beta}"), seconds, 1e3, "sample");
+        report(&format!("weigher beta {beta}"), seconds, 1e3, "sample");
     }
 }
 

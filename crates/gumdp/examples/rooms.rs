@@ -5,7 +5,8 @@
 
 use gumdp::oracle::{self, Limits};
 use gumdp::stats::Summary;
-use gumdp::{Erm, Planner, PlannerSettings, Scripted, experiment, tasks};
+use gumdp::{Erm, Planner, PlannerSettings, Scripted, experiment};
+use gumdp_files::tasks;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let task = tasks::get("rooms").ok_or("the task is built in")?;

@@ -36,8 +36,8 @@
 //!
 //! Where to go from here: [`Mdp`] (models), [`Objective`], [`Problem`], [`Erm`] (risk), [`GuidedPlanner`] (online planning), [`Planner`]
 //! (the published algorithm), [`BlackBoxPlanner`] (the same for a [`Simulator`] without tables),
-//! [`oracle`] (exact solutions), [`Agent`] (the one where it fits, the other where not), [`Policy`], [`experiment()`] (many runs), [`stats`], [`Task`] (problem files) and
-//! [`tasks`] (the built-in ones), [`Stop`] (an early end from outside). `docs/mathematics.md` in the repository says which formula is which item.
+//! [`oracle`] (exact solutions), [`Agent`] (the one where it fits, the other where not), [`Policy`], [`experiment()`] (many runs), [`stats`],
+//! [`Stop`] (an early end from outside). Problem files and the built-in tasks are in the crate `gumdp-files`. `docs/mathematics.md` in the repository says which formula is which item.
 
 /// Grows whenever the same seed gives other results than before: what was computed by another version cannot be continued.
 pub const RESULTS_VERSION: u32 = 6;
@@ -45,7 +45,6 @@ pub const RESULTS_VERSION: u32 = 6;
 pub mod agent;
 pub mod episode;
 pub mod experiment;
-pub mod file;
 pub mod guided;
 mod logarithm;
 pub mod model;
@@ -59,15 +58,13 @@ pub mod rng;
 pub mod simulator;
 pub mod stats;
 pub mod stop;
-pub mod tasks;
+#[cfg(test)]
+mod test_problems;
+pub mod words;
 
 pub use agent::{Agent, AgentError, Spec, Who};
 pub use episode::{Episode, EpisodeError, play, play_on};
 pub use experiment::{Run, RunError, experiment, run};
-pub use file::{
-    Defaults, Export, ExportError, ExportFormat, FileError, Finding, GraphScene, GridScene, PlannerVariant, Scene,
-    Script, Severity, Sticky, Task, Terrain,
-};
 pub use guided::{GuidedPlanner, GuidedSettings};
 pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, State};
 pub use objective::{Bounds, Objective, ObjectiveError, Partition};
@@ -75,10 +72,9 @@ pub use planner::{
     BlackBoxPlanner, Budget, Expansion, Exploration, FinalChoice, Planner, PlannerError, PlannerSettings, UntriedOrder,
 };
 pub use policy::{
-    ActionReason, ByOccupancy, Decision, Markov, Policy, PolicyError, PolicyFailure, PolicyTable, Scripted, StopReason,
-    Uniform,
+    ActionReason, ByOccupancy, Decision, Markov, Policy, PolicyError, PolicyFailure, Scripted, StopReason, Uniform,
 };
 pub use problem::{OccupancyState, Problem, ProblemError};
-pub use risk::{Cvar, Erm, ErmAccumulator, Evar, FixedRisk, MeanCvar, ParseRiskError, Risk, RiskError};
+pub use risk::{Cvar, Erm, Evar, FixedRisk, MeanCvar, ParseRiskError, Risk, RiskError};
 pub use simulator::{SimulatedProblem, Simulator, Situation};
 pub use stop::Stop;

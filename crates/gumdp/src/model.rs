@@ -12,7 +12,7 @@ use crate::rng::{self, Rng};
 
 pub use builder::{Key, MdpBuilder};
 pub use error::ModelError;
-pub(crate) use error::missing_to_1;
+pub use error::missing_to_1;
 
 mod builder;
 mod error;
@@ -24,7 +24,7 @@ macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(pub(crate) u32);
+        pub struct $name(pub u32);
 
         impl $name {
             /// The number as an index.

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// ```
 /// use gumdp::oracle::{Limits, OracleError, optimum};
-/// use gumdp::{Erm, Stop, tasks};
+/// use gumdp::{Erm, Stop};
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let stop = Stop::new();
 /// stop.request(); // usually from another thread, later

@@ -6,8 +6,9 @@ use common::{OBJECTIVE_KINDS, Shape, generator, random_discount, random_mdp, ran
 use gumdp::oracle::{Limits, Method, OracleError, Strategy, backward_induction, decide, distribution, optimum, solve};
 use gumdp::{
     Agent, AgentError, Erm, GuidedPlanner, GuidedSettings, OccupancyState, PlannerError, Policy, Problem, Spec, Who,
-    experiment, rng, tasks,
+    experiment, rng,
 };
+use gumdp_files::tasks;
 
 /// The built-in tasks that are too large to be solved.
 const VAST: [&str; 3] = ["il", "grid-msee", "grid-il"];

@@ -2,9 +2,8 @@
 
 use gumdp::oracle::{self, Limits};
 use gumdp::rng::{self, Purpose};
-use gumdp::{
-    Budget, Erm, Expansion, Exploration, Planner, PlannerSettings, Policy, Task, UntriedOrder, experiment, tasks,
-};
+use gumdp::{Budget, Erm, Expansion, Exploration, Planner, PlannerSettings, Policy, UntriedOrder, experiment};
+use gumdp_files::{Task, tasks};
 
 fn settings(expansion: Expansion, simulations: u64, exploration: f64) -> PlannerSettings {
     PlannerSettings {

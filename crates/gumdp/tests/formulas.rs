@@ -185,7 +185,7 @@ fn values_before_the_end_are_not_needed() {
 
 #[test]
 fn simulations_allocate_nothing() {
-    let task = gumdp::tasks::get("msee").unwrap().problem;
+    let task = gumdp_files::tasks::get("msee").unwrap().problem;
     let states = gumdp::Partition::states(task.mdp());
     let mut costs = vec![0.0; task.mdp().pair_count()];
     costs[0] = 1.0;

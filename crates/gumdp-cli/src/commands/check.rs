@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Result;
-use gumdp::file::{self, Finding, Severity};
+use gumdp_files::{Finding, Severity};
 use serde::Serialize;
 
 use super::print_json;
@@ -34,7 +34,7 @@ struct Row<'a> {
 
 /// Prints what was found; mistakes end in exit code 2.
 pub fn check(path: &Path, json: bool) -> Result<()> {
-    let findings = file::check(path);
+    let findings = gumdp_files::check(path);
     if json {
         let rows: Vec<Row> = findings
             .iter()

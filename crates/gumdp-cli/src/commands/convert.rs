@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::ValueEnum;
-use gumdp::file::{ExportFormat, export};
-use gumdp::{Task, tasks};
+use gumdp_files::{ExportFormat, export};
+use gumdp_files::{Task, tasks};
 
 use super::{bad_file, load};
 use crate::args::RewardsName;

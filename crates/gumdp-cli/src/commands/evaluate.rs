@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use anyhow::Result;
 use gumdp::experiment::{Experiment, Precision, tail_note};
 use gumdp::oracle::{Limits, OracleError, distribution};
-use gumdp::{Problem, Risk, Task};
+use gumdp::{Problem, Risk};
+use gumdp_files::Task;
 use serde::{Serialize, Serializer};
 
 use super::{entropic, heading, limits, load, print_json, with_threads};

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use gumdp::oracle::{self, OracleError, OuterVariable};
-use gumdp::{Agent, Erm, FixedRisk, Risk, Task, experiment};
+use gumdp::{Agent, Erm, FixedRisk, Risk, experiment};
+use gumdp_files::Task;
 use serde::Serialize;
 
 use super::solve::Outer;

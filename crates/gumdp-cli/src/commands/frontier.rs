@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use gumdp::oracle::{self, Limits};
-use gumdp::{Cvar, Erm, Evar, Problem, Risk, Task};
+use gumdp::{Cvar, Erm, Evar, Problem, Risk};
+use gumdp_files::Task;
 
 use super::{entropic, heading, limits, load, print_json, with_threads};
 use crate::args::{FrontierArgs, PolicyName, SweptName};

@@ -3,7 +3,7 @@
 use std::io;
 
 use anyhow::Result;
-use gumdp::tasks;
+use gumdp_files::tasks;
 use serde::Serialize;
 
 use super::print_json;

@@ -23,9 +23,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use gumdp::file::broken_formula;
 use gumdp::oracle::{Limits, OracleError};
-use gumdp::{EpisodeError, Erm, FileError, PolicyFailure, Risk, RunError, Task, tasks};
+use gumdp::{EpisodeError, Erm, PolicyFailure, Risk, RunError};
+use gumdp_files::{FileError, Task, broken_formula, tasks};
 use serde::Serialize;
 
 use crate::args::{AttitudeArgs, ExperimentArgs, PolicyArgs, PolicyName, Preset};

@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::Result;
 use gumdp::oracle::{self, ExactDecision, Limits, OracleError};
 use gumdp::rng::{self, Purpose};
-use gumdp::{Budget, Decision, Erm, Mdp, OccupancyState, PolicyFailure, Risk, State, StopReason, Task};
+use gumdp::{Budget, Decision, Erm, Mdp, OccupancyState, PolicyFailure, Risk, State, StopReason};
+use gumdp_files::Task;
 use serde::Serialize;
 
 use super::{limits, load, one_naming, one_risk, policy, print_json, solve};

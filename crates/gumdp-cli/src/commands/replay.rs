@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Result;
-use gumdp::{Pair, Risk, Scene};
+use gumdp::{Pair, Risk};
+use gumdp_files::Scene;
 
 use super::show;
 use crate::failure::BadInput;

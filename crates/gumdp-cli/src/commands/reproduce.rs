@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use gumdp::{Task, tasks};
+use gumdp_files::{Task, tasks};
 
 use super::{limits, load, with_threads};
 use crate::args::PolicyName;

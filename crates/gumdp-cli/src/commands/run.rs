@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use gumdp::Risk;
 use gumdp::experiment::{Precision, Watch, tail_note};
-use gumdp::{Risk, Task};
+use gumdp_files::Task;
 use serde::Serialize;
 
 use super::{heading, keep, limits, load, naming, open_store, policy, print_json, risks, with_threads};

@@ -5,7 +5,8 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::Result;
-use gumdp::{GridScene, Mdp, Pair, Scene, State, Task};
+use gumdp::{Mdp, Pair, State};
+use gumdp_files::{GridScene, Scene, Task};
 
 use super::{heading, load};
 use crate::failure::BadInput;

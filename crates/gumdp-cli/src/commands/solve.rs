@@ -5,9 +5,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
+use gumdp::Risk;
 use gumdp::oracle::{self, Law, Limits, OuterVariable, RiskSolution};
 use gumdp::stats::cvar_weighted;
-use gumdp::{Risk, Task};
+use gumdp_files::Task;
 use serde::Serialize;
 
 use super::{load, one_naming, one_risk, print_json, with_threads};

@@ -11,16 +11,17 @@ use anyhow::{Context, Result};
 use gumdp::planner::{Race, Roofline, race};
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::Summary;
-use gumdp::{Budget, Erm, Planner, PlannerSettings, Policy, Problem, Task, experiment, tasks};
+use gumdp::{Budget, Erm, Planner, PlannerSettings, Policy, Problem, experiment};
+use gumdp_files::{Task, tasks};
 
 use super::{load, output_folder, with_threads};
 use crate::cells::Cell;
-use crate::figure::{LinePlot, LineSeries};
 use crate::number::short;
 use crate::player::Who;
 use crate::store::write_atomically;
 use crate::table::Table;
 use crate::worlds::{Terrain, explore};
+use gumdp_plot::{LinePlot, LineSeries};
 
 /// Sides of the square maps of the first curve.
 const SIDES: [usize; 6] = [10, 20, 40, 80, 160, 300];

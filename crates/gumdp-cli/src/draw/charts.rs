@@ -1,16 +1,17 @@
 //! Charts of what was played.
 
 use gumdp::oracle;
-use gumdp::{Erm, GridScene, Pair, Risk, Scene, Scripted};
+use gumdp::{Erm, Pair, Risk, Scripted};
+use gumdp_files::{GridScene, Scene};
 
 use super::Drawing;
-use crate::figure::{
-    BarGroup, BarPlot, Bars, BoxGroup, BoxPlot, BoxStats, CategoryMap, HeatMaps, HeatPanel, Law, LinePlot, LineSeries,
-    ReferenceLine, StemPlot,
-};
 use crate::player::Who;
 use crate::results::{Experiment, Finished, distinct, runs_text};
 use crate::{number, outcome};
+use gumdp_plot::{
+    BarGroup, BarPlot, Bars, BoxGroup, BoxPlot, BoxStats, CategoryMap, HeatMaps, HeatPanel, Law, LinePlot, LineSeries,
+    ReferenceLine, StemPlot,
+};
 
 /// Points of a curve over β.
 const CURVE_POINTS: usize = 121;

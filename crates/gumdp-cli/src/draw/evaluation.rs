@@ -1,14 +1,15 @@
 //! The law of a policy as a picture, and the report of `gumdp evaluate`.
 
 use anyhow::Result;
-use gumdp::{Risk, Task};
+use gumdp::Risk;
+use gumdp_files::Task;
 
 use super::charts::beta_label;
 use super::{Drawing, task, write_figures};
 use crate::commands::evaluate::Evaluation;
-use crate::figure::{Law, ReferenceLine, StemPlot};
-use crate::page::{Cell, Column, Figure, Page, Table};
 use crate::store::Store;
+use gumdp_plot::page::{Cell, Column, Figure, Page, Table};
+use gumdp_plot::{Law, ReferenceLine, StemPlot};
 
 /// At most this many risks are marked in the figure.
 const MARKED: usize = 3;

@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use anyhow::Result;
-use gumdp::Task;
+use gumdp_files::Task;
 
 use super::charts::beta_label;
 use super::task;
 use crate::commands::explain::Explanation;
 use crate::explain::{Ending, Situation, percent, put_together};
-use crate::figure::{DecisionTree, TreeCard};
 use crate::number::{known, short};
-use crate::page::{Figure, Page};
 use crate::store::write_atomically;
+use gumdp_plot::page::{Figure, Page};
+use gumdp_plot::{DecisionTree, TreeCard};
 
 /// Draws the tree and writes it as SVG and as a page; `text` is the tree for a terminal.
 pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: &str) -> Result<()> {

@@ -1,16 +1,16 @@
 //! The trade-off between mean and risk as pictures, and the report of `gumdp frontier`.
 
 use anyhow::Result;
-use gumdp::Task;
 use gumdp::oracle::{Frontier, Law};
+use gumdp_files::Task;
 
 use super::charts::beta_label;
 use super::{Drawing, task, write_figures};
-use crate::figure::{BoxGroup, BoxPlot, BoxStats, LinePlot, LineSeries, ReferenceLine};
 use crate::frontier::{Facts, Swept, TradeOff, Turn};
 use crate::number;
-use crate::page::{Cell, Column, Figure, Page, Table};
 use crate::store::Store;
+use gumdp_plot::page::{Cell, Column, Figure, Page, Table};
+use gumdp_plot::{BoxGroup, BoxPlot, BoxStats, LinePlot, LineSeries, ReferenceLine};
 
 /// Boxes side by side, at most.
 const BOXES: usize = 12;

@@ -5,9 +5,9 @@ use gumdp::experiment::tail_note;
 
 use super::{Drawing, figures};
 use crate::number::{known, risk, short};
-use crate::page::{Cell, Column, Figure, Page, Table};
 use crate::results::{Experiment, Finished, Manifest, distinct, runs_text};
 use crate::store::Store;
+use gumdp_plot::page::{Cell, Column, Figure, Page, Table};
 
 /// Draws the figures of `gumdp run` and writes its report.
 pub fn draw(store: &Store, manifest: &Manifest, experiment: &Experiment) -> Result<()> {
@@ -44,7 +44,7 @@ pub fn write_figures(store: &Store, drawings: &[Drawing]) -> Result<()> {
     for drawing in drawings {
         store.write(&format!("figures/{}.svg", drawing.name), drawing.svg.as_bytes())?;
         #[cfg(feature = "png")]
-        store.write(&format!("figures/{}.png", drawing.name), &crate::png::render(&drawing.svg)?)?;
+        store.write(&format!("figures/{}.png", drawing.name), &gumdp_plot::png::render(&drawing.svg)?)?;
     }
     Ok(())
 }

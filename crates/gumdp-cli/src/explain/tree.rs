@@ -333,7 +333,7 @@ mod tests {
     use super::*;
     use crate::explain::Exact;
     use gumdp::oracle::{Limits, OuterVariable, minimise};
-    use gumdp::tasks;
+    use gumdp_files::tasks;
 
     /// The tree, the risk measure that is taken over outcomes, and risk and mean of the solution.
     fn tree(name: &str, risk: &str, wanted: Wanted) -> (Situation, Erm, f64, f64) {

@@ -7,7 +7,8 @@ mod words;
 pub use sampled::{Sampled, Sampling, sample};
 
 use gumdp::oracle::{Behaviour, Change, Frontier, FrontierPoint};
-use gumdp::{Mdp, Pair, Risk, Task};
+use gumdp::{Mdp, Pair, Risk};
+use gumdp_files::Task;
 use serde::Serialize;
 
 use crate::args::SweptName;

@@ -4,7 +4,8 @@ use anyhow::Result;
 use gumdp::oracle::{Behaviour, Change, Frontier, FrontierPoint, Law, Limits};
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::quantile;
-use gumdp::{Pair, Risk, Task};
+use gumdp::{Pair, Risk};
+use gumdp_files::Task;
 use rayon::prelude::*;
 use serde::Serialize;
 

@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use gumdp::tasks;
+use gumdp_files::tasks;
 
 use super::book::Row;
 use super::variant::Variant;
 use super::worlds::{Sample, sparse_tasks};
 use super::{Block, Findings, Job, Verdict, dot, groups};
-use crate::figure::{Dot, DotPlot, DotRow};
 use crate::number::{beta, known};
 use crate::table::Table;
+use gumdp_plot::{Dot, DotPlot, DotRow};
 
 /// Tasks whose episodes take long, and how often they are played.
 const LONG: ([&str; 2], u64) = (["grid-msee", "grid-il"], 16);

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use gumdp::tasks;
+use gumdp_files::tasks;
 
 use super::book::Row;
 use super::variant::Variant;
 use super::{Block, Findings, Job};
-use crate::figure::{LinePlot, LineSeries, panels};
 use crate::number::{beta, known, short};
 use crate::results::distinct;
 use crate::table::Table;
+use gumdp_plot::{LinePlot, LineSeries, panels};
 
 /// Tasks that can be solved exactly.
 const TASKS: [&str; 6] = ["mdp", "msee", "mo-weighted", "mo-max", "mo-min", "grid-mo"];

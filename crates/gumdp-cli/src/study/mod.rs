@@ -19,12 +19,12 @@ pub use book::Book;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use gumdp::Task;
+use gumdp_files::Task;
 
-use crate::figure::Dot;
 use crate::number::{beta, short};
 use crate::table::Table;
 use book::Row;
+use gumdp_plot::Dot;
 use variant::Variant;
 
 /// What a study shows.

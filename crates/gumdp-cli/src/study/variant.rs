@@ -1,7 +1,8 @@
 //! Who is compared: the published planner, the default one, and the default one with one ingredient off or changed.
 
 use anyhow::Result;
-use gumdp::{GuidedPlanner, GuidedSettings, Planner, Policy, Task};
+use gumdp::{GuidedPlanner, GuidedSettings, Planner, Policy};
+use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::cells::{Cell, fnv1a};

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use gumdp::Task;
+use gumdp_files::Task;
 
 use super::book::Row;
 use super::variant::Variant;
 use super::{Block, Findings, Job, Verdict, dot, groups, with_interval};
-use crate::figure::{DotPlot, DotRow};
 use crate::number::{beta, known};
 use crate::table::Table;
 use crate::worlds::{Aim, Sparse, Terrain, explore, gather, imitate};
+use gumdp_plot::{DotPlot, DotRow};
 
 /// Attitudes to risk of all worlds.
 const BETAS: &str = "[0.5, 3, 30]";

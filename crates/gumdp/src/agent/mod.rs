@@ -6,13 +6,13 @@
 
 mod pilot;
 
-use crate::file::error::counted;
 use crate::guided::{GuidedPlanner, GuidedSettings};
 use crate::oracle::{self, Limits, Method, OracleError, RiskSolution};
 use crate::planner::{Budget, Planner, PlannerError, PlannerSettings};
 use crate::policy::{Policy, Uniform};
 use crate::problem::Problem;
 use crate::risk::{FixedRisk, Risk};
+use crate::words::counted;
 
 /// Who plays.
 #[derive(Clone)]
@@ -29,8 +29,6 @@ pub enum Who {
     Published(PlannerSettings),
     /// Every action equally likely.
     Uniform,
-    /// This one.
-    Given(Box<dyn Policy>),
 }
 
 /// What makes an [`Agent`].
@@ -74,7 +72,8 @@ pub enum AgentError {
 ///
 /// ```
 /// use gumdp::oracle::{Limits, distribution};
-/// use gumdp::{Agent, Erm, GuidedSettings, Spec, Who, experiment, tasks};
+/// use gumdp::{Agent, Erm, GuidedSettings, Spec, Who, experiment};
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let careful = Erm::new(50.0)?;
 /// let auto = |problem| Agent::new(problem, Spec::new(Who::Auto(GuidedSettings::default()), careful));
@@ -148,13 +147,13 @@ impl Agent {
                 let planner = |fixed| Planner::new(problem, fixed, settings.clone());
                 Self::planning(problem, &spec, planner, "planner, preset paper".to_owned())
             }
-            Who::Uniform => Ok(Self::given(Box::new(Uniform::new(problem)), "uniform".to_owned())),
-            Who::Given(policy) => Ok(Self::given(policy, "given".to_owned())),
+            Who::Uniform => Ok(Self::given(Uniform::new(problem), "uniform")),
         }
     }
 
-    fn given(policy: Box<dyn Policy>, what: String) -> Self {
-        Self { policy, what, outer: None, fixed: None, solution: None }
+    /// One that plays a policy, which is called `what`.
+    pub fn given(policy: impl Policy + 'static, what: impl Into<String>) -> Self {
+        Self { policy: Box::new(policy), what: what.into(), outer: None, fixed: None, solution: None }
     }
 
     fn guided(problem: &Problem, spec: &Spec, settings: &GuidedSettings, what: String) -> Result<Self, AgentError> {

@@ -238,14 +238,14 @@ mod tests {
     }
 
     use crate::oracle::{Limits, minimise};
-    use crate::{Budget, tasks};
-    use crate::{GuidedPlanner, GuidedSettings};
+    use crate::test_problems::{map, msee, rooms};
+    use crate::{Budget, GuidedPlanner, GuidedSettings};
 
     /// A coarse bar, a tenth of the range of costs, that a wrong choice of the variable misses on `rooms`. Seeds are fixed.
     #[test]
     fn the_kept_variable_is_nearly_the_best() {
         for (name, measure) in [("rooms", "cvar:0.95"), ("rooms", "evar:0.9"), ("msee", "cvar:0.95")] {
-            let problem = tasks::get(name).unwrap().problem;
+            let problem = if name == "rooms" { rooms() } else { msee() };
             let risk: Risk = measure.parse().unwrap();
             let settings = GuidedSettings { budget: Budget::simulations(50), ..GuidedSettings::default() };
             let player = |fixed| GuidedPlanner::new(&problem, fixed, settings.clone());
@@ -345,16 +345,15 @@ mod tests {
 
     #[test]
     fn long_episodes_are_few() {
-        for (name, fewest, most) in [("grid-msee", 6, 24), ("grid-il", 20, 66), ("msee", 150, 960)] {
-            let problem = tasks::get(name).unwrap().problem;
+        for (problem, fewest, most) in [(map(200), 6, 24), (map(99), 20, 66), (msee(), 150, 960)] {
             let count = std::sync::Arc::default();
             let uniform = Counted(crate::Uniform::new(&problem), std::sync::Arc::clone(&count));
             fix_outer(&problem, "cvar:0.95".parse().unwrap(), 0, &Stop::NEVER, |_| Ok::<_, ()>(uniform.clone()))
                 .unwrap();
             let played = count.load(std::sync::atomic::Ordering::Relaxed);
-            assert!((fewest..=most).contains(&played), "{name}: {played}");
+            assert!((fewest..=most).contains(&played), "{} steps: {played}", problem.horizon());
         }
-        let problem = tasks::get("msee").unwrap().problem;
+        let problem = msee();
         for steps in [0.0, 1e5, 1e7, 1e300, f64::INFINITY] {
             let Rounds { episodes, halvings, .. } = Rounds::new(&problem, steps);
             assert!(episodes >= 3 && halvings > 0, "{steps}");

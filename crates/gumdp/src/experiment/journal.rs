@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::{ExperimentError, Run};
-use crate::model::{Pair, State};
-use crate::problem::Problem;
+use crate::model::Pair;
+use crate::problem::{OccupancyState, Problem};
 use crate::rng::{self, Purpose};
 
 const HEADER: &str = "run,cost,simulated_steps,cpu_seconds,path\n";
@@ -41,9 +41,9 @@ impl Record {
         }
     }
 
-    /// The state after the last action. `None` if the run cannot be one of this problem with this seed, or its cost is another.
+    /// Where the run ended. `None` if it cannot be one of this model with this seed.
     #[must_use]
-    pub fn last(&self, problem: &Problem, seed: u64) -> Option<State> {
+    pub fn end(&self, problem: &Problem, seed: u64) -> Option<OccupancyState> {
         let mdp = problem.mdp();
         let mut environment = rng::stream(seed, self.run, Purpose::Environment);
         let mut at = problem.start(mdp.sample_initial(&mut environment));
@@ -53,7 +53,7 @@ impl Record {
             }
             problem.advance(&mut at, Pair(pair), mdp.sample(Pair(pair), &mut environment));
         }
-        (at.time == problem.horizon() && problem.cost(&at) == self.cost).then_some(at.state)
+        (at.time == problem.horizon()).then_some(at)
     }
 
     fn parse(line: &str) -> Option<Self> {

@@ -91,7 +91,8 @@ impl Watch for Unwatched {}
 ///
 /// ```
 /// use gumdp::experiment::{Experiment, Precision};
-/// use gumdp::{Uniform, tasks};
+/// use gumdp::Uniform;
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let policy = Uniform::new(&problem);
 /// let experiment =

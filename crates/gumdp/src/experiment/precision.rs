@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn an_interval_without_width_is_not_enough() {
-        let problem = crate::tasks::get("rooms").unwrap().problem;
+        let problem = crate::test_problems::rooms();
         let Bounds { low, high } = problem.objective().bounds();
         let up_to = |most_runs| Precision { half_width: 0.01, most_runs };
         let least = |risk: &str| up_to(1).least_runs(&problem, &[risk.parse().unwrap()], &[]);

@@ -44,7 +44,8 @@ const MOST_OUTCOMES: usize = 1 << 25;
 /// Plans with the model's probabilities, one decision at a time.
 ///
 /// ```
-/// use gumdp::{Budget, Erm, GuidedPlanner, GuidedSettings, run, tasks};
+/// use gumdp::{Budget, Erm, GuidedPlanner, GuidedSettings, run};
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("grid-mo").unwrap().problem;
 /// let settings = GuidedSettings { budget: Budget::simulations(1024), ..GuidedSettings::default() };
 /// let mut planner = GuidedPlanner::new(&problem, Erm::new(1.0)?, settings)?;

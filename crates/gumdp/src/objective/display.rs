@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Objective, Term};
+use crate::words::rounded;
 
 impl fmt::Display for Objective {
     /// A formula for people.
@@ -34,9 +35,4 @@ impl fmt::Display for Objective {
         }
         Ok(())
     }
-}
-
-/// Six significant digits without trailing zeros.
-pub(crate) fn rounded(x: f64) -> f64 {
-    format!("{x:.5e}").parse().unwrap_or(x)
 }

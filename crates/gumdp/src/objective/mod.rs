@@ -27,9 +27,8 @@ use std::ops::{Add, Mul};
 pub use error::ObjectiveError;
 pub use partition::Partition;
 
-pub(crate) use display::rounded;
 pub(crate) use path::{PathEvaluator, Track, Walk};
-pub(crate) use written::{Combined, Over, Part, Shape};
+pub use written::{Combined, Over, Part, Shape};
 
 mod cells;
 mod custom;
@@ -93,21 +92,23 @@ pub struct Objective {
 }
 
 /// A formula without a finite value, and where it has none.
-pub(crate) struct BrokenFormula {
-    pub(crate) expression: String,
-    pub(crate) value: f64,
+pub struct BrokenFormula {
+    /// What was written.
+    pub expression: String,
+    /// Infinite or not a number.
+    pub value: f64,
     /// Its inputs by name.
-    pub(crate) inputs: Vec<(String, f64)>,
+    pub inputs: Vec<(String, f64)>,
 }
 
 impl Objective {
     /// The names of the inputs of an expression in the order of their first appearance, and where that is, in bytes.
-    pub(crate) fn formula_inputs(expression: &str) -> Result<Vec<(String, usize)>, ObjectiveError> {
+    pub fn formula_inputs(expression: &str) -> Result<Vec<(String, usize)>, ObjectiveError> {
         Expression::parse(expression).map(|expression| expression.inputs)
     }
 
     /// The value of an expression without inputs.
-    pub(crate) fn formula_constant(expression: &str) -> Result<f64, ObjectiveError> {
+    pub fn formula_constant(expression: &str) -> Result<f64, ObjectiveError> {
         match Expression::parse(expression)?.root.folded() {
             expression::Node::Number(value) => Ok(value),
             _ => Err(ObjectiveError::Empty { what: "value without inputs" }),
@@ -115,7 +116,7 @@ impl Objective {
     }
 
     /// Names that no input of an expression can have.
-    pub(crate) const FORMULA_FUNCTIONS: [&'static str; 6] = expression::FUNCTIONS;
+    pub const FORMULA_FUNCTIONS: [&'static str; 6] = expression::FUNCTIONS;
 
     fn of(term: Term) -> Self {
         let features = term.features();
@@ -283,7 +284,8 @@ impl Objective {
     }
 
     /// The first formula that has no finite value for these features.
-    pub(crate) fn broken_formula(&self, features: &[f64]) -> Option<BrokenFormula> {
+    #[must_use]
+    pub fn broken_formula(&self, features: &[f64]) -> Option<BrokenFormula> {
         self.parts(features).find_map(|(_, term, x)| {
             let Term::Formula(formula) = term else { return None };
             let value = formula.value(x);
@@ -293,7 +295,7 @@ impl Objective {
     }
 
     /// The expressions of all formulas.
-    pub(crate) fn expressions(&self) -> impl Iterator<Item = &str> {
+    pub fn expressions(&self) -> impl Iterator<Item = &str> {
         self.terms.iter().filter_map(|(_, term)| match term {
             Term::Formula(formula) => Some(formula.text()),
             _ => None,
@@ -301,7 +303,8 @@ impl Objective {
     }
 
     /// Whether f is a formula or a function, of which only samples are known to have values.
-    pub(crate) fn has_formula(&self) -> bool {
+    #[must_use]
+    pub fn has_formula(&self) -> bool {
         self.terms.iter().any(|(_, term)| matches!(term, Term::Formula(_) | Term::Custom(_)))
     }
 
@@ -348,7 +351,7 @@ impl Objective {
     }
 
     /// How a pair changes the features, in words: the same words for two pairs if, and only if, they do so alike.
-    pub(crate) fn effect(&self, pair: usize) -> impl Iterator<Item = u64> {
+    pub fn effect(&self, pair: usize) -> impl Iterator<Item = u64> {
         self.terms.iter().flat_map(move |(_, term)| {
             let costs = term.costs().map_or(&[][..], |costs| costs.of(pair));
             let cells = term.cells().iter().map(move |cells| cells.partition.cell(pair) as u64);

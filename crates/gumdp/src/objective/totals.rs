@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::display::rounded;
 use super::{Bounds, ObjectiveError};
+use crate::words::rounded;
 
 /// A utility of k total costs.
 #[derive(Clone, Debug)]

@@ -6,45 +6,64 @@ use super::totals::Utility;
 use super::{Objective, Partition, Term};
 
 /// A term and its weight.
-pub(crate) struct Part<'a> {
-    pub(crate) weight: f64,
-    pub(crate) shape: Shape<'a>,
+pub struct Part<'a> {
+    /// Its factor.
+    pub weight: f64,
+    /// What it is.
+    pub shape: Shape<'a>,
 }
 
 /// What a term is.
-pub(crate) enum Shape<'a> {
+pub enum Shape<'a> {
     /// One cost, or the largest, the smallest or a sum of powers of several.
-    Costs { combined: Combined<'a>, costs: Vec<Vec<f64>> },
+    Costs {
+        /// How they are combined.
+        combined: Combined<'a>,
+        /// By pair.
+        costs: Vec<Vec<f64>>,
+    },
     /// A sum over cells.
     Cells(Over<'a>),
     /// An expression with its inputs by name.
-    Formula { text: &'a str, costs: Vec<(&'a str, Vec<f64>)>, cells: Vec<(&'a str, Over<'a>)> },
+    Formula {
+        /// As written.
+        text: &'a str,
+        /// Features by name.
+        costs: Vec<(&'a str, Vec<f64>)>,
+        /// Sums over cells by name.
+        cells: Vec<(&'a str, Over<'a>)>,
+    },
     /// A function, or an input that a file cannot have.
     Unwritable,
 }
 
 /// How total costs are combined.
-pub(crate) enum Combined<'a> {
+pub enum Combined<'a> {
+    /// There is one.
     Alone,
+    /// The largest counts.
     Maximum,
+    /// The smallest counts.
     Minimum,
     /// Weights and powers.
     SignedPower(&'a [(f64, f64)]),
 }
 
 /// A sum over the cells of a partition.
-pub(crate) struct Over<'a> {
+pub struct Over<'a> {
     /// The kind of objective that it is alone.
-    pub(crate) kind: &'static str,
-    pub(crate) partition: &'a Partition,
-    pub(crate) epsilon: f64,
+    pub kind: &'static str,
+    /// What the cells are.
+    pub partition: &'a Partition,
+    /// Added to each cell.
+    pub epsilon: f64,
     /// Empty for an entropy.
-    pub(crate) target: Vec<f64>,
+    pub target: Vec<f64>,
 }
 
 impl Objective {
     /// The constant, and all terms.
-    pub(crate) fn written(&self) -> (f64, Vec<Part<'_>>) {
+    pub fn written(&self) -> (f64, Vec<Part<'_>>) {
         (self.offset, self.terms.iter().map(|(weight, term)| Part { weight: *weight, shape: shape(term) }).collect())
     }
 }

@@ -37,7 +37,8 @@ pub struct ActionValue {
 ///
 /// ```
 /// use gumdp::oracle::{Limits, decide};
-/// use gumdp::{Erm, tasks};
+/// use gumdp::Erm;
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let start = problem.start(problem.mdp().find_state("s1").unwrap());
 /// let decision = decide(&problem, Erm::new(50.0)?, &start, &Limits::QUICK)?;

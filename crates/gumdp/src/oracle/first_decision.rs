@@ -28,7 +28,7 @@ impl RiskSolution {
     ///
     /// ```
     /// use gumdp::oracle::{Limits, minimise};
-    /// let problem = gumdp::tasks::get("rooms").unwrap().problem;
+    /// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
     /// let solution = minimise(&problem, "cvar:0.95".parse()?, &Limits::QUICK)?;
     /// let own = solution.decide_first(&Limits::QUICK, 50_000_000)?.expect("one initial state").decision;
     /// let start = problem.start(problem.mdp().initial()[0].0);
@@ -121,7 +121,7 @@ mod tests {
     /// What is found when the search gives up is attained, but not certain to be the lowest.
     #[test]
     fn without_work_nothing_is_certain() {
-        let problem = crate::tasks::get("rooms").unwrap().problem;
+        let problem = crate::test_problems::rooms();
         let solution = minimise(&problem, "cvar:0.9".parse().unwrap(), &Limits::QUICK).unwrap();
         let FirstDecision { decision, certain } = solution.decide_first(&Limits::QUICK, 0).unwrap().unwrap();
         assert!(!certain);

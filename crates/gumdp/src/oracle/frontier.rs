@@ -126,7 +126,7 @@ pub fn frontier(problem: &Problem, risks: &[Risk], limits: &Limits) -> Result<Fr
 ///
 /// ```
 /// use gumdp::oracle::{Limits, frontier_with_progress};
-/// let problem = gumdp::tasks::get("rooms").unwrap().problem;
+/// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
 /// let mut solved = Vec::new();
 /// frontier_with_progress(&problem, &["mean".parse()?, "cvar:0.9".parse()?], &Limits::QUICK, |levels| solved.push(levels))?;
 /// assert_eq!(solved, [1, 2]);

@@ -14,9 +14,10 @@ use super::optimal::{OptimalPolicy, Solution, optimum};
 use super::outer::{Interval, Outer};
 use super::unfolded::Start;
 use super::{OracleError, check_bounded};
-use crate::objective::{Bounds, rounded};
+use crate::objective::Bounds;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, Risk};
+use crate::words::rounded;
 
 /// How wide the interval may be.
 const WIDTH: f64 = 1e-6;
@@ -100,7 +101,7 @@ impl RiskSolution {
     ///
     /// ```
     /// use gumdp::oracle::{Limits, minimise};
-    /// let problem = gumdp::tasks::get("rooms").unwrap().problem;
+    /// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
     /// let solution = minimise(&problem, gumdp::Erm::new(2.0)?.into(), &Limits::QUICK)?;
     /// assert_eq!(solution.of_cost(0.25), 0.25);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -136,7 +137,8 @@ impl RiskSolution {
 ///
 /// ```
 /// use gumdp::oracle::{Limits, OuterVariable, distribution, minimise};
-/// use gumdp::{Risk, tasks};
+/// use gumdp::Risk;
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let risk: Risk = "cvar:0.95".parse()?;
 /// let solution = minimise(&problem, risk, &Limits::QUICK)?;

@@ -50,7 +50,7 @@ use crate::stop::Stop;
 ///
 /// ```
 /// use gumdp::oracle::{Limits, OracleError, solve};
-/// let problem = gumdp::tasks::get("grid-msee").unwrap().problem;
+/// let problem = gumdp_files::tasks::get("grid-msee").unwrap().problem;
 /// let tight = Limits { max_states: 1000, ..Limits::default() };
 /// assert!(matches!(solve(&problem, gumdp::Erm::MEAN, &tight), Err(OracleError::TooLarge { limit: 1000, .. })));
 /// ```
@@ -152,7 +152,7 @@ impl OracleError {
     ///
     /// ```
     /// use gumdp::oracle::{Limits, solve};
-    /// let problem = gumdp::tasks::get("grid-msee").unwrap().problem;
+    /// let problem = gumdp_files::tasks::get("grid-msee").unwrap().problem;
     /// let error = solve(&problem, gumdp::Erm::MEAN, &Limits::QUICK).unwrap_err();
     /// assert_eq!(error.in_short(), "too large to solve (more than 20000000 occupancy states)");
     /// ```
@@ -180,7 +180,7 @@ fn projection(projected: Option<f64>) -> String {
 }
 
 /// Refuses an objective whose values may be too large to compute with.
-pub(crate) fn check_bounded(problem: &Problem) -> Result<(), OracleError> {
+pub fn check_bounded(problem: &Problem) -> Result<(), OracleError> {
     let bounds = problem.objective().bounds();
     let bounded = bounds.low >= -LARGEST_COST && bounds.high <= LARGEST_COST;
     // The bounds of a formula may be far too wide; its values are looked at one by one.

@@ -27,7 +27,8 @@ pub struct Optimum {
 ///
 /// ```
 /// use gumdp::oracle::{Limits, optima, optimum};
-/// use gumdp::{Erm, tasks};
+/// use gumdp::Erm;
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let betas: Vec<Erm> = (0..20).map(|k| Erm::new(f64::from(k))).collect::<Result<_, _>>()?;
 /// let optima = optima(&problem, &betas, &Limits::QUICK)?;

@@ -46,7 +46,8 @@ impl Solution {
 ///
 /// ```
 /// use gumdp::oracle::{Limits, Method, optimum};
-/// use gumdp::{Erm, tasks};
+/// use gumdp::Erm;
+/// use gumdp_files::tasks;
 /// let [linear, general] = ["mdp", "msee"].map(|name| tasks::get(name).unwrap().problem);
 /// let solution = optimum(&linear, Erm::new(5.0)?, &Limits::QUICK)?;
 /// assert_eq!((solution.method, solution.states), (Method::BackwardInduction, 4 * 20));
@@ -78,7 +79,8 @@ pub(super) fn check_stages(problem: &Problem, time: usize, limits: &Limits) -> R
 ///
 /// ```
 /// use gumdp::oracle::{Limits, distribution, solve};
-/// use gumdp::{Erm, tasks};
+/// use gumdp::Erm;
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let solution = solve(&problem, Erm::new(10.0)?, &Limits::default())?;
 /// let law = distribution(&problem, &solution.policy(), &Limits::default())?;

@@ -17,7 +17,7 @@ use super::search::Rollout;
 /// ```
 /// use gumdp::planner::Roofline;
 /// use gumdp::rng::{self, Purpose};
-/// let problem = gumdp::tasks::get("rooms").unwrap().problem;
+/// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
 /// let start = problem.start(problem.mdp().initial()[0].0);
 /// let sum = Roofline::new(&problem).simulate(&start, 100, &mut rng::stream(0, 0, Purpose::Policy));
 /// assert!(sum > 0.0 && sum <= 100.0);
@@ -73,7 +73,7 @@ const ROUNDS: u64 = 5;
 ///
 /// ```
 /// use gumdp::{Erm, Planner, PlannerSettings, planner};
-/// let problem = gumdp::tasks::get("rooms").unwrap().problem;
+/// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
 /// let planner = Planner::new(&problem, Erm::new(1.0)?, PlannerSettings::paper_illustrative())?;
 /// let race = planner::race(&planner, std::time::Duration::ZERO);
 /// assert!(race.planned > 0.0 && race.roofline > 0.0);

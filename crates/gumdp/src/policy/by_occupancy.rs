@@ -15,7 +15,8 @@ const MOST_REACHED: usize = 10_000_000;
 ///
 /// ```
 /// use gumdp::oracle::{Limits, distribution, optimum};
-/// use gumdp::{ByOccupancy, Erm, tasks};
+/// use gumdp::{ByOccupancy, Erm};
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let solution = optimum(&problem, Erm::new(10.0)?, &Limits::QUICK)?;
 /// let optimal = solution.policy();
@@ -160,13 +161,13 @@ impl Policy for ByOccupancy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Erm;
     use crate::oracle::{Limits, distribution, optimum};
-    use crate::{Erm, tasks};
+    use crate::test_problems::{msee, rooms, two_costs};
 
     #[test]
     fn kept_optima_are_the_optima() {
-        for (name, betas) in [("rooms", [1.0, 50.0]), ("mo-max", [0.1, 10.0]), ("grid-mo", [0.125, 8.0])] {
-            let problem = tasks::get(name).unwrap().problem;
+        for (problem, betas) in [(rooms(), [1.0, 50.0]), (two_costs(), [0.1, 10.0]), (msee(), [0.125, 8.0])] {
             for beta in betas {
                 let erm = Erm::new(beta).unwrap();
                 let solution = optimum(&problem, erm, &Limits::QUICK).unwrap();
@@ -175,14 +176,14 @@ mod tests {
                 let rows: Vec<_> = kept.rows().map(|(at, action)| (at.clone(), action)).collect();
                 let again = ByOccupancy::new(&problem, rows).unwrap();
                 let law = distribution(&problem, &again, &Limits::QUICK).unwrap();
-                assert!((law.erm(erm) - solution.value).abs() < 1e-12, "{name} {beta}");
+                assert!((law.erm(erm) - solution.value).abs() < 1e-12, "{problem:?} {beta}");
             }
         }
     }
 
     #[test]
     fn gaps_and_doubles_are_refused() {
-        let problem = tasks::get("rooms").unwrap().problem;
+        let problem = rooms();
         let solution = optimum(&problem, Erm::new(1.0).unwrap(), &Limits::QUICK).unwrap();
         let optimal = solution.policy();
         let kept = ByOccupancy::reached(&problem, |at| optimal.best(at), 10_000).unwrap();

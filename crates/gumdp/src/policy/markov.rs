@@ -87,7 +87,8 @@ impl Markov {
     }
 
     /// A deterministic policy from the pair of each state, for each time.
-    pub(crate) fn of_pairs(problem: &Problem, pairs: Vec<Vec<u32>>) -> Self {
+    #[must_use]
+    pub fn of_pairs(problem: &Problem, pairs: Vec<Vec<u32>>) -> Self {
         Self { problem: problem.clone(), rows: Rows::Deterministic(pairs) }
     }
 

@@ -7,25 +7,22 @@
 //! | kind | the action depends on | made from |
 //! |---|---|---|
 //! | [`Uniform`] | chance | |
-//! | [`Markov`] | state, or time and state | vectors, a CSV table ([`PolicyTable`]) |
-//! | [`Scripted`] | time | a list of actions, a CSV table ([`PolicyTable`]) |
+//! | [`Markov`] | state, or time and state | vectors |
+//! | [`Scripted`] | time | a list of actions |
 //! | [`ByOccupancy`] | time, state and features | rows, or what another policy does ([`ByOccupancy::reached`]) |
 //!
 //! Not here: planners and optimal policies, which are policies too ([`crate::planner`], [`crate::oracle`]).
 
 mod by_occupancy;
-mod csv;
 mod decision;
 mod markov;
 mod scripted;
-mod table;
 mod uniform;
 
 pub use by_occupancy::ByOccupancy;
 pub use decision::{ActionReason, Decision, StopReason};
 pub use markov::Markov;
 pub use scripted::Scripted;
-pub use table::PolicyTable;
 pub use uniform::Uniform;
 
 use crate::model::{Action, Mdp, Pair, State};

@@ -14,8 +14,8 @@
 //! convex risk measures: the optimized certainty equivalent*, Mathematical Finance 17 (2007).
 
 use super::RiskError;
+use super::entropic::Tilt;
 use super::sum::Sum;
-use super::tilt::Tilt;
 
 /// Below this |β| the measure is the mean: the difference is at most |β|·range²/8, lost in rounding for any
 /// range below 1e134, while β·(x − shift) could become subnormal and lose its digits.

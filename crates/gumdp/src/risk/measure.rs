@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::tail::Tail;
 use super::{Cvar, Erm, Evar, MeanCvar, RiskError};
-use crate::file::error::counted;
+use crate::words::counted;
 
 /// What can be written for a [`Risk`].
 const FORMS: &str = "mean, worst, best, erm:BETA, entropic-seeking:BETA, cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT, such as cvar:0.95";

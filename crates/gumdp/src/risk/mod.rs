@@ -1,7 +1,7 @@
 //! Risk measures: one number for a random cost. Lower costs are better everywhere.
 //!
 //! Here: [`Risk`], any measure there is: the entropic risk measure [`Erm`] (with mean and worst case), [`Cvar`], [`Evar`] and
-//! [`MeanCvar`], their values for samples and for exact distributions; the streaming [`ErmAccumulator`] that planners keep
+//! [`MeanCvar`], their values for samples and for exact distributions; the streaming [`Weigher`] that planners keep
 //! per action; [`value_at_risk`] and [`cvar`]. Summaries of samples with confidence intervals are in [`crate::stats`],
 //! the lowest possible risk of a problem is in [`crate::oracle`].
 //!
@@ -15,8 +15,8 @@
 //! # Ok::<(), gumdp::risk::RiskError>(())
 //! ```
 
-mod accumulator;
 mod cvar;
+mod entropic;
 mod erm;
 mod evar;
 mod fixed;
@@ -24,11 +24,10 @@ mod mean_cvar;
 mod measure;
 mod sum;
 mod tail;
-mod tilt;
-mod weight;
 
-pub use accumulator::ErmAccumulator;
 pub use cvar::Cvar;
+pub(crate) use entropic::ErmTable;
+pub use entropic::{Seen, Weigher};
 pub use erm::Erm;
 pub use evar::Evar;
 pub use fixed::FixedRisk;
@@ -37,8 +36,6 @@ pub use measure::{ParseRiskError, Risk};
 pub(crate) use sum::Sum;
 pub(crate) use tail::{Tail, valid_level};
 pub use tail::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
-pub(crate) use tilt::ErmTable;
-pub(crate) use weight::{Seen, Weigher};
 
 use thiserror::Error;
 
