@@ -75,6 +75,6 @@ pub use policy::{
     ActionReason, ByOccupancy, Decision, Markov, Policy, PolicyError, PolicyFailure, Scripted, StopReason, Uniform,
 };
 pub use problem::{OccupancyState, Problem, ProblemError};
-pub use risk::{Cvar, Erm, Evar, FixedRisk, MeanCvar, ParseRiskError, Risk, RiskError};
+pub use risk::{Cvar, Erm, Evar, FixedRisk, MeanCvar, Outer, ParseRiskError, Risk, RiskError};
 pub use simulator::{SimulatedProblem, Simulator, Situation};
 pub use stop::Stop;

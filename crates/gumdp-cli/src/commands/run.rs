@@ -4,13 +4,14 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use clap::Args;
 use gumdp::Risk;
 use gumdp::experiment::{Precision, Watch, tail_note};
 use gumdp_files::Task;
 use serde::Serialize;
 
-use super::{heading, keep, limits, load, naming, open_store, policy, print_json, risks, with_threads};
-use crate::args::{PolicyName, Preset, RunArgs};
+use super::{Run, heading, keep, limits, load, naming, open_store, policy, print_json, risks, with_threads};
+use crate::args::{ExperimentArgs, MAX_RUNS, PolicyArgs, PolicyName, Preset, precision, whole};
 use crate::cells::Cell;
 use crate::draw;
 use crate::exact::Solver;
@@ -19,6 +20,37 @@ use crate::player::Who;
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row, runs_text};
 use crate::table::Table;
+
+/// Play episodes for each β, print one row per β, write results and figures.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp run rooms\n  gumdp run mdp --beta 0.1,5,10 --runs 1000 --json\n  gumdp run mine.toml --beta -1,0,inf --policy exact\n  gumdp run rooms --risk mean,cvar:0.95,evar:0.95,worst\n  gumdp run grid-mo --preset paper --out paper-grid-mo\n  gumdp run msee --precision 0.005"
+)]
+pub struct RunArgs {
+    /// What is played.
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
+    /// Who plays.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// Play more until the 95 % interval of the risk is at most this far to either side and costs that matter would have been
+    /// met; says how many runs that needs.
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = precision)]
+    pub precision: Option<f64>,
+    /// Never play more runs per β than this for --precision.
+    #[arg(long, value_name = "N", requires = "precision", default_value_t = 100_000, allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
+    pub max_runs: u64,
+}
+
+impl Run for RunArgs {
+    fn run(&self, quiet: bool) -> Result<()> {
+        run(self, quiet)
+    }
+
+    fn task(&self) -> Option<&str> {
+        Some(&self.experiment.task)
+    }
+}
 
 /// One row of `gumdp run --json`.
 #[derive(Serialize)]
@@ -36,7 +68,7 @@ impl<'a> PlayedRow<'a> {
 }
 
 /// Plays, prints, writes and draws.
-pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
+fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     let started = Instant::now();
     let RunArgs { experiment: args, policy: chosen, precision, max_runs } = args;
     let task = load(&args.task)?;

@@ -5,23 +5,47 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use clap::Args;
 use gumdp::planner::{Race, Roofline, race};
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::Summary;
 use gumdp::{Budget, Erm, Planner, PlannerSettings, Policy, Problem, experiment};
 use gumdp_files::{Task, tasks};
+use gumdp_plot::{LinePlot, LineSeries};
 
-use super::{load, output_folder, with_threads};
+use super::{Run, load, output_folder, with_threads};
+use crate::args::measuring_time;
 use crate::cells::Cell;
 use crate::number::short;
 use crate::player::Who;
 use crate::store::write_atomically;
 use crate::table::Table;
 use crate::worlds::{Terrain, explore};
-use gumdp_plot::{LinePlot, LineSeries};
+
+/// Measure how fast this machine plans, and draw how that scales.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  gumdp speed --out gumdp-out/speed")]
+pub struct SpeedArgs {
+    /// Folder for the curves.
+    #[arg(long, value_name = "DIR", default_value = "gumdp-out/speed")]
+    pub out: PathBuf,
+    /// Seconds for each measurement.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, allow_negative_numbers = true, value_parser = measuring_time)]
+    pub seconds: f64,
+    /// Runs for each row on the quality of shared decisions.
+    #[arg(long, value_name = "N", default_value_t = 500, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(2..))]
+    pub runs: u64,
+}
+
+impl Run for SpeedArgs {
+    fn run(&self, _quiet: bool) -> Result<()> {
+        speed(&self.out, self.seconds, self.runs)
+    }
+}
 
 /// Sides of the square maps of the first curve.
 const SIDES: [usize; 6] = [10, 20, 40, 80, 160, 300];
@@ -31,7 +55,7 @@ const SIMULATIONS: [u64; 7] = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
 /// Measures, prints, and draws into `out`.
-pub fn speed(out: &Path, seconds: f64, runs: u64) -> Result<()> {
+fn speed(out: &Path, seconds: f64, runs: u64) -> Result<()> {
     output_folder(out)?;
     let patience = Duration::from_secs_f64(seconds);
     let mut text = io::stdout().lock();

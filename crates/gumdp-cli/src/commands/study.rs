@@ -1,19 +1,60 @@
 //! `gumdp study`: what the default planner earns, as tables and pictures from rows that are measured once.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 
-use super::{output_folder, with_threads};
-use crate::args::{StudyArgs, StudyName};
+use super::{Run, output_folder, with_threads};
+use crate::args::{LuckArgs, MAX_RUNS, whole};
 use crate::failure::BadInput;
 use crate::results::distinct;
 use crate::store::write_atomically;
 use crate::study::{Book, Job, ablation, convergence, worlds};
 
+/// Measure what each ingredient of the default planner earns, on built-in tasks and on worlds it was not tuned on.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp study\n  gumdp study ablation --task msee --task grid-mo\n  gumdp study worlds --runs 16 --out quick"
+)]
+pub struct StudyArgs {
+    /// Which studies (default: all).
+    #[arg(value_enum)]
+    pub studies: Vec<StudyName>,
+    /// Only this task or world; can be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub task: Vec<String>,
+    /// Episodes for each row (default: some hundreds, fewer where they take long).
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
+    pub runs: Option<u64>,
+    /// Random numbers and threads.
+    #[command(flatten)]
+    pub luck: LuckArgs,
+    /// Folder for rows and figures; rows that it holds are not measured again.
+    #[arg(long, value_name = "DIR", default_value = "gumdp-out/study")]
+    pub out: PathBuf,
+}
+
+impl Run for StudyArgs {
+    fn run(&self, quiet: bool) -> Result<()> {
+        study(self, quiet)
+    }
+}
+
+/// What is studied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StudyName {
+    /// The default planner with one ingredient off or changed, on the built-in tasks.
+    Ablation,
+    /// Both planners on generated worlds that nobody tuned on.
+    Worlds,
+    /// Both planners with 1, 10 and 100 times the simulations, where the optimum is known.
+    Convergence,
+}
+
 /// Measures what is missing, prints a table for each study and draws it.
-pub fn study(args: &StudyArgs, quiet: bool) -> Result<()> {
+fn study(args: &StudyArgs, quiet: bool) -> Result<()> {
     let studies = chosen(args)?;
     output_folder(&args.out)?;
     let mut book = Book::open(&args.out, args.luck.seed)?;

@@ -105,8 +105,6 @@ pub struct Planned<'a> {
     pub problem: &'a Problem,
     /// The risk measure with its outer variable.
     pub fixed: FixedRisk,
-    /// What its risk counts besides: the price of the outer variable.
-    pub price: f64,
     /// Who plans.
     pub planner: Box<dyn Policy>,
     /// Seed of all random numbers.
@@ -151,7 +149,7 @@ impl Explainer for Planned<'_> {
         let costs = costs?;
         self.progress.advance(1);
         let counted: Vec<f64> = costs.iter().map(|&cost| self.fixed.of_cost(cost)).collect();
-        let erm = self.fixed.erm().of_samples(&counted) + self.price;
+        let erm = self.fixed.erm().of_samples(&counted) + self.fixed.price();
         Ok(Value { erm, mean: Erm::MEAN.of_samples(&costs), next_best: None })
     }
 }

@@ -11,7 +11,7 @@ use gumdp::{Mdp, Pair, Risk};
 use gumdp_files::Task;
 use serde::Serialize;
 
-use crate::args::SweptName;
+use crate::commands::frontier::SweptName;
 use crate::measures::Measure;
 use crate::number::{beta, short};
 

@@ -173,7 +173,7 @@ impl Agent {
         if spec.limits.stop.is_requested() {
             return Err(OracleError::Stopped.into());
         }
-        let outer = spec.risk.as_erm().is_none().then(|| fixed.to_string());
+        let outer = fixed.outer().map(|outer| outer.to_string());
         Ok(Self { policy, what, outer, fixed: Some(fixed), solution: None })
     }
 

@@ -13,7 +13,7 @@ use std::cell::Cell;
 use crate::experiment::stoppable;
 use crate::policy::Policy;
 use crate::problem::Problem;
-use crate::risk::{Erm, Evar, FixedRisk, Risk, Tail};
+use crate::risk::{Erm, FixedRisk, OuterForm, Risk, Tail};
 use crate::rng::{self, Purpose};
 use crate::stop::Stop;
 
@@ -30,8 +30,6 @@ const MOST: f64 = 960.0;
 const PROBE: u64 = 2;
 /// With fewer episodes than this, fewer candidates play.
 const PLENTY: u64 = 120;
-/// Where λ is tried between the lowest and the highest cost met: the best may be one that no entropic attitude asks for.
-const THRESHOLDS: [f64; 3] = [0.25, 0.5, 0.75];
 /// Entropic attitudes: β times the spread of risk-neutral costs; and those that play where episodes are few.
 const ATTITUDES: [f64; 4] = [1.0, 3.0, 10.0, 30.0];
 const FEW_ATTITUDES: [f64; 1] = [10.0];
@@ -48,9 +46,11 @@ pub(super) fn fix_outer<P: Policy, E>(
     stop: &Stop,
     player: impl Fn(FixedRisk) -> Result<P, E>,
 ) -> Result<FixedRisk, E> {
-    if let Some(erm) = risk.as_erm() {
-        return Ok(erm.into());
-    }
+    let outer = match (risk.fixed(), risk.outer()) {
+        (Some(fixed), _) => return Ok(fixed),
+        (None, Some(outer)) => outer,
+        (None, None) => return Ok(Erm::MEAN.into()),
+    };
     let seed = rng::word(&mut rng::stream(seed, 0, Purpose::Pilot));
     let played = Cell::new(0);
     // Plays until the candidate has so many episodes; returns the simulated steps of one.
@@ -64,26 +64,27 @@ pub(super) fn fix_outer<P: Policy, E>(
         candidate.risk = risk.of_samples(&candidate.costs).unwrap_or(f64::INFINITY);
         Ok(runs.iter().map(|run| run.simulated_steps as f64).sum::<f64>() / runs.len().max(1) as f64)
     };
-    let mut neutral = Candidate::new(Erm::MEAN.into());
+    let mut neutral = Candidate::new(outer.attitude(Erm::MEAN));
     let rounds = Rounds::new(problem, play(&mut neutral, PROBE)?);
-    if let (Risk::Evar(measure), true) = (risk, rounds.all < PLENTY) {
+    if outer.is_entropic() && rounds.all < PLENTY {
         play(&mut neutral, rounds.all)?;
-        if let Some(erm) = as_if_normal(measure, &neutral.costs) {
-            return Ok(erm.into());
+        if let Some(value) = outer.for_few(&neutral.costs) {
+            return Ok(outer.at(value));
         }
     }
     play(&mut neutral, rounds.episodes)?;
-    let mut candidates: Vec<Candidate> = attitudes(&neutral.costs, rounds.attitudes);
+    let mut candidates: Vec<Candidate> = attitudes(outer.as_ref(), &neutral.costs, rounds.attitudes);
     candidates.insert(0, neutral);
     for candidate in &mut candidates[1..] {
         play(candidate, rounds.episodes)?;
     }
     let range = extent(candidates.iter().flat_map(|candidate| &candidate.costs));
     candidates.sort_by(Candidate::by_risk);
-    let asked = candidates.iter().take(rounds.asked).filter_map(|candidate| best_outer(risk, &candidate.costs));
-    let between = thresholds(risk, range).into_iter().filter(|_| rounds.thresholds);
+    let asked =
+        candidates.iter().take(rounds.asked).filter_map(|candidate| best_outer(outer.as_ref(), &candidate.costs));
+    let between = outer.tried(range).into_iter().map(|y| outer.at(y)).filter(|_| rounds.thresholds);
     for fixed in asked.chain(between).collect::<Vec<_>>() {
-        if candidates.iter().all(|known| known.fixed != fixed) {
+        if candidates.iter().all(|known| known.fixed.aim != fixed.aim) {
             let mut candidate = Candidate::new(fixed);
             play(&mut candidate, rounds.episodes)?;
             candidates.push(candidate);
@@ -106,7 +107,7 @@ pub(super) fn fix_outer<P: Policy, E>(
         }
     }
     let best = candidates.into_iter().min_by(Candidate::by_risk);
-    Ok(best.map_or(Erm::MEAN.into(), |candidate| candidate.fixed))
+    Ok(best.map_or(outer.attitude(Erm::MEAN), |candidate| candidate.fixed))
 }
 
 /// The better half, without those that had the very costs of a better or equal one.
@@ -177,11 +178,11 @@ impl Rounds {
 }
 
 /// Entropic attitudes that are worth a try besides the neutral one, given its costs.
-fn attitudes(neutral: &[f64], tried: &[f64]) -> Vec<Candidate> {
+fn attitudes(outer: &dyn OuterForm, neutral: &[f64], tried: &[f64]) -> Vec<Candidate> {
     let (lowest, highest) = extent(neutral);
     let spread = highest - lowest;
     let finite = tried.iter().filter(|_| spread > 0.0).filter_map(|attitude| Erm::new(attitude / spread).ok());
-    finite.chain([Erm::WORST]).map(|erm| Candidate::new(erm.into())).collect()
+    finite.chain([Erm::WORST]).map(|erm| Candidate::new(outer.attitude(erm))).collect()
 }
 
 /// The lowest and the highest cost.
@@ -190,52 +191,14 @@ fn extent<'a>(costs: impl IntoIterator<Item = &'a f64>) -> (f64, f64) {
     costs.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider)
 }
 
-/// The measure at thresholds between two costs, if it has one.
-fn thresholds(risk: Risk, (low, high): (f64, f64)) -> Vec<FixedRisk> {
-    let measure = match risk {
-        Risk::Cvar(cvar) => cvar.into(),
-        Risk::MeanCvar(mixture) => mixture,
-        Risk::Erm(_) | Risk::Evar(_) => return Vec::new(),
-    };
-    let between = THRESHOLDS.into_iter().filter(|_| high > low && (high - low).is_finite());
-    between.map(|share| FixedRisk::Threshold { measure, lambda: low + share * (high - low) }).collect()
-}
-
-/// The β that is best for the normal law with mean and variance of these costs: of few costs no other is known better, since
-/// the highest of them would decide alone.
-fn as_if_normal(measure: Evar, costs: &[f64]) -> Option<Erm> {
-    let count = costs.len() as f64;
-    let mean = costs.iter().sum::<f64>() / count;
-    let variance = costs.iter().map(|cost| (cost - mean) * (cost - mean)).sum::<f64>() / (count - 1.0);
-    let beta = (2.0 * measure.price() / variance).sqrt();
-    Erm::new(beta).ok().filter(|_| beta > 0.0 && beta.is_finite())
-}
-
-/// The measure at the outer variable that is best for the law of these costs.
-fn best_outer(risk: Risk, costs: &[f64]) -> Option<FixedRisk> {
-    let law = Tail::new(costs.iter().map(|&cost| (cost, 1.0))).ok()?;
-    let measure = match risk {
-        Risk::Erm(erm) => return Some(erm.into()),
-        Risk::Evar(evar) => return Erm::new(evar.of_tail(&law).1).ok().map(FixedRisk::Erm),
-        Risk::Cvar(cvar) => cvar.into(),
-        Risk::MeanCvar(mixture) => mixture,
-    };
-    Some(FixedRisk::Threshold { measure, lambda: law.value_at_risk(measure.level()) })
+/// The measure at the outer variable that is best for the distribution of these costs.
+fn best_outer(outer: &dyn OuterForm, costs: &[f64]) -> Option<FixedRisk> {
+    Some(outer.at(outer.best(&Tail::new(costs.iter().map(|&cost| (cost, 1.0))).ok()?)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// For a normal law, mean + β·variance/2 + price/β is lowest there.
-    #[test]
-    fn few_costs_are_taken_for_normal() {
-        let measure = Evar::new(0.95).unwrap();
-        let beta = as_if_normal(measure, &[1.0, 3.0]).unwrap().beta();
-        assert!((beta - measure.price().sqrt()).abs() < 1e-12, "{beta}");
-        assert_eq!((as_if_normal(measure, &[1.0; 5]), as_if_normal(measure, &[1.0])), (None, None));
-        assert_eq!(as_if_normal(Evar::new(0.0).unwrap(), &[1.0, 3.0]), None);
-    }
 
     use crate::oracle::{Limits, minimise};
     use crate::test_problems::{map, msee, rooms};
@@ -257,7 +220,7 @@ mod tests {
             let bounds = problem.objective().bounds();
             assert!(
                 played <= best.high + 0.1 * (bounds.high - bounds.low),
-                "{name} {measure}: {fixed} {played} {}",
+                "{name} {measure}: {fixed:?} {played} {}",
                 best.high
             );
         }
@@ -291,7 +254,7 @@ mod tests {
             let mut planner = player(fixed).unwrap();
             planner.begin_episode();
             let chosen = planner.act(&start, &mut rng::stream(5, 0, Purpose::Policy)).unwrap();
-            assert_eq!(problem.mdp().action_name(chosen), action, "{measure}: {fixed}");
+            assert_eq!(problem.mdp().action_name(chosen), action, "{measure}: {fixed:?}");
         }
     }
 
@@ -317,7 +280,7 @@ mod tests {
         };
         // The rare cost decides which lottery looks better: 26 % of first rounds meet it, and there the sure cost is kept.
         let kept = |seed| fix_outer(&problem, "cvar:0.5".parse().unwrap(), seed, &Stop::NEVER, player).unwrap();
-        let best = (0..12).map(kept).filter(|fixed| matches!(fixed, FixedRisk::Threshold { .. }) && first(*fixed) == 1);
+        let best = (0..12).map(kept).filter(|fixed| !fixed.is_entropic() && first(*fixed) == 1);
         let best = best.count();
         assert!(best >= 9, "{best} of 12");
         assert_eq!((first(Erm::MEAN.into()), first(Erm::WORST.into())), (0, 2));
@@ -362,16 +325,31 @@ mod tests {
 
     #[test]
     fn attitudes_are_few_and_need_a_spread() {
-        let worst = Candidate::new(Erm::WORST.into());
-        assert_eq!(attitudes(&[1.0, 1.0], &ATTITUDES), std::slice::from_ref(&worst));
-        assert_eq!(attitudes(&[1.0, 3.0], &ATTITUDES).len(), 5);
-        assert_eq!(attitudes(&[1.0, 3.0], &FEW_ATTITUDES).len(), 2);
-        assert_eq!(attitudes(&[], &ATTITUDES), [worst]);
-        let risk: Risk = "cvar:0.5".parse().unwrap();
-        assert!(best_outer(risk, &[]).is_none());
-        let Some(FixedRisk::Threshold { lambda, .. }) = best_outer(risk, &[4.0, 1.0, 2.0, 3.0]) else { panic!() };
+        let outer = |text: &str| text.parse::<Risk>().unwrap().outer().unwrap();
+        let cvar = outer("cvar:0.5");
+        let tried = |costs: &[f64], tried: &[f64]| attitudes(cvar.as_ref(), costs, tried);
+        let worst = Candidate::new(FixedRisk::attitude(Erm::WORST));
+        assert_eq!(tried(&[1.0, 1.0], &ATTITUDES), std::slice::from_ref(&worst));
+        assert_eq!(tried(&[1.0, 3.0], &ATTITUDES).len(), 5);
+        assert_eq!(tried(&[1.0, 3.0], &FEW_ATTITUDES).len(), 2);
+        assert_eq!(tried(&[], &ATTITUDES), [worst]);
+        assert!(best_outer(cvar.as_ref(), &[]).is_none());
+        let lambda = best_outer(cvar.as_ref(), &[4.0, 1.0, 2.0, 3.0]).unwrap().outer().unwrap().value;
         assert!((2.0..=3.0).contains(&lambda));
-        let worst = best_outer("evar:0.5".parse().unwrap(), &[0.0, 1.0]);
-        assert_eq!(worst, Some(FixedRisk::Erm(Erm::WORST)));
+        let worst = best_outer(outer("evar:0.5").as_ref(), &[0.0, 1.0]).unwrap();
+        assert_eq!((worst.erm(), worst.is_entropic()), (Erm::WORST, true));
+    }
+
+    #[test]
+    fn estimates_are_named_for_what_they_are() {
+        let [cvar, evar] = ["cvar:0.9", "evar:0.9"].map(|text| text.parse::<Risk>().unwrap().outer().unwrap());
+        let erm = Erm::new(2.0).unwrap();
+        let name = |fixed: FixedRisk| fixed.measure().to_string();
+        assert_eq!(name(cvar.attitude(erm)), "erm:2");
+        assert_eq!(name(cvar.at(0.5)), "cvar:0.9");
+        assert_eq!(name(evar.attitude(erm)), "evar:0.9");
+        assert_eq!(name(evar.attitude(Erm::MEAN)), "mean");
+        assert!((evar.attitude(erm).price() - 10.0_f64.ln() / 2.0).abs() < 1e-12);
+        assert!(!cvar.at(0.5).is_entropic());
     }
 }

@@ -7,9 +7,6 @@ use crate::stats::Summary;
 
 /// A cost that was not met in n runs has at most this probability over n, with 95 % certainty (the rule of three).
 const NOT_MET: f64 = 3.0;
-/// No entropic risk is taken to rest on fewer of the runs than this: with a strong aversion the rarest cost counts, and no
-/// number of runs would be enough.
-const LEAST_SHARE: f64 = 0.1;
 /// With fewer runs than this in its tail a measure's interval says little about the tail.
 const FEW: f64 = 30.0;
 
@@ -49,7 +46,7 @@ impl Precision {
             let met = costs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider);
             met.1 - met.0
         };
-        let least = |&risk: &Risk| (NOT_MET * spread / (share(risk, spread) * self.half_width)).ceil() as u64;
+        let least = |&risk: &Risk| (NOT_MET * spread / (risk.share(spread) * self.half_width)).ceil() as u64;
         risks.iter().map(least).max().unwrap_or(0)
     }
 }
@@ -60,30 +57,10 @@ pub(super) fn half_width(costs: &[f64], risks: &[Risk], seed: u64) -> f64 {
     risks.iter().map(of).fold(0.0, f64::max)
 }
 
-/// The part of the runs that a measure rests on: what a cost adds to it is at most its probability over this, times how far it
-/// is from the others.
-fn share(risk: Risk, spread: f64) -> f64 {
-    let of_tail = |level: f64| if level < 1.0 { 1.0 - level } else { LEAST_SHARE };
-    match risk {
-        Risk::Erm(erm) => {
-            let tilt = erm.beta().abs() * spread;
-            if tilt > 0.0 { (tilt / tilt.exp_m1()).max(LEAST_SHARE) } else { 1.0 }
-        }
-        Risk::Cvar(measure) => of_tail(measure.level()),
-        Risk::Evar(measure) => of_tail(measure.level()),
-        Risk::MeanCvar(measure) => 1.0 / (1.0 - measure.weight() + measure.weight() / of_tail(measure.level())),
-    }
-}
-
 /// What to bear in mind of the interval of a measure of the tail, if few runs are in it.
 #[must_use]
 pub fn tail_note(risk: Risk, runs: u64) -> Option<String> {
-    let level = match risk {
-        Risk::Erm(_) => return None,
-        Risk::Cvar(measure) => measure.level(),
-        Risk::Evar(measure) => measure.level(),
-        Risk::MeanCvar(measure) => measure.level(),
-    };
+    let level = risk.tail_level()?;
     let tail = (1.0 - level) * runs as f64;
     let percent = (1e9 * (100.0 - 100.0 * level)).round() / 1e9;
     (level < 1.0 && tail < FEW).then(|| {

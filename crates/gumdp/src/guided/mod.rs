@@ -102,7 +102,7 @@ impl GuidedPlanner {
         Ok(Self {
             risk,
             erm: risk.erm(),
-            linear: problem.objective().as_linear().is_some() && matches!(risk, FixedRisk::Erm(_)),
+            linear: problem.objective().as_linear().is_some() && risk.is_entropic(),
             marginal: Marginal::new(problem, &moves),
             settings,
             spread: moves.spread(),

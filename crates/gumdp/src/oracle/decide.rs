@@ -1,6 +1,5 @@
 //! One exact decision with its reasons: what each action costs if everything after it is optimal.
 
-use super::aim::Aim;
 use super::backward_induction::{of_pairs, stages};
 use super::occupancy_dp::Limits;
 use super::optimal::check_stages;
@@ -9,7 +8,7 @@ use super::sweep::Sweep;
 use super::{OracleError, check_bounded, finite, known_cost};
 use crate::model::{Action, Pair};
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::Erm;
+use crate::risk::{Aim, Erm};
 
 /// A decision that cannot be improved, and what each action would cost. See the [example](decide()).
 #[derive(Clone, Debug, PartialEq)]

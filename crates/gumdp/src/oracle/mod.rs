@@ -15,7 +15,6 @@
 //! Nothing here is sampled and nothing is approximated but by rounding. Nothing here knows how a planner works either, so
 //! that one can be held against the other.
 
-mod aim;
 mod backward_induction;
 mod decide;
 mod depth_first;
@@ -27,7 +26,6 @@ mod minimise;
 mod occupancy_dp;
 mod optima;
 mod optimal;
-mod outer;
 mod reduced;
 mod sweep;
 mod unfolded;
@@ -37,7 +35,7 @@ pub use decide::{ActionValue, ExactDecision, decide};
 pub use distribution::{Law, distribution, expected_occupancy};
 pub use first_decision::FirstDecision;
 pub use frontier::{Behaviour, Change, Frontier, FrontierPoint, frontier, frontier_with_progress};
-pub use minimise::{OuterVariable, RiskSolution, minimise};
+pub use minimise::{RiskSolution, minimise};
 pub use occupancy_dp::{Limits, Method, Strategy, solve};
 pub use optima::{Optimum, optima};
 pub use optimal::{OptimalPolicy, Solution, optimum};

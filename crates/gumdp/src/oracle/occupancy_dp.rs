@@ -16,7 +16,6 @@
 //! which takes no memory, in parallel. The size of that search is known beforehand. Problems that do not fit are refused
 //! early, with a projection. Not here: approximations.
 
-use super::aim::Aim;
 use super::depth_first::Solved;
 use super::level::Level;
 use super::optima::Optimum;
@@ -26,7 +25,7 @@ use super::sweep::{Outcome, Sweep};
 use super::{OracleError, check_bounded, finite};
 use crate::model::State;
 use crate::problem::Problem;
-use crate::risk::Erm;
+use crate::risk::{Aim, Erm};
 use crate::stop::Stop;
 
 /// How much work and memory an exact answer may take.

@@ -2,14 +2,13 @@
 
 use rayon::prelude::*;
 
-use super::aim::Aim;
 use super::backward_induction::{induction, onwards, stages};
 use super::occupancy_dp::Limits;
 use super::optimal::check_stages;
 use super::unfolded::{Start, Unfolded};
 use super::{OracleError, check_bounded};
 use crate::problem::Problem;
-use crate::risk::Erm;
+use crate::risk::{Aim, Erm};
 
 /// Aims of one pass. Fixed, so that results depend on nothing else; more would save little and slow every state down.
 pub(super) const PASS: usize = 8;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::aim::Aim;
 use super::backward_induction::{induction, stages};
 use super::occupancy_dp::{Limits, Method, Strategy, solve};
 use super::reduced::Reduced;
@@ -11,7 +10,7 @@ use super::{OracleError, check_bounded};
 use crate::model::{Action, Pair};
 use crate::policy::{Policy, PolicyFailure};
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::Erm;
+use crate::risk::{Aim, Erm};
 use crate::rng::Rng;
 use crate::stop::Stop;
 

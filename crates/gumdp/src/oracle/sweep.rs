@@ -2,13 +2,13 @@
 
 use rayon::prelude::*;
 
-use super::aim::Aim;
 use super::depth_first::{Solved, Walker};
 use super::level::{self, Level};
 use super::occupancy_dp::{Limits, Strategy};
 use super::reduced::Reduced;
 use super::{Method, OracleError, check_stop};
 use crate::problem::Problem;
+use crate::risk::Aim;
 
 /// Merging pays while fewer than this share of the generated states are new.
 const NEW_SHARE: f64 = 0.9;

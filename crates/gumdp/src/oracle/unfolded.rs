@@ -6,7 +6,6 @@
 
 use rayon::prelude::*;
 
-use super::aim::{Aim, KinkedTerminals, Terminals, TiltedTerminals};
 use super::depth_first::{NeutralReplay, Replay, Solved, Walker, add, lower};
 use super::level::Level;
 use super::occupancy_dp::{Limits, optima_of};
@@ -16,6 +15,7 @@ use super::sweep::{Expanded, Sweep, Unfolding};
 use super::{OracleError, check_stop};
 use crate::model::{Pair, State};
 use crate::problem::{OccupancyState, Problem};
+use crate::risk::{Aim, Erm, KinkedTerminals, Terminals, TiltedTerminals};
 use crate::stop::Stop;
 
 /// States of the frontier in one piece of parallel work, if trees are below them and if not.
@@ -110,7 +110,7 @@ impl<'a> Unfolded<'a> {
         optima_of(&self.outcomes, &solved, &aims)
     }
 
-    /// The optimal values of some aims, but for rounding: quicker if all are risk-neutral and of one kind.
+    /// The optimal values of some aims, but for rounding: quicker if all are risk-neutral.
     pub(super) fn values<const AIMS: usize>(&self, aims: [Aim; AIMS]) -> Result<[f64; AIMS], OracleError> {
         if let Some(costs) = &self.costs {
             if let Some(terminals) = KinkedTerminals::of_aims(&aims) {
@@ -118,6 +118,9 @@ impl<'a> Unfolded<'a> {
             }
             if let Some(terminals) = TiltedTerminals::of_aims(&aims) {
                 return self.neutral_values(costs, &terminals);
+            }
+            if aims.iter().all(|aim| aim.erm == Erm::MEAN && !aim.is_entropic()) {
+                return self.neutral_values(costs, &aims.map(|aim| aim.terminal));
             }
         }
         Ok(self.solve(aims)?.map(|optimum| optimum.value))

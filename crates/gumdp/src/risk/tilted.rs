@@ -1,104 +1,15 @@
-//! What the occupancy solver minimises: an entropic risk of the cost, or of a function of it.
-//!
-//! The outer searches ([`super::minimise()`]) are made of risk-neutral aims E[h(f)]. Two families of h bound from below, for
-//! *all* values of the outer variable in an interval at once, what a policy can attain; `docs/mathematics.md` has the proofs.
+//! Bounds of exponentials of the cost, for the search of the β of the entropic value at risk.
 
-use crate::risk::{Erm, MeanCvar};
+use super::aim::{Aim, Terminal, Terminals};
 
 /// Exponents are not larger: their exponential and sums of it are finite.
 const LARGEST_EXPONENT: f64 = 600.0;
 /// Beyond this exponent, subtracting 1 from an exponential loses a digit at most.
 const FEW_DIGITS_LOST: f64 = 0.1;
 
-/// What is minimised: the entropic risk of a function of the cost.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Aim {
-    pub(super) erm: Erm,
-    pub(super) terminal: Terminal,
-}
-
-impl Aim {
-    /// Whether this is an entropic risk of the cost itself.
-    pub(super) fn is_entropic(&self) -> bool {
-        matches!(self.terminal, Terminal::Cost)
-    }
-}
-
-impl From<Erm> for Aim {
-    fn from(erm: Erm) -> Self {
-        Self { erm, terminal: Terminal::Cost }
-    }
-}
-
-impl From<Terminal> for Aim {
-    fn from(terminal: Terminal) -> Self {
-        Self { erm: Erm::MEAN, terminal }
-    }
-}
-
-/// A function of the cost.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Terminal {
-    Cost,
-    Kinked(Kinked),
-    Tilted(Tilted),
-}
-
-impl Terminal {
-    #[inline]
-    pub(super) fn of(&self, cost: f64) -> f64 {
-        match self {
-            Self::Cost => cost,
-            Self::Kinked(kinked) => kinked.of(cost),
-            Self::Tilted(tilted) => tilted.of(cost),
-        }
-    }
-}
-
-/// λ + u(x − λ) of a mixture of mean and `CVaR`, bounded from below by a function that is linear in λ on [low, high]:
-///
-/// ```text
-/// (1 − w)·x + w·(λ + e(x)/(1 − α)),    e(x) = θ(x)·(x − λ),    θ(x) = 0 for x ≤ low, 1 for x ≥ high, linear between
-/// ```
-///
-/// It is exact for low = high = λ.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Kinked {
-    weight: f64,
-    /// 1/(1 − α).
-    steepness: f64,
-    low: f64,
-    high: f64,
-    lambda: f64,
-}
-
-impl Kinked {
-    /// The function itself.
-    pub(super) fn at(measure: MeanCvar, lambda: f64) -> Self {
-        Self::bound(measure, (lambda, lambda), lambda)
-    }
-
-    /// Its bound for all of an interval, at one end of it.
-    pub(super) fn bound(measure: MeanCvar, (low, high): (f64, f64), end: f64) -> Self {
-        Self { weight: measure.weight(), steepness: 1.0 / (1.0 - measure.level()), low, high, lambda: end }
-    }
-
-    #[inline]
-    fn of(&self, x: f64) -> f64 {
-        let excess = if x <= self.low {
-            0.0
-        } else if x >= self.high {
-            x - self.lambda
-        } else {
-            (x - self.low) / (self.high - self.low) * (x - self.lambda)
-        };
-        (1.0 - self.weight) * x + self.weight * (self.lambda + excess * self.steepness)
-    }
-}
-
 /// exp(β(x − t)), bounded from below by a function that is linear in β on [low, high]: a tangent, never negative.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tilted {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tilted {
     low: f64,
     /// May be infinite; the bound is then constant in β.
     high: f64,
@@ -115,13 +26,13 @@ impl Tilted {
     ///
     /// Costs beyond the threshold are bounded at the lower end by exp(u)·(1 − u) or more, where u ≤ √α is how far up the
     /// tangent touches. That is at least 1 − α: policies with such costs only do not stand in the way of an exclusion.
-    pub(super) fn bound((low, high): (f64, f64), end: f64, threshold: f64, level: f64) -> Self {
+    pub(crate) fn bound((low, high): (f64, f64), end: f64, threshold: f64, level: f64) -> Self {
         // With a small level 1 − α would lose its digits.
         Self { low, high, beta: end, threshold, most: level.sqrt(), less_one: is_mild(level) }
     }
 
     #[inline]
-    fn of(&self, x: f64) -> f64 {
+    pub(super) fn of(&self, x: f64) -> f64 {
         self.value(x, self.touching(x))
     }
 
@@ -177,65 +88,12 @@ pub(super) fn is_mild(level: f64) -> bool {
     level < 0.5
 }
 
-/// Several functions of the cost, evaluated together: with the values of [`Terminal::of`] but for rounding.
-pub(super) trait Terminals<const AIMS: usize>: Sync {
-    /// The value of each.
-    fn of(&self, cost: f64) -> [f64; AIMS];
-}
-
-/// Kinked functions of the same measure.
-pub(super) struct KinkedTerminals<const AIMS: usize> {
-    /// Factors of the cost and of the excess.
-    mean: f64,
-    tail: f64,
-    low: [f64; AIMS],
-    /// One over the width of the interval, or huge if that is 0.
-    slope: [f64; AIMS],
-    lambda: [f64; AIMS],
-    /// What is added: the weight times λ.
-    constant: [f64; AIMS],
-}
-
-impl<const AIMS: usize> KinkedTerminals<AIMS> {
-    /// If all aims are such functions.
-    pub(super) fn of_aims(aims: &[Aim; AIMS]) -> Option<Self> {
-        let kinked = |aim: &Aim| if let Terminal::Kinked(kinked) = aim.terminal { Some(kinked) } else { None };
-        let Kinked { weight, steepness, .. } = kinked(aims.first()?)?;
-        let mut all = Self {
-            mean: 1.0 - weight,
-            tail: weight * steepness,
-            low: [0.0; AIMS],
-            slope: [0.0; AIMS],
-            lambda: [0.0; AIMS],
-            constant: [0.0; AIMS],
-        };
-        for (k, aim) in aims.iter().enumerate() {
-            let Kinked { low, high, lambda, .. } =
-                kinked(aim).filter(|other| other.weight == weight && other.steepness == steepness)?;
-            (all.low[k], all.lambda[k], all.constant[k]) = (low, lambda, weight * lambda);
-            all.slope[k] = (1.0 / (high - low)).min(f64::MAX);
-        }
-        Some(all)
-    }
-}
-
-impl<const AIMS: usize> Terminals<AIMS> for KinkedTerminals<AIMS> {
-    #[inline]
-    fn of(&self, x: f64) -> [f64; AIMS] {
-        let mean = self.mean * x;
-        std::array::from_fn(|k| {
-            let share = ((x - self.low[k]) * self.slope[k]).clamp(0.0, 1.0);
-            mean + (self.constant[k] + self.tail * (share * (x - self.lambda[k])))
-        })
-    }
-}
-
 /// Tilted functions.
-pub(super) struct TiltedTerminals<const AIMS: usize>([(Tilted, bool); AIMS]);
+pub(crate) struct TiltedTerminals<const AIMS: usize>([(Tilted, bool); AIMS]);
 
 impl<const AIMS: usize> TiltedTerminals<AIMS> {
     /// If all aims are such functions.
-    pub(super) fn of_aims(aims: &[Aim; AIMS]) -> Option<Self> {
+    pub(crate) fn of_aims(aims: &[Aim; AIMS]) -> Option<Self> {
         let tilted = |aim: &Aim| if let Terminal::Tilted(tilted) = aim.terminal { Some(tilted) } else { None };
         let first = tilted(aims.first()?)?;
         let mut all = [(first, false); AIMS];
@@ -266,29 +124,23 @@ impl<const AIMS: usize> Terminals<AIMS> for TiltedTerminals<AIMS> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::risk::Erm;
 
     #[test]
     fn many_at_once_are_those_alone() {
-        let measure = MeanCvar::new(0.8, 0.7).unwrap();
         let intervals = [(0.0, 0.5), (0.3, 0.3), (0.2, 4.0), (700.0, 5000.0)];
-        let ends = intervals.into_iter().flat_map(|(low, high)| [((low, high), low), ((low, high), high)]);
-        let ends: Vec<((f64, f64), f64)> = ends.collect();
-        let kinked: [Aim; 8] =
-            std::array::from_fn(|k| Terminal::Kinked(Kinked::bound(measure, ends[k].0, ends[k].1)).into());
-        let tilted: [Aim; 8] = std::array::from_fn(|k| {
-            Terminal::Tilted(Tilted::bound(ends[k].0, ends[k].1, 0.1, [0.2, 0.9][k / 2 % 2])).into()
+        let aims: [Aim; 8] = std::array::from_fn(|k| {
+            let (low, high) = intervals[k / 2];
+            Terminal::Tilted(Tilted::bound((low, high), [low, high][k % 2], 0.1, [0.2, 0.9][k / 2 % 2])).into()
         });
-        let (many_kinked, many_tilted) =
-            (KinkedTerminals::of_aims(&kinked).unwrap(), TiltedTerminals::of_aims(&tilted).unwrap());
-        for k in -40..=40 {
-            let x = f64::from(k) / 20.0;
-            for (aim, value) in kinked.iter().chain(&tilted).zip(many_kinked.of(x).into_iter().chain(many_tilted.of(x)))
-            {
+        let many = TiltedTerminals::of_aims(&aims).unwrap();
+        for x in (-40..=40).map(|k| f64::from(k) / 20.0) {
+            for (aim, value) in aims.iter().zip(many.of(x)) {
                 let alone = aim.terminal.of(x);
                 assert!((alone - value).abs() <= 1e-13 * (1.0 + alone.abs()), "{aim:?} {x}: {alone} {value}");
             }
         }
-        assert!(KinkedTerminals::of_aims(&tilted).is_none() && TiltedTerminals::of_aims(&kinked).is_none());
+        assert!(TiltedTerminals::of_aims(&[Aim::from(Erm::MEAN)]).is_none());
     }
 
     /// The bound is 0 or more however large the exponents are.
@@ -308,19 +160,6 @@ mod tests {
     /// Between the ends of an interval the line through the bounds at the ends must not exceed the function.
     #[test]
     fn bounds_are_below_for_all_of_the_interval() {
-        let measure = MeanCvar::new(0.8, 0.7).unwrap();
-        for (low, high) in [(-1.0, 2.0), (0.3, 0.4), (0.0, 1e-9)] {
-            for k in -40..=40 {
-                let x = f64::from(k) / 10.0;
-                let ends = [low, high].map(|end| Kinked::bound(measure, (low, high), end).of(x));
-                for share in [0.0, 0.1, 0.5, 0.77, 1.0] {
-                    let lambda = low + share * (high - low);
-                    let line = ends[0] + share * (ends[1] - ends[0]);
-                    let exact = Kinked::at(measure, lambda).of(x);
-                    assert!(line <= exact + 1e-12, "{low} {high} {x} {share}: {line} {exact}");
-                }
-            }
-        }
         for (low, high) in [(0.0, 1.0), (3.0, 3.5), (10.0, 400.0), (0.0, 5000.0)] {
             for k in -40..=40 {
                 let z = f64::from(k) / 10.0;
