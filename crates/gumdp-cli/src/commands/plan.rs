@@ -22,7 +22,7 @@ use crate::failure::BadInput;
 use crate::number::{counted, known, short};
 use crate::player::Who;
 use crate::saved_policy;
-use crate::table::Table;
+use gumdp_plot::Table;
 
 /// Make one decision and show its reasons.
 #[derive(Debug, Args)]

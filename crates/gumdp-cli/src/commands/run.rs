@@ -19,7 +19,7 @@ use crate::number::{Naming, short};
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row, runs_text};
-use crate::table::Table;
+use gumdp_plot::Table;
 
 /// Play episodes for each β, print one row per β, write results and figures.
 #[derive(Debug, Args)]
