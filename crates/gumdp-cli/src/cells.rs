@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use anyhow::Result;
 use cpu_time::ThreadTime;
-use gumdp::{Auto, Budget, Erm, Exploration, GuidedSettings, PlannerSettings, Risk};
-use gumdp_files::{PlannerVariant, Task};
+use gumdp::{Auto, Erm, Exploration, GuidedSettings, PlannerSettings, Risk};
+use gumdp_files::Task;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -87,20 +87,13 @@ impl Cell {
 
     /// The settings of the published planner.
     pub fn planner_settings(&self, task: &Task) -> PlannerSettings {
-        let variant = match task.defaults.variant {
-            PlannerVariant::Illustrative => PlannerSettings::paper_illustrative(),
-            PlannerVariant::Grid => PlannerSettings::paper_grid(),
-        };
-        PlannerSettings {
-            budget: Budget::simulations(self.simulations),
-            exploration: Exploration::Constant(self.exploration),
-            ..variant
-        }
+        let exploration = Exploration::Constant(self.exploration);
+        PlannerSettings { exploration, ..task.defaults.paper_settings(self.simulations) }
     }
 
     /// The settings of the default planner.
     pub fn guided_settings(&self, task: &Task) -> GuidedSettings {
-        GuidedSettings { budget: Budget::simulations(self.simulations), ..task.defaults.guided.clone() }
+        task.defaults.guided_settings(self.simulations)
     }
 
     /// The file name of its journal. Whatever changes a run changes the name, so a journal never holds runs of two kinds.
@@ -192,6 +185,6 @@ pub fn play_runs(
 }
 
 /// A hash that is the same on every machine and in every version.
-pub fn fnv1a(bytes: &[u8]) -> u64 {
+fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -5,7 +5,7 @@ use super::error::FileError;
 use super::world::World;
 use gumdp::guided::GuidedSettings;
 use gumdp::model::Action;
-use gumdp::planner::Budget;
+use gumdp::planner::{Budget, Exploration, PlannerSettings};
 use gumdp::risk::{Erm, Risk};
 
 /// How a task is usually run; what a file leaves out has the values of [`Defaults::default`].
@@ -42,6 +42,25 @@ impl Defaults {
     pub fn risks(&self) -> Vec<Risk> {
         let entropic = |&beta: &f64| Erm::new(beta).unwrap_or(Erm::MEAN).into();
         if self.risks.is_empty() { self.betas.iter().map(entropic).collect() } else { self.risks.clone() }
+    }
+}
+
+impl Defaults {
+    /// The published planner with the task's settings and so many simulations per decision.
+    #[must_use]
+    pub fn paper_settings(&self, simulations: u64) -> PlannerSettings {
+        let variant = match self.variant {
+            PlannerVariant::Illustrative => PlannerSettings::paper_illustrative(),
+            PlannerVariant::Grid => PlannerSettings::paper_grid(),
+        };
+        let exploration = Exploration::Constant(self.exploration);
+        PlannerSettings { budget: Budget::simulations(simulations), exploration, ..variant }
+    }
+
+    /// The guided planner with the task's settings and so many simulations per decision.
+    #[must_use]
+    pub fn guided_settings(&self, simulations: u64) -> GuidedSettings {
+        GuidedSettings { budget: Budget::simulations(simulations), ..self.guided.clone() }
     }
 }
 

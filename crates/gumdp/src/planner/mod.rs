@@ -22,7 +22,7 @@ mod worker;
 
 pub use black_box::BlackBoxPlanner;
 pub use decision::{ActionReason, Decision, StopReason};
-pub use roofline::{Race, Roofline, race};
+pub use roofline::Roofline;
 pub use settings::{
     Budget, Expansion, Exploration, FinalChoice, MAX_SIMULATIONS, PlannerError, PlannerSettings, UntriedOrder,
 };

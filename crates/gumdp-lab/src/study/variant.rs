@@ -1,12 +1,11 @@
 //! Who is compared: the published planner, the default one, and the default one with one ingredient off or changed.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use anyhow::Result;
-use gumdp::{GuidedPlanner, GuidedSettings, Planner};
+use gumdp::{Erm, GuidedPlanner, GuidedSettings, Planner, experiment};
 use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
-
-use crate::cells::{Cell, fnv1a};
-use crate::player::{Player, Who};
 
 /// A planner with its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,32 +65,32 @@ impl Variant {
         }
     }
 
-    /// Who plays, as far as a cell knows.
-    pub fn who(self) -> Who {
-        if self == Self::Paper { Who::Paper } else { Who::Default }
-    }
-
-    /// The planner.
-    pub fn player(self, cell: &Cell, task: &Task) -> Result<Player> {
-        let (problem, erm) = (&task.problem, cell.erm()?);
-        Ok(match self {
-            Self::Paper => Player::Planner(Box::new(Planner::new(problem, erm, cell.planner_settings(task))?)),
-            _ => Player::Guided(Box::new(GuidedPlanner::new(problem, erm, self.guided(cell, task))?)),
-        })
-    }
-
     /// A hash of all that decides how it plays: rows of other settings or of another problem are not the same.
-    pub fn fingerprint(self, cell: &Cell, task: &Task) -> String {
+    pub fn fingerprint(self, task: &Task, simulations: u64) -> String {
         let settings = match self {
-            Self::Paper => format!("{:?}", cell.planner_settings(task)),
-            _ => format!("{:?}", self.guided(cell, task)),
+            Self::Paper => format!("{:?}", task.defaults.paper_settings(simulations)),
+            _ => format!("{:?}", self.guided(task, simulations)),
         };
-        let key = format!("{}\n{}\n{settings}", gumdp::RESULTS_VERSION, task.source);
-        format!("{:016x}", fnv1a(key.as_bytes()))
+        let mut hasher = DefaultHasher::new();
+        (gumdp::RESULTS_VERSION, &task.source, settings).hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
     }
 
-    fn guided(self, cell: &Cell, task: &Task) -> GuidedSettings {
-        let settings = cell.guided_settings(task);
+    /// The costs of runs 0, 1, ….
+    pub fn costs(self, task: &Task, erm: Erm, simulations: u64, runs: u64, seed: u64) -> Result<Vec<f64>> {
+        let problem = &task.problem;
+        let runs = if self == Self::Paper {
+            let planner = Planner::new(problem, erm, task.defaults.paper_settings(simulations))?;
+            experiment(problem, || planner.clone(), seed, 0..runs)
+        } else {
+            let planner = GuidedPlanner::new(problem, erm, self.guided(task, simulations))?;
+            experiment(problem, || planner.clone(), seed, 0..runs)
+        };
+        Ok(runs?.iter().map(|run| run.episode.cost).collect())
+    }
+
+    fn guided(self, task: &Task, simulations: u64) -> GuidedSettings {
+        let settings = task.defaults.guided_settings(simulations);
         match self {
             Self::Paper | Self::Default => settings,
             Self::NoTree => GuidedSettings { reach: 0.0, ..settings },
