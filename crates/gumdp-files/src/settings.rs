@@ -43,24 +43,16 @@ impl Defaults {
         let entropic = |&beta: &f64| Erm::new(beta).unwrap_or(Erm::MEAN).into();
         if self.risks.is_empty() { self.betas.iter().map(entropic).collect() } else { self.risks.clone() }
     }
-}
 
-impl Defaults {
-    /// The published planner with the task's settings and so many simulations per decision.
+    /// The settings of the published planner.
     #[must_use]
-    pub fn paper_settings(&self, simulations: u64) -> PlannerSettings {
+    pub fn published(&self) -> PlannerSettings {
         let variant = match self.variant {
             PlannerVariant::Illustrative => PlannerSettings::paper_illustrative(),
             PlannerVariant::Grid => PlannerSettings::paper_grid(),
         };
-        let exploration = Exploration::Constant(self.exploration);
-        PlannerSettings { budget: Budget::simulations(simulations), exploration, ..variant }
-    }
-
-    /// The guided planner with the task's settings and so many simulations per decision.
-    #[must_use]
-    pub fn guided_settings(&self, simulations: u64) -> GuidedSettings {
-        GuidedSettings { budget: Budget::simulations(simulations), ..self.guided.clone() }
+        let budget = Budget::simulations(self.simulations);
+        PlannerSettings { budget, exploration: Exploration::Constant(self.exploration), ..variant }
     }
 }
 

@@ -11,7 +11,7 @@ use gumdp::oracle::{self, Limits};
 use gumdp::planner::Roofline;
 use gumdp::risk::{Seen, Weigher};
 use gumdp::rng::{self, Purpose};
-use gumdp::{Erm, Objective, Planner, PlannerSettings};
+use gumdp::{Erm, Objective, Planner, PlannerSettings, Policy};
 use gumdp_files::{Task, tasks};
 
 #[path = "../src/race.rs"]
@@ -124,7 +124,7 @@ fn selection() {
     let mut number = 0;
     let seconds = fastest(|| {
         number += 1;
-        black_box(planner.decide(&start, &mut rng::stream(0, number % 8, Purpose::Policy)));
+        black_box(planner.decide(&start, &mut rng::stream(0, number % 8, Purpose::Policy)).unwrap());
     });
     report("selection msee", seconds, 500.0 * 20.0, "node");
 }
@@ -145,7 +145,7 @@ fn solve() {
 
 /// The paper's planner for a task, and an occupancy state in the middle of an episode.
 fn planner(task: &Task) -> Planner {
-    let settings = task.defaults.paper_settings(task.defaults.simulations);
+    let settings = task.defaults.published();
     Planner::new(&task.problem, Erm::new(task.defaults.betas[1]).unwrap(), settings).unwrap()
 }
 
@@ -163,7 +163,7 @@ fn decision(name: &str) {
         number += 1;
         let mut rng = rng::stream(0, number % 4, Purpose::Policy);
         let before = Instant::now();
-        black_box(planner.decide(&start, &mut rng));
+        black_box(planner.decide(&start, &mut rng).unwrap());
         planned = planned.min(before.elapsed().as_secs_f64());
         let before = Instant::now();
         black_box(roofline.simulate(&start, simulations, &mut rng));
@@ -196,6 +196,6 @@ fn count(name: &str, only_setup: bool) {
     let start = task.problem.start(task.problem.mdp().initial()[0].0);
     let mut planner = planner(&task);
     if !only_setup {
-        black_box(planner.decide(&start, &mut rng::stream(0, 0, Purpose::Policy)));
+        black_box(planner.decide(&start, &mut rng::stream(0, 0, Purpose::Policy)).unwrap());
     }
 }

@@ -12,7 +12,7 @@ use clap::Args;
 use gumdp::planner::Roofline;
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::Summary;
-use gumdp::{Budget, Erm, Planner, PlannerSettings, Problem, experiment};
+use gumdp::{Budget, Erm, Planner, PlannerSettings, Policy, Problem, experiment};
 use gumdp_files::{Task, tasks};
 use gumdp_plot::number::{interval, short};
 use gumdp_plot::{LinePlot, LineSeries, Table};
@@ -81,7 +81,7 @@ fn load(name: &str) -> Result<Task> {
 }
 
 fn planner(task: &Task, beta: f64) -> Result<Planner> {
-    let settings = task.defaults.paper_settings(task.defaults.simulations);
+    let settings = task.defaults.published();
     Ok(Planner::new(&task.problem, Erm::new(beta)?, settings)?)
 }
 
@@ -179,7 +179,7 @@ fn threads(patience: Duration, text: &mut impl Write) -> Result<()> {
     let erm = Erm::new(1.0)?;
     let play = |threads: usize| {
         on_threads(Some(threads), || {
-            let runs = experiment(&task.problem, || planner(&task, erm.beta()).expect("the preset is valid"), 0, 0..64);
+            let runs = experiment(&task.problem, &planner(&task, erm.beta())?, 0, 0..64);
             runs.context("a run")?;
             Ok(())
         })
@@ -213,10 +213,10 @@ fn workers(patience: Duration, runs: u64, text: &mut impl Write) -> Result<()> {
         let task = load(name)?;
         let erm = Erm::new(beta)?;
         for workers in WORKERS {
-            let settings = PlannerSettings { workers, ..task.defaults.paper_settings(task.defaults.simulations) };
-            let planner = || Planner::new(&task.problem, erm, settings.clone()).expect("the preset is valid");
+            let settings = PlannerSettings { workers, ..task.defaults.published() };
+            let planner = Planner::new(&task.problem, erm, settings)?;
             let costs: Vec<f64> =
-                experiment(&task.problem, planner, 0, 0..runs)?.iter().map(|run| run.episode.cost).collect();
+                experiment(&task.problem, &planner, 0, 0..runs)?.iter().map(|run| run.episode.cost).collect();
             let summary = Summary::of(&costs, erm, 0)?;
             table.row(vec![
                 name.to_owned(),

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use cpu_time::ProcessTime;
 use gumdp::Erm;
+use gumdp::experiment::Experiment;
 use gumdp::oracle::{self, Limits};
 use gumdp::stats::Summary;
 use serde::{Deserialize, Serialize};
@@ -117,9 +117,10 @@ impl Job {
     /// Plays all runs.
     fn play(&self, study: &str, seed: u64, optimum: Option<f64>) -> Result<Row> {
         let erm = Erm::new(self.beta)?;
-        let started = ProcessTime::now();
-        let costs = self.variant.costs(&self.task, erm, self.simulations, self.runs, seed)?;
-        let cpu = started.elapsed().as_secs_f64();
+        let policy = self.variant.policy(&self.task, erm, self.simulations)?;
+        let records = Experiment::new(&self.task.problem, &*policy, seed).play(Vec::new(), self.runs)?;
+        let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
+        let cpu: f64 = records.iter().map(|record| record.cpu_seconds).sum();
         let summary = Summary::of(&costs, erm, seed)?;
         Ok(Row {
             study: study.to_owned(),

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use anyhow::Result;
-use gumdp::{Erm, GuidedPlanner, GuidedSettings, Planner, experiment};
+use gumdp::{Budget, Erm, GuidedPlanner, GuidedSettings, Planner, PlannerSettings, Policy};
 use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +68,7 @@ impl Variant {
     /// A hash of all that decides how it plays: rows of other settings or of another problem are not the same.
     pub fn fingerprint(self, task: &Task, simulations: u64) -> String {
         let settings = match self {
-            Self::Paper => format!("{:?}", task.defaults.paper_settings(simulations)),
+            Self::Paper => format!("{:?}", published(task, simulations)),
             _ => format!("{:?}", self.guided(task, simulations)),
         };
         let mut hasher = DefaultHasher::new();
@@ -76,21 +76,17 @@ impl Variant {
         format!("{:016x}", hasher.finish())
     }
 
-    /// The costs of runs 0, 1, ….
-    pub fn costs(self, task: &Task, erm: Erm, simulations: u64, runs: u64, seed: u64) -> Result<Vec<f64>> {
+    /// The planner.
+    pub fn policy(self, task: &Task, erm: Erm, simulations: u64) -> Result<Box<dyn Policy>> {
         let problem = &task.problem;
-        let runs = if self == Self::Paper {
-            let planner = Planner::new(problem, erm, task.defaults.paper_settings(simulations))?;
-            experiment(problem, || planner.clone(), seed, 0..runs)
-        } else {
-            let planner = GuidedPlanner::new(problem, erm, self.guided(task, simulations))?;
-            experiment(problem, || planner.clone(), seed, 0..runs)
-        };
-        Ok(runs?.iter().map(|run| run.episode.cost).collect())
+        Ok(match self {
+            Self::Paper => Box::new(Planner::new(problem, erm, published(task, simulations))?),
+            _ => Box::new(GuidedPlanner::new(problem, erm, self.guided(task, simulations))?),
+        })
     }
 
     fn guided(self, task: &Task, simulations: u64) -> GuidedSettings {
-        let settings = task.defaults.guided_settings(simulations);
+        let settings = GuidedSettings { budget: Budget::simulations(simulations), ..task.defaults.guided.clone() };
         match self {
             Self::Paper | Self::Default => settings,
             Self::NoTree => GuidedSettings { reach: 0.0, ..settings },
@@ -101,4 +97,8 @@ impl Variant {
             Self::PaperTheta => GuidedSettings { exploration: task.defaults.exploration, ..settings },
         }
     }
+}
+
+fn published(task: &Task, simulations: u64) -> PlannerSettings {
+    PlannerSettings { budget: Budget::simulations(simulations), ..task.defaults.published() }
 }

@@ -19,7 +19,7 @@
 
 use rayon::prelude::*;
 
-use super::{OracleError, check_bounded};
+use super::{OracleError, check_bounded, check_stop};
 use crate::model::{Pair, State};
 use crate::policy::Markov;
 use crate::problem::{OccupancyState, Problem};
@@ -75,7 +75,7 @@ pub fn backward_induction(problem: &Problem, erm: Erm) -> Result<LinearSolution,
     if bytes > POLICY_BYTES {
         return Err(OracleError::PolicyTable { bytes, limit: POLICY_BYTES });
     }
-    let (value, mean, pairs) = induction(problem, erm, &costs, constant)?;
+    let (value, mean, pairs) = induction(problem, erm, &costs, constant, &Stop::NEVER)?;
     Ok(LinearSolution { value, mean, policy: Markov::of_pairs(problem, pairs) })
 }
 
@@ -90,9 +90,10 @@ pub(super) fn induction(
     erm: Erm,
     costs: &[f64],
     constant: f64,
+    stop: &Stop,
 ) -> Result<(f64, f64, Vec<Vec<u32>>), OracleError> {
     let mut pairs = Vec::with_capacity(problem.horizon());
-    let from_start = from(problem, erm, costs, 0, |chosen| pairs.push(chosen))?;
+    let from_start = from(problem, erm, costs, 0, stop, |chosen| pairs.push(chosen))?;
     pairs.reverse();
     let initial = || problem.mdp().initial().iter().copied();
     Ok((constant + risk(&from_start, initial(), erm), constant + mean(&from_start, initial()), pairs))
@@ -105,8 +106,9 @@ pub(super) fn onwards(
     costs: &[f64],
     time: usize,
     states: &[(State, f64)],
+    stop: &Stop,
 ) -> Result<(f64, f64), OracleError> {
-    let next = from(problem, erm, costs, time, drop)?;
+    let next = from(problem, erm, costs, time, stop, drop)?;
     Ok((risk(&next, states.iter().copied(), erm), mean(&next, states.iter().copied())))
 }
 
@@ -116,8 +118,9 @@ pub(super) fn of_pairs(
     erm: Erm,
     costs: &[f64],
     at: &OccupancyState,
+    stop: &Stop,
 ) -> Result<Vec<(f64, f64)>, OracleError> {
-    let next = from(problem, erm, costs, at.time + 1, drop)?;
+    let next = from(problem, erm, costs, at.time + 1, stop, drop)?;
     let (mdp, so_far, mass) = (problem.mdp(), problem.cost(at), problem.masses()[at.time]);
     let of_pair = |pair: Pair| {
         let cost = so_far + mass * costs[pair.index()];
@@ -133,13 +136,14 @@ fn from(
     erm: Erm,
     costs: &[f64],
     first: usize,
+    stop: &Stop,
     mut chosen: impl FnMut(Vec<u32>),
 ) -> Result<Vec<(f64, f64)>, OracleError> {
-    let (mdp, stop) = (problem.mdp(), Stop::current());
+    let mdp = problem.mdp();
     let mut next = vec![(0.0, 0.0); mdp.state_count()];
     let mut now = next.clone();
     for &mass in problem.masses()[first..].iter().rev() {
-        stop.check()?;
+        check_stop(stop)?;
         let mut pairs = vec![0; mdp.state_count()];
         let solve = |state: usize, now: &mut (f64, f64), chosen: &mut u32| {
             let mut best = (f64::INFINITY, Pair(0));

@@ -8,7 +8,6 @@ use super::occupancy_dp::Limits;
 use super::unfolded::Start;
 use super::{OracleError, finite, known_cost};
 use crate::model::Pair;
-use crate::policy::ExplicitPolicy;
 
 /// How exactly the risk of an action is known that is not the best.
 const WIDTH: f64 = 1e-5;
@@ -44,7 +43,7 @@ impl RiskSolution {
     /// Those of [`super::minimise()`].
     pub fn decide_first(&self, limits: &Limits, most_states: u64) -> Result<Option<FirstDecision>, OracleError> {
         let policy = self.policy();
-        let problem = policy.problem();
+        let problem = policy.of();
         let mdp = problem.mdp();
         let &[(state, _)] = mdp.initial() else { return Ok(None) };
         let start = problem.start(state);

@@ -14,7 +14,6 @@ use super::optimal::{OptimalPolicy, Solution, optimum};
 use super::unfolded::Start;
 use super::{OracleError, check_bounded};
 use crate::objective::Bounds;
-use crate::policy::ExplicitPolicy;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Aim, Erm, Extremes, FirstLook, FixedRisk, Interval, Outer, OuterForm, Risk};
 
@@ -105,7 +104,7 @@ impl RiskSolution {
     /// # Panics
     /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
     pub fn decide(&self, at: &OccupancyState, limits: &Limits) -> Result<ExactDecision, OracleError> {
-        let mut decision = decide_for(self.policy().problem(), self.fixed.aim, at, limits)?;
+        let mut decision = decide_for(self.policy().of(), self.fixed.aim, at, limits)?;
         for reason in &mut decision.reasons {
             reason.erm += self.fixed.price();
         }
@@ -278,7 +277,7 @@ impl<'a> Search<'a> {
     /// Takes the best policy for an outer variable, the best outer variable for its law, and so on.
     fn improve(&mut self, mut y: f64) -> Result<(), OracleError> {
         let most_states = if self.by_induction { MOST_LAW_STATES } else { u64::MAX };
-        let law_limits = Limits { max_states: self.limits.max_states.min(most_states), ..*self.limits };
+        let law_limits = Limits { max_states: self.limits.max_states.min(most_states), ..self.limits.clone() };
         for _ in 0..TURNS {
             let fixed = self.outer.at(y);
             let solution = solve_inner(self.problem, fixed.aim, self.limits)?;
