@@ -122,7 +122,7 @@ fn bad_policies_are_refused() {
     sandbox.data("solve rooms --beta 1 --save rooms.json -q");
     let saved = sandbox.read("rooms.json");
     sandbox.write("cut.json", &saved[..saved.len() / 2]);
-    sandbox.write("old.json", &saved.replace("\"version\": 1", "\"version\": 7"));
+    sandbox.write("old.json", &saved.replace("\"version\": 2", "\"version\": 7"));
     sandbox.write("gap.json", &saved.replacen("[0,\"s1\"", "[0,\"s0\"", 1));
     sandbox.write("state.json", &saved.replacen("[0,\"s1\"", "[0,\"s9\"", 1));
     sandbox.write("extra.json", &saved.replacen("\"task\"", "\"tusk\"", 1));
@@ -132,7 +132,7 @@ fn bad_policies_are_refused() {
         ("cut.json", "error: cut.json:"),
         (
             "old.json",
-            "error: old.json: format is \"gumdp policy\", version 7; it must be \"gumdp policy\", version 1\n",
+            "error: old.json: format is \"gumdp policy\", version 7; it must be \"gumdp policy\", version 1 to 2\n",
         ),
         ("gap.json", "error: gap.json: time 0, state \"s1\": the policy leads there, but has no row for it\n"),
         ("state.json", "error: state.json: policy.by-occupancy.rows[0]: unknown state \"s9\"\n"),
@@ -140,7 +140,7 @@ fn bad_policies_are_refused() {
         ("wrong.csv", "error: wrong.csv:3:4: unknown action \"dance\"\n"),
         ("few.csv", "error: few.csv: no row for state \"s1\"\nhint: every state that the policy leads to needs a row"),
         ("missing.csv", "error: missing.csv: there is no such file\n"),
-        ("missing.json", "error: missing.json: cannot be read: "),
+        ("missing.json", "error: missing.json: there is no such file\n"),
         (
             "chance",
             "error: unknown policy \"chance\"\nhint: it may be uniform, pi1, pi2, a file policy.json saved by gumdp",

@@ -62,6 +62,9 @@ pub enum ExportError {
     /// A problem file without its objective would be another problem.
     #[error("{0}; copy the file, or write the model alone: CSV and DRN have no objective to lose")]
     Objective(String),
+    /// The decisions of a policy are too many.
+    #[error("the policy is too large to be saved: {0}")]
+    Policy(String),
     /// A name that a problem file cannot refer to.
     #[error(
         "the name \"{name}\" cannot be written in a problem file; names must not be empty, \"*\", or contain \"/\""
