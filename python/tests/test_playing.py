@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import pickle
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -389,8 +390,9 @@ def test_too_many_runs_are_refused() -> None:
         gumdp.evaluate(gumdp.tasks["rooms"], "uniform", runs=10**9)
 
 
+@needs_command
 @pytest.mark.parametrize(("task", "risk"), [("rooms", "erm:50"), ("mdp", "erm:1"), ("rooms", "cvar:0.9")])
-def test_saved_policies_are_the_same_everywhere(tmp_path, command, task, risk):
+def test_saved_policies_are_the_same_everywhere(tmp_path: Path, task: str, risk: str) -> None:
     problem = gumdp.tasks[task]
     solution = gumdp.solve(problem, risk)
     solution.save(tmp_path / "python.json")
@@ -412,9 +414,11 @@ def test_saved_policies_are_the_same_everywhere(tmp_path, command, task, risk):
         gumdp.load_policy(tmp_path / "none.json", problem)
 
 
-def test_saved_planners_plan_again(tmp_path, command):
+@needs_command
+def test_saved_planners_plan_again(tmp_path: Path) -> None:
     problem = gumdp.tasks["msee"]
-    command("plan", "msee", "--policy", "planner", "--risk", "cvar:0.9", "--simulations", "50", "--seed", "3", "--save", str(tmp_path / "planner.json"))
+    settings = ["--policy", "planner", "--risk", "cvar:0.9", "--simulations", "50", "--seed", "3"]
+    command("plan", "msee", *settings, "--save", str(tmp_path / "planner.json"))
     saved = gumdp.load_policy(tmp_path / "planner.json", problem)
     own = gumdp.Planner(problem, "cvar:0.9", simulations=50, seed=3)
     theirs = gumdp.evaluate(problem, saved, runs=3, seed=3).costs

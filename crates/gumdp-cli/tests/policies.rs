@@ -21,8 +21,16 @@ fn a_saved_optimum_is_the_optimum_to_the_last_bits() {
         let saved: Value = serde_json::from_str(&sandbox.read(&format!("{task}.json"))).expect("JSON");
         let law = evaluated(&sandbox, &format!("{task} --policy {task}.json"));
         assert_eq!(law["exact"], Value::from(true));
-        assert!((number(&law["risks"][0]["erm"]) - number(&saved["erm"])).abs() < 1e-12, "{task}");
+        assert!((number(&law["risks"][0]["erm"]) - number(&saved["value"])).abs() < 1e-12, "{task}");
         assert!((number(&law["measures"][0]["value"]) - number(&saved["mean"])).abs() < 1e-12, "{task}");
+        // As version 1 had it.
+        let mut old = saved;
+        let fields = old.as_object_mut().unwrap();
+        let value = fields.remove("value").unwrap();
+        fields.extend([("version", 1.into()), ("beta", beta.into()), ("erm", value)].map(|(k, v)| (k.to_owned(), v)));
+        ["risk", "low", "high"].map(|field| fields.remove(field));
+        sandbox.write("old.json", &old.to_string());
+        assert_eq!(evaluated(&sandbox, &format!("{task} --policy old.json"))["risks"], law["risks"], "{task}");
     }
 }
 
