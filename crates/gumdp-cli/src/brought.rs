@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use gumdp::oracle::{Law, Limits, OracleError, distribution};
+use gumdp::oracle::{Distribution, Limits, OracleError, distribution};
 use gumdp::rng::Rng;
 use gumdp::{Action, ByOccupancy, Markov, OccupancyState, Policy, Problem, Risk, Scripted, Uniform};
 use gumdp_files::{FileError, PolicyTable, Task};
@@ -97,7 +97,7 @@ impl Brought {
 
 impl BroughtPolicy {
     /// The exact law of the cost, or why it is not known; `None` if the policy can only be played.
-    pub fn law(&self, problem: &Problem, limits: &Limits) -> Option<Result<Law, OracleError>> {
+    pub fn law(&self, problem: &Problem, limits: &Limits) -> Option<Result<Distribution, OracleError>> {
         Some(match self {
             Self::Uniform(policy) => distribution(problem, policy, limits),
             Self::Table(policy) => distribution(problem, policy, limits),

@@ -63,7 +63,7 @@ impl Cell {
     /// The cell of `--policy auto`: the exact optimum if the solver finds it, else the default planner.
     pub fn auto(task: &Task, risk: Risk, seed: u64, solver: &mut Solver) -> Self {
         let (who, said) = match solver.solve(risk) {
-            Ok(solution) => (Who::Exact, Auto::Solved(solution.inner().clone()).to_string()),
+            Ok(solution) => (Who::Exact, Auto::Solved(solution).to_string()),
             Err(because) => (Who::Default, format!("{}, planning", because.in_short())),
         };
         Self { auto: Some(said), ..Self::new(task, risk, who, seed) }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gumdp::oracle::{self, Limits, RiskSolution};
+use gumdp::oracle::{self, Limits};
 use gumdp::stats::Summary;
 use gumdp::{Risk, RunError};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -113,7 +113,7 @@ pub fn evaluate<'py>(
 /// The lowest possible risk and a policy that has it.
 #[pyclass(frozen, module = "gumdp._native")]
 pub struct Solution {
-    pub inner: RiskSolution,
+    pub inner: oracle::Solution,
     /// Python functions in the objective.
     pub functions: Functions,
 }
@@ -160,7 +160,7 @@ pub fn solve(
     threads: Option<usize>,
 ) -> PyResult<Solution> {
     let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
-    let work = move |_: &_| oracle::minimise(&task.problem, measure, &limits(max_states));
+    let work = move |_: &_| oracle::solve(&task.problem, measure, &limits(max_states));
     let functions = problem.functions.again(py);
     let solved = in_pool(py, functions.again(py), threads, work)?;
     solved.map(|inner| Solution { inner, functions }).map_err(|error| unsolved(&error))
@@ -188,7 +188,7 @@ pub fn frontier<'py>(
     let found = in_pool(py, problem.functions.again(py), threads, work)?.map_err(|error| unsolved(&error))?;
     let array = |numbers: &[f64]| numbers.to_vec().into_pyarray(py);
     let behaviour = |own: &oracle::Behaviour| {
-        let law = (array(own.law.values()), array(own.law.probabilities()));
+        let law = (array(own.costs.values()), array(own.costs.probabilities()));
         (law.0, law.1, array(&own.visits))
     };
     Ok((

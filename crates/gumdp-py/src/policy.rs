@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use gumdp::oracle::{self, Law, Limits, OptimalPolicy, OracleError, distribution};
+use gumdp::oracle::{self, Distribution, Limits, OptimalPolicy, OracleError, distribution};
 use gumdp::rng::Rng;
 use gumdp::{
     Action, Budget, Decision, ExplicitPolicy, Exploration, FixedRisk, GuidedPlanner, GuidedSettings, Markov,
@@ -89,7 +89,7 @@ impl Player {
     }
 
     /// The exact law of the cost, or why it is not known; `None` for those that can only be played.
-    pub fn law(&self, problem: &gumdp::Problem, limits: &Limits) -> Option<Result<Law, OracleError>> {
+    pub fn law(&self, problem: &gumdp::Problem, limits: &Limits) -> Option<Result<Distribution, OracleError>> {
         match self {
             Self::Uniform(policy) => Some(distribution(problem, policy, limits)),
             Self::Exact(policy) => Some(distribution(problem, policy, limits)),
@@ -233,8 +233,7 @@ impl Planned {
 
     fn make_in_pool(&self, py: Python<'_>, functions: &Functions) -> PyResult<Made> {
         let own = self.clone();
-        let work = move |_: &_| match own.auto.then(|| oracle::minimise(&own.task.problem, own.measure, &Limits::QUICK))
-        {
+        let work = move |_: &_| match own.auto.then(|| oracle::solve(&own.task.problem, own.measure, &Limits::QUICK)) {
             Some(Ok(solution)) => {
                 Ok(Made { player: Player::Exact(solution.policy()), what: "solved exactly".to_owned(), outer: None })
             }

@@ -40,8 +40,7 @@ use crate::words::counted;
 /// ```
 #[derive(Clone, Debug)]
 pub enum Auto {
-    /// The optimal policy is played. Clones share the decisions that are stored. For `CVaR`, `EVaR` and mixtures this is the
-    /// inner problem at the best outer variable ([`oracle::RiskSolution::inner`]).
+    /// The optimal policy is played. Clones share the decisions that are stored.
     Solved(Solution),
     /// The problem is too large to be solved, and the planner plays.
     Planning {
@@ -67,14 +66,14 @@ impl Auto {
         settings: GuidedSettings,
     ) -> Result<Self, PlannerError> {
         let risk = risk.into();
-        let solved = oracle::minimise(problem, risk, limits).map(|solution| solution.inner().clone());
+        let solved = oracle::solve(problem, risk, limits);
         Self::of(solved, || {
             let player = |fixed| GuidedPlanner::new(problem, fixed, settings.clone());
             player(fix_outer(problem, risk, 0, player)?)
         })
     }
 
-    /// The same when it is already known whether the problem fits: `solved` is what [`oracle::optimum()`] said, and
+    /// The same when it is already known whether the problem fits: `solved` is what [`oracle::solve()`] said, and
     /// `planner` is only called if it refused.
     ///
     /// # Errors
@@ -94,10 +93,10 @@ impl Auto {
 impl fmt::Display for Auto {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Solved(Solution { states, method: Method::BackwardInduction, .. }) => {
+            Self::Solved(Solution { states_at_last: states, method: Method::BackwardInduction, .. }) => {
                 write!(f, "solved exactly by backward induction, {}", counted(*states as usize, "state"))
             }
-            Self::Solved(Solution { states, .. }) => {
+            Self::Solved(Solution { states_at_last: states, .. }) => {
                 write!(f, "solved exactly, {}", counted(*states as usize, "occupancy state"))
             }
             Self::Planning { because, .. } => write!(f, "{}, planning", because.in_short()),

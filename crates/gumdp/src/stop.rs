@@ -19,15 +19,15 @@ thread_local! {
 /// A flag that is raised once. Clones share it.
 ///
 /// ```
-/// use gumdp::oracle::{Limits, OracleError, optimum};
+/// use gumdp::oracle::{Limits, OracleError, solve};
 /// use gumdp::{Erm, Stop};
 /// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let stop = Stop::default();
 /// stop.request(); // usually from another thread, later
-/// let stopped = stop.scope(|| optimum(&problem, Erm::MEAN, &Limits::QUICK));
+/// let stopped = stop.scope(|| solve(&problem, Erm::MEAN, &Limits::QUICK));
 /// assert_eq!(stopped.unwrap_err(), OracleError::Stopped);
-/// assert!(optimum(&problem, Erm::MEAN, &Limits::QUICK).is_ok());
+/// assert!(solve(&problem, Erm::MEAN, &Limits::QUICK).is_ok());
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);

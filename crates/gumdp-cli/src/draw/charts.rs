@@ -187,7 +187,7 @@ pub fn outcomes(experiment: &Experiment) -> Option<Drawing> {
 pub fn laws(experiment: &Experiment) -> Vec<Drawing> {
     let task = &experiment.task;
     let limits = oracle::Limits { max_states: MAX_LAW_STATES, ..oracle::Limits::default() };
-    let laws: Vec<(String, oracle::Law)> = task
+    let laws: Vec<(String, oracle::Distribution)> = task
         .scripts
         .iter()
         .filter_map(|script| {
@@ -216,7 +216,7 @@ pub fn laws(experiment: &Experiment) -> Vec<Drawing> {
     let [low, high] = task.defaults.curve.unwrap_or([0.01, 100.0]);
     let betas: Vec<f64> =
         (0..CURVE_POINTS).map(|i| low * (high / low).powf(i as f64 / (CURVE_POINTS - 1) as f64)).collect();
-    let risk = |law: &oracle::Law, beta: f64| Erm::new(beta).map_or(f64::NAN, |erm| law.erm(erm));
+    let risk = |law: &oracle::Distribution, beta: f64| Erm::new(beta).map_or(f64::NAN, |erm| law.erm(erm));
     let curve = LinePlot {
         title: "Risk as a function of β".to_owned(),
         x_label: "β".to_owned(),
