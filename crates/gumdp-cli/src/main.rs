@@ -23,7 +23,6 @@ mod saved_policy;
 mod side_by_side;
 mod store;
 mod study;
-mod table;
 mod talk;
 mod worlds;
 

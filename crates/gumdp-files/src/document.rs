@@ -8,7 +8,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{FileError, Span, alternatives, counted, nearest, without_quotes};
+use super::error::{FileError, Span, alternatives, counted, did_you_mean, without_quotes};
 use super::mistakes::Mistakes;
 use super::path::find_in_table;
 use super::pieces::{LIST, Pieces};
@@ -223,7 +223,7 @@ impl<'a> Value<'a> {
         possibilities.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(|| {
             let quoted: Vec<String> = possibilities.iter().map(|(name, _)| format!("\"{name}\"")).collect();
             self.refused(format!("\"{}\"", shortened(text)), &format!("be {}", alternatives(&quoted)))
-                .maybe_hint(nearest(text, possibilities.iter().map(|(name, _)| *name)))
+                .maybe_hint(did_you_mean(text, possibilities.iter().map(|(name, _)| *name)))
         })
     }
 

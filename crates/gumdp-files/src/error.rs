@@ -85,44 +85,40 @@ pub(crate) fn without_quotes(text: &str) -> Option<String> {
 pub(crate) fn nearest_or_all<'a>(what: &str, wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     const FEW: usize = 8;
     let names: Vec<&str> = names.into_iter().collect();
-    nearest(wrong, names.iter().copied()).or_else(|| {
+    did_you_mean(wrong, names.iter().copied()).or_else(|| {
         let quoted = || names.iter().map(|name| format!("\"{}\"", super::shortened(name))).collect::<Vec<_>>();
         (1..=FEW).contains(&names.len()).then(|| format!("the {what}s are {}", quoted().join(", ")))
     })
 }
 
-/// "did you mean …?" for the candidate that is close enough to a mistyped name, or that it is the beginning of.
-pub(crate) fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+/// "did you mean …?" for the [nearest] candidate.
+pub(crate) fn did_you_mean<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(wrong, candidates).map(|candidate| format!("did you mean \"{candidate}\"?"))
+}
+
+/// The candidate that was probably meant by a mistyped name: at most a third of its letters, and one more, are wrong or swapped, or
+/// it is the beginning of the candidate.
+///
+/// ```
+/// assert_eq!(gumdp_files::nearest("roms", ["mdp", "rooms"]), Some("rooms"));
+/// assert_eq!(gumdp_files::nearest("x", ["y"]), None);
+/// ```
+pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 64; // Nobody mistypes longer names; comparing them is slow.
-    if wrong.len() > LONGEST {
+    if wrong.is_empty() || wrong.len() > LONGEST {
         return None;
     }
     let tolerated = wrong.chars().count() / 3 + 1;
     let is_beginning = |candidate: &str| wrong.len() > 2 && candidate.starts_with(wrong);
     candidates
         .into_iter()
-        .filter(|candidate| candidate.len() <= LONGEST && !wrong.is_empty())
-        .map(|candidate| (edits(wrong, candidate), candidate))
+        .filter(|candidate| candidate.len() <= LONGEST)
+        .map(|candidate| (strsim::damerau_levenshtein(wrong, candidate), candidate))
         .filter(|&(edits, candidate)| {
             (edits <= tolerated && edits < candidate.chars().count()) || is_beginning(candidate)
         })
         .min_by_key(|&(edits, _)| edits)
-        .map(|(_, candidate)| format!("did you mean \"{candidate}\"?"))
-}
-
-/// Levenshtein distance: insertions, deletions and replacements of a character.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, &y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+        .map(|(_, candidate)| candidate)
 }
 
 /// "1 state", "2 states".
@@ -145,10 +141,8 @@ mod tests {
 
     #[test]
     fn suggestions_are_close() {
-        assert_eq!(edits("kitten", "sitting"), 3);
-        assert_eq!(nearest("horizn", ["discount", "horizon"]), Some("did you mean \"horizon\"?".to_owned()));
-        assert_eq!(nearest("x", ["y"]), None);
-        assert_eq!(nearest("prob", ["state", "probability"]), Some("did you mean \"probability\"?".to_owned()));
+        assert_eq!(did_you_mean("horizn", ["discount", "horizon"]), Some("did you mean \"horizon\"?".to_owned()));
+        assert_eq!(nearest("prob", ["state", "probability"]), Some("probability"));
         assert_eq!(nearest_or_all("action", "fly", ["wait"]), Some("the actions are \"wait\"".to_owned()));
         assert_eq!(without_quotes(" 0.3"), Some("write it without quotes: 0.3".to_owned()));
     }

@@ -1,7 +1,7 @@
 //! Costs with names (`[objective.features]`), formulas of them, and limits on them.
 
 use super::document::{Table, Value, shortened};
-use super::error::{FileError, nearest};
+use super::error::{FileError, did_you_mean};
 use super::objective::{Kind, Reader};
 use gumdp::model::{Mdp, Pair};
 use gumdp::objective::{Objective, ObjectiveError};
@@ -52,7 +52,7 @@ impl Reader<'_> {
             return Err(FileError::told());
         }
         let names = self.features.keys().map(String::as_str);
-        let hint = nearest(name, names).unwrap_or_else(|| {
+        let hint = did_you_mean(name, names).unwrap_or_else(|| {
             let names: Vec<String> = self.features.keys().map(|name| format!("\"{}\"", shortened(name))).collect();
             match &names[..] {
                 [] => "features are defined in [objective.features]; a cost can also be a table such as { s0 = 1 }"
@@ -184,7 +184,7 @@ impl Reader<'_> {
         }
         let names = self.features.keys().map(String::as_str);
         let known = names.chain(Objective::FORMULA_FUNCTIONS).chain(BUILT_IN);
-        let near = if ELSEWHERE.contains(&word.to_lowercase().as_str()) { None } else { nearest(word, known) };
+        let near = if ELSEWHERE.contains(&word.to_lowercase().as_str()) { None } else { did_you_mean(word, known) };
         let hint = near.unwrap_or_else(|| {
             let features: Vec<&str> = self.features.keys().map(String::as_str).collect();
             let features = if features.is_empty() { "none".to_owned() } else { features.join(", ") };

@@ -12,14 +12,19 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::error::{nearest, nearest_or_all};
-use crate::policy_csv::{self as csv, Field};
-use crate::{FileError, read_text, shortened};
+use crate::csv::{Csv, Field};
+use crate::error::FileError;
+use crate::mistakes::Mistakes;
+use crate::text::Text;
+use crate::world::{find_action, find_state};
+use crate::{read_text, shortened};
 use gumdp::model::{Action, Pair, State};
 use gumdp::policy::{ExplicitPolicy, Markov, PolicyError, Scripted};
 use gumdp::problem::{OccupancyState, Problem};
 
 const COLUMNS: [&str; 4] = ["time", "state", "action", "probability"];
+const HINT: &str =
+    "the columns are state,action or time,state,action, then probability if there is one; a script has action only";
 /// A table by time and state may have this many entries in memory.
 const MOST_ENTRIES: usize = 1 << 27;
 /// How many missing states are named.
@@ -52,22 +57,21 @@ impl PolicyTable {
     /// # Errors
     /// The first mistake found, with its place.
     pub fn parse(file: &str, text: &str, problem: &Problem) -> Result<Self, FileError> {
-        let rows = csv::rows(text).map_err(|(offset, what)| FileError::at(file, text, offset, what))?;
-        let Some((header, rows)) = rows.split_first() else {
-            return Err(FileError::unreadable(file, "the table is empty").hint("its first line is state,action"));
+        let text = Text { file, content: text, mistakes: &Mistakes::first() };
+        let Some(csv) = Csv::open(&text)? else {
+            return Err(text.error(0, "the file is empty; its first line must name the columns").hint(HINT));
         };
-        let reader = Reader { file, text, problem, columns: [None; 4] }.with_header(header)?;
-        if let Some(row) = rows.iter().find(|row| row.len() != header.len()) {
-            let (got, expected) = (row.len(), header.len());
-            return Err(reader.error(row[0].offset, format!("the row has {got} fields; the header has {expected}")));
-        }
+        let csv = csv.only(&COLUMNS)?;
+        let rows = csv.rows().map(|(row, whole)| whole.map(|()| row)).collect::<Result<Vec<_>, _>>()?;
+        let columns = COLUMNS.map(|name| csv.column(name));
+        let reader = Reader { csv, problem, columns };
         match reader.columns {
-            [None, None, Some(_), None] => reader.script(rows).map(Self::Script),
-            [_, Some(_), Some(_), _] => reader.markov(rows).map(Self::Markov),
+            [None, None, Some(_), None] => reader.script(&rows).map(Self::Script),
+            [_, Some(_), Some(_), _] => reader.markov(&rows).map(Self::Markov),
             _ => {
-                let missing = if reader.columns[2].is_none() { "action" } else { "state" };
-                let hint = "the columns are state,action or time,state,action, then probability if there is one; a script has action only";
-                Err(reader.error(header[0].offset, format!("the column \"{missing}\" is missing")).hint(hint))
+                let missing = if columns[2].is_none() { "action" } else { "state" };
+                let error = reader.error(0, format!("the column \"{missing}\" is missing"));
+                Err(error.hint(HINT))
             }
         }
     }
@@ -108,8 +112,7 @@ struct Entry {
 }
 
 struct Reader<'a> {
-    file: &'a str,
-    text: &'a str,
+    csv: Csv<'a>,
     problem: &'a Problem,
     /// Where each of [`COLUMNS`] is.
     columns: [Option<usize>; 4],
@@ -117,22 +120,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn error(&self, offset: usize, message: impl Into<String>) -> FileError {
-        FileError::at(self.file, self.text, offset, message)
-    }
-
-    fn with_header(mut self, header: &[Field]) -> Result<Self, FileError> {
-        for (place, field) in header.iter().enumerate() {
-            let Some(column) = COLUMNS.iter().position(|name| *name == field.text) else {
-                let hint = nearest(&field.text, COLUMNS)
-                    .unwrap_or_else(|| "the columns are time, state, action and probability".to_owned());
-                let message = format!("unknown column \"{}\"", shortened(&field.text));
-                return Err(self.error(field.offset, message).hint(hint));
-            };
-            if self.columns[column].replace(place).is_some() {
-                return Err(self.error(field.offset, format!("the column \"{}\" is there twice", field.text)));
-            }
-        }
-        Ok(self)
+        self.csv.text.error(offset, message)
     }
 
     fn field<'r, 'a>(&self, row: &'r [Field<'a>], column: usize) -> Option<&'r Field<'a>> {
@@ -140,21 +128,11 @@ impl Reader<'_> {
     }
 
     fn action(&self, field: &Field) -> Result<Action, FileError> {
-        let mdp = self.problem.mdp();
-        mdp.find_action(&field.text).ok_or_else(|| {
-            let known = (0..mdp.action_count() as u32).map(|action| mdp.action_name(Action(action)));
-            let message = format!("unknown action \"{}\"", shortened(&field.text));
-            self.error(field.offset, message).maybe_hint(nearest_or_all("action", &field.text, known))
-        })
+        find_action(self.problem.mdp(), &field.text, |message| self.csv.error(field, message))
     }
 
     fn state(&self, field: &Field) -> Result<State, FileError> {
-        let mdp = self.problem.mdp();
-        mdp.find_state(&field.text).ok_or_else(|| {
-            let known = mdp.states().map(|state| mdp.state_name(state));
-            let message = format!("unknown state \"{}\"", shortened(&field.text));
-            self.error(field.offset, message).maybe_hint(nearest_or_all("state", &field.text, known))
-        })
+        find_state(self.problem.mdp(), &field.text, |message| self.csv.error(field, message))
     }
 
     fn time(&self, field: &Field) -> Result<usize, FileError> {
@@ -242,7 +220,7 @@ impl Reader<'_> {
             let of_place = entries.entry((time, state.0)).or_default();
             let with_probabilities = self.columns[3].is_some();
             if let Some(earlier) = of_place.iter().find(|earlier| !with_probabilities || earlier.pair == pair) {
-                let (line, _) = crate::error::position(self.text, earlier.offset);
+                let (line, _) = crate::error::position(self.csv.text.content, earlier.offset);
                 let place = self.place((time, state.0));
                 let message = format!("{place} has a second row; the first is on line {line}");
                 let error = self.error(state_field.offset, message);
@@ -317,7 +295,7 @@ impl Reader<'_> {
         let names: Vec<String> = missing.iter().take(NAMED).map(|place| self.place(*place)).collect();
         let more = missing.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let error = FileError::unreadable(self.file, format!("no row for {}{more}", names.join("; ")));
+        let error = FileError::unreadable(self.csv.text.file, format!("no row for {}{more}", names.join("; ")));
         Err(error.hint("every state that the policy leads to needs a row, unless it has one action only"))
     }
 }

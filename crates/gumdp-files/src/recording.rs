@@ -5,52 +5,78 @@
 
 use std::collections::HashMap;
 
+use super::csv::{Csv, Field};
 use super::document::shortened;
-use super::error::{FileError, nearest_or_all};
+use super::error::FileError;
 use super::import::some_of;
-use super::mistakes::Mistakes;
-use super::sheet::{Cell, Sheet};
+use super::text::Text;
+use super::world::{find_action, find_state};
 use gumdp::model::{Mdp, Pair, State, missing_to_1};
 use gumdp::objective::Partition;
 use gumdp::oracle::expected_occupancy;
 use gumdp::policy::Markov;
 use gumdp::problem::{Problem, normalised_discounts};
 
-pub(super) const COLUMNS: [&str; 6] = ["state", "action", "episode", "time", "mass", "probability"];
+const COLUMNS: [&str; 6] = ["state", "action", "episode", "time", "mass", "probability"];
 
 /// How far the masses of an occupancy may be from summing to 1: published ones are rounded.
 const SUM_TOLERANCE: f64 = 0.05;
 
-/// A CSV file that is read for a model.
+/// A table of behaviour that is read for a model.
 pub(super) struct Recording<'a> {
-    pub(super) sheet: Sheet<'a>,
-    pub(super) mdp: &'a Mdp,
-    pub(super) discount: f64,
-    pub(super) mistakes: &'a Mistakes,
+    pub(super) csv: Csv<'a>,
+    rows: Vec<Row<'a>>,
+    mdp: &'a Mdp,
+    discount: f64,
 }
 
-impl Recording<'_> {
-    fn state(&self, cell: &Cell) -> Result<State, FileError> {
-        self.mdp.find_state(&cell.text).ok_or_else(|| {
-            let names = self.mdp.states().map(|state| self.mdp.state_name(state));
-            self.sheet
-                .error(cell, format!("unknown state \"{}\"", shortened(&cell.text)))
-                .maybe_hint(nearest_or_all("state", &cell.text, names))
+/// The fields of a line, and whether there is one for each column; if not, that is told already.
+type Row<'a> = (Vec<Field<'a>>, bool);
+
+impl<'a> Recording<'a> {
+    pub(super) fn open(text: &'a Text<'a>, mdp: &'a Mdp, discount: f64) -> Result<Self, FileError> {
+        let Some(csv) = Csv::open(text)? else {
+            return Err(text.error(0, "the file is empty; its first line must name the columns"));
+        };
+        let csv = csv.only(&COLUMNS)?;
+        let told = |(fields, whole)| Ok((fields, text.accept(whole)?.is_some()));
+        let rows: Vec<Row> = csv.rows().map(told).collect::<Result<_, _>>()?;
+        if rows.is_empty() {
+            return Err(csv.error(&csv.header[0], "there is no line after the names of the columns"));
+        }
+        Ok(Self { csv, rows, mdp, discount })
+    }
+
+    /// An error at the first entry of a column, for what is wrong with all of it.
+    fn error_of(&self, column: usize, message: impl Into<String>) -> FileError {
+        let first = self.rows.iter().find(|(_, whole)| *whole);
+        self.csv.error(first.map_or(&self.csv.header[column], |(row, _)| &row[column]), message)
+    }
+
+    fn state(&self, field: &Field) -> Result<State, FileError> {
+        find_state(self.mdp, &field.text, |message| self.csv.error(field, message))
+    }
+
+    fn pair(&self, state: &Field, action: &Field) -> Result<Pair, FileError> {
+        let found = self.state(state)?;
+        let known = find_action(self.mdp, &action.text, |message| self.csv.error(action, message))?;
+        self.mdp.pair(found, known).ok_or_else(|| {
+            let (state, name) = (shortened(&state.text), shortened(&action.text));
+            self.csv.error(action, format!("state \"{state}\" does not allow the action \"{name}\""))
         })
     }
 
-    fn pair(&self, state: &Cell, action: &Cell) -> Result<Pair, FileError> {
-        let found = self.state(state)?;
-        let known = self.mdp.find_action(&action.text).ok_or_else(|| {
-            let names = (0..self.mdp.action_count() as u32).map(|action| self.mdp.action_name(action.into()));
-            self.sheet
-                .error(action, format!("unknown action \"{}\"", shortened(&action.text)))
-                .maybe_hint(nearest_or_all("action", &action.text, names))
-        })?;
-        self.mdp.pair(found, known).ok_or_else(|| {
-            let (state, name) = (shortened(&state.text), shortened(&action.text));
-            self.sheet.error(action, format!("state \"{state}\" does not allow the action \"{name}\""))
-        })
+    /// A finite number that is not negative.
+    fn amount(&self, field: &Field, what: &str) -> Result<f64, FileError> {
+        match field.text.parse::<f64>() {
+            Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
+            Ok(_) => {
+                Err(self.csv.error(field, format!("{what} is {}; it must be finite and not negative", field.text)))
+            }
+            Err(_) => {
+                Err(self.csv.error(field, format!("{what} must be a number, not \"{}\"", shortened(&field.text))))
+            }
+        }
     }
 
     /// The average occupancy of the episodes, and the number of steps of the longest. Of each the first steps count, as many as
@@ -73,11 +99,11 @@ impl Recording<'_> {
 
     /// The pairs of each episode, in the order of the file.
     fn episodes(&self) -> Result<Vec<Vec<Pair>>, FileError> {
-        let sheet = &self.sheet;
-        let (states, actions) = (sheet.need("state")?, sheet.need("action")?);
-        let (episode, time) = (sheet.column("episode"), sheet.column("time"));
-        if let Some(column) = sheet.column("mass").or(sheet.column("probability")) {
-            return Err(sheet.error(sheet.first(column), "a trajectory has no column \"mass\" or \"probability\""));
+        let csv = &self.csv;
+        let (states, actions) = (csv.need("state")?, csv.need("action")?);
+        let (episode, time) = (csv.column("episode"), csv.column("time"));
+        if let Some(column) = csv.column("mass").or(csv.column("probability")) {
+            return Err(self.error_of(column, "a trajectory has no column \"mass\" or \"probability\""));
         }
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut episodes: Vec<Vec<Pair>> = Vec::new();
@@ -86,15 +112,15 @@ impl Recording<'_> {
         let mut sound = true;
         let mut tell = |error: FileError| {
             sound = false;
-            self.mistakes.accept_in_line::<()>(Err(error)).map(|_| ())
+            csv.text.tell(error)
         };
-        for row in sheet.rows() {
-            let Ok(row) = row else {
+        for (row, whole) in &self.rows {
+            if !whole {
                 // Whatever follows may follow from the line that could not be read.
                 last.fill((None, false));
                 tell(FileError::told())?;
                 continue;
-            };
+            }
             let now = match time.map(|column| self.time(&row[column])).transpose() {
                 Ok(now) => now,
                 Err(error) => {
@@ -102,7 +128,7 @@ impl Recording<'_> {
                     None
                 }
             };
-            let name = episode.map(|column| row[column].text.as_str());
+            let name = episode.map(|column| &*row[column].text);
             let number = match name {
                 Some(name) => numbers.get(name).copied(),
                 // Without a name, an end or a time that does not grow begins another.
@@ -122,10 +148,10 @@ impl Recording<'_> {
                 && now != before.saturating_add(1)
             {
                 let message = format!("time {now} follows time {before}; it must be {}", before.saturating_add(1));
-                tell(sheet.error(&row[column], message))?;
+                tell(csv.error(&row[column], message))?;
             }
             if ended {
-                tell(sheet.error(&row[states], "the episode has ended: the line before has no action"))?;
+                tell(csv.error(&row[states], "the episode has ended: the line before has no action"))?;
             }
             // The state in which an episode ends has no action.
             let ends = row[actions].text.is_empty();
@@ -145,25 +171,25 @@ impl Recording<'_> {
         }
         if let Some(number) = episodes.iter().position(Vec::is_empty) {
             let message = format!("episode {} of the file has no action", number + 1);
-            return Err(sheet.error(sheet.first(states), message));
+            return Err(self.error_of(states, message));
         }
         Ok(episodes)
     }
 
-    fn time(&self, cell: &Cell) -> Result<u64, FileError> {
+    fn time(&self, cell: &Field) -> Result<u64, FileError> {
         cell.text.parse().map_err(|_| {
-            self.sheet.error(cell, format!("time must be a whole number, not \"{}\"", shortened(&cell.text)))
+            self.csv.error(cell, format!("time must be a whole number, not \"{}\"", shortened(&cell.text)))
         })
     }
 
     pub(super) fn occupancy(&self, partition: &Partition) -> Result<Vec<f64>, FileError> {
-        let sheet = &self.sheet;
-        let (states, masses) = (sheet.need("state")?, sheet.need("mass")?);
+        let csv = &self.csv;
+        let (states, masses) = (csv.need("state")?, csv.need("mass")?);
         let mut target = vec![0.0; partition.cell_count()];
         let mut given = vec![false; self.mdp.pair_count()];
-        let mut read = |row: &[Cell]| {
-            let mass = self.mistakes.accept_in_line(sheet.amount(&row[masses], "the mass"))?;
-            let (pair, alone) = if let Some(column) = sheet.column("action") {
+        let mut read = |row: &[Field]| {
+            let mass = csv.text.accept(self.amount(&row[masses], "the mass"))?;
+            let (pair, alone) = if let Some(column) = csv.column("action") {
                 (self.pair(&row[states], &row[column])?, true)
             } else {
                 let mut pairs = self.mdp.pairs(self.state(&row[states])?);
@@ -172,18 +198,17 @@ impl Recording<'_> {
             };
             if !alone {
                 let message = "the objective counts actions, but the table has no column \"action\"";
-                return Err(sheet.error(&row[states], message).hint("over = \"states\" counts states"));
+                return Err(csv.error(&row[states], message).hint("over = \"states\" counts states"));
             }
             if std::mem::replace(&mut given[pair.index()], true) {
-                return Err(sheet.error(&row[states], "this entry of the occupancy is given twice"));
+                return Err(csv.error(&row[states], "this entry of the occupancy is given twice"));
             }
             target[partition.cell(pair.index())] += mass.ok_or_else(FileError::told)?;
             Ok(())
         };
         let mut sound = true;
-        for row in sheet.rows() {
-            let read = row.map_err(|_| FileError::told()).and_then(&mut read);
-            sound &= self.mistakes.accept_in_line(read)?.is_some();
+        for (row, whole) in &self.rows {
+            sound &= *whole && csv.text.accept(read(row))?.is_some();
         }
         if !sound {
             return Err(FileError::told());
@@ -191,51 +216,50 @@ impl Recording<'_> {
         let sum: f64 = target.iter().sum();
         if (sum - 1.0).abs() > SUM_TOLERANCE {
             let message = format!("the masses sum to {sum}; those of an occupancy sum to 1");
-            return Err(sheet.error(sheet.first(masses), message).hint("divide counts by their sum"));
+            return Err(self.error_of(masses, message).hint("divide counts by their sum"));
         }
         Ok(target)
     }
 
     pub(super) fn policy(&self, partition: &Partition, problem: &Problem) -> Result<Vec<f64>, FileError> {
-        let sheet = &self.sheet;
-        let (states, actions) = (sheet.need("state")?, sheet.need("action")?);
-        let column = sheet.need("probability")?;
+        let csv = &self.csv;
+        let (states, actions) = (csv.need("state")?, csv.need("action")?);
+        let column = csv.need("probability")?;
         let mut probabilities = vec![0.0; self.mdp.pair_count()];
         // The last line about each state, for messages.
-        let mut lines: Vec<Option<Cell>> = vec![None; self.mdp.state_count()];
+        let mut lines: Vec<Option<&Field>> = vec![None; self.mdp.state_count()];
         let mut given = vec![false; self.mdp.pair_count()];
-        let mut read = |row: &[Cell]| {
-            let probability = self.mistakes.accept_in_line(sheet.amount(&row[column], "the probability"))?;
+        let mut read = |row: &[Field]| {
+            let probability = csv.text.accept(self.amount(&row[column], "the probability"))?;
             let pair = self.pair(&row[states], &row[actions])?;
             if std::mem::replace(&mut given[pair.index()], true) {
-                return Err(sheet.error(&row[actions], "this action of the state is given twice"));
+                return Err(csv.error(&row[actions], "this action of the state is given twice"));
             }
-            let line = &row[column];
-            Ok((pair, probability.ok_or_else(FileError::told)?, line.clone()))
+            Ok((pair, probability.ok_or_else(FileError::told)?))
         };
         let mut sound = true;
         // States with lines that could not be read, and the least probability of such a line that may belong to any state.
         let mut doubtful = vec![false; self.mdp.state_count()];
         let mut least = f64::INFINITY;
-        for row in sheet.rows() {
-            let (Ok(cells) | Err(cells)) = row;
-            let line = row.map_err(|_| FileError::told()).and_then(&mut read);
-            if let Some((pair, probability, line)) = self.mistakes.accept_in_line(line)? {
+        for (row, whole) in &self.rows {
+            let line = if *whole { csv.text.accept(read(row))? } else { None };
+            if let Some((pair, probability)) = line {
                 probabilities[pair.index()] = probability;
-                lines[self.mdp.state(pair).index()] = Some(line);
+                lines[self.mdp.state(pair).index()] = Some(&row[column]);
                 continue;
             }
             sound = false;
-            match cells.get(states).and_then(|cell| self.mdp.find_state(&cell.text)) {
+            match row.get(states).and_then(|field| self.mdp.find_state(&field.text)) {
                 Some(state) => doubtful[state.index()] = true,
-                None => least = least.min(row.ok().and_then(|row| row[column].text.parse().ok()).unwrap_or(0.0)),
+                None if *whole => least = least.min(row[column].text.parse().unwrap_or(0.0)),
+                None => least = 0.0,
             }
         }
         for state in self.mdp.states() {
             let pairs = self.mdp.pairs(state);
             let own = &mut probabilities[pairs.start as usize..pairs.end as usize];
             // Only states that are never met may be left out.
-            let Some(cell) = &lines[state.index()] else {
+            let Some(field) = lines[state.index()] else {
                 own[0] = 1.0;
                 continue;
             };
@@ -251,17 +275,16 @@ impl Recording<'_> {
             if sum > 1.0 || !(doubtful[state.index()] || least <= 1.0 - sum + 1e-6) {
                 let name = shortened(self.mdp.state_name(state));
                 let message = format!("the probabilities of state \"{name}\" sum to {sum}; they must sum to 1");
-                let error = sheet.error(cell, message).maybe_hint(missing_to_1(sum));
-                self.mistakes.accept_in_line::<()>(Err(error))?;
+                let error = csv.error(field, message).maybe_hint(missing_to_1(sum));
+                csv.text.tell(error)?;
             }
         }
         if !sound {
             return Err(FileError::told());
         }
-        let first = sheet.first(states);
-        let policy =
-            Markov::stochastic(problem, vec![probabilities]).map_err(|error| sheet.error(first, error.to_string()))?;
-        let occupancy = expected_occupancy(problem, &policy).map_err(|error| sheet.error(first, error.to_string()))?;
+        let refused = |error: &dyn std::fmt::Display| self.error_of(states, error.to_string());
+        let policy = Markov::stochastic(problem, vec![probabilities]).map_err(|error| refused(&error))?;
+        let occupancy = expected_occupancy(problem, &policy).map_err(|error| refused(&error))?;
         let mut target = vec![0.0; partition.cell_count()];
         let mut unsaid = Vec::new();
         for (pair, mass) in occupancy.into_iter().enumerate() {
@@ -275,7 +298,7 @@ impl Recording<'_> {
             return Ok(target);
         }
         let names = some_of(unsaid.iter().map(|&state| format!("\"{}\"", shortened(self.mdp.state_name(state)))));
-        let states = if unsaid.len() == 1 { "state" } else { "states" };
-        Err(sheet.error(first, format!("the policy meets {states} {names}, of which the file says nothing")))
+        let are = if unsaid.len() == 1 { "state" } else { "states" };
+        Err(self.error_of(states, format!("the policy meets {are} {names}, of which the file says nothing")))
     }
 }

@@ -3,7 +3,7 @@
 use toml::de::DeTable;
 
 use super::document::{Document, Value, shortened};
-use super::error::{FileError, nearest};
+use super::error::{FileError, did_you_mean};
 use super::path::find_table;
 use super::pieces::LIST;
 
@@ -100,7 +100,7 @@ impl<'a> Table<'a> {
     pub(super) fn only(self, allowed: &[&str]) -> Result<(), FileError> {
         for (key, _) in self.entries() {
             if !allowed.contains(&key.text) {
-                let hint = nearest(key.text, allowed.iter().copied())
+                let hint = did_you_mean(key.text, allowed.iter().copied())
                     .unwrap_or_else(|| format!("the fields here are {}", allowed.join(", ")));
                 let error = key.error(format!("unknown field \"{}\"{}", shortened(key.text), self.place())).hint(hint);
                 self.accept(Err::<(), _>(error))?;

@@ -4,9 +4,9 @@ use super::behaviour;
 use super::document::{Table, Value, shortened};
 use super::error::{FileError, counted};
 use super::objective::{Over, Reader, compact_cells};
-use super::recording::{COLUMNS, Recording};
+use super::recording::Recording;
 use super::scene::Scene;
-use super::sheet::Sheet;
+use super::text::Text;
 use gumdp::objective::{Objective, Partition};
 use gumdp::problem::{Problem, normalised_discounts};
 
@@ -109,9 +109,9 @@ impl Reader<'_> {
             [("trajectory", Format::Trajectory), ("occupancy", Format::Occupancy), ("policy", Format::Policy)];
         let format = source.field("format", |format| format.choice(&formats))?;
         let (name, text) = self.files.read(file)?;
-        let mistakes = file.document().mistakes;
-        let sheet = Sheet::parse(&name, &text, &COLUMNS, mistakes)?;
-        let has = |column| sheet.column(column).is_some();
+        let text = Text { file: &name, content: &text, mistakes: file.document().mistakes };
+        let recording = Recording::open(&text, &self.world.mdp, self.discount)?;
+        let has = |column| recording.csv.column(column).is_some();
         let format = format.unwrap_or(match (has("probability"), has("mass")) {
             (true, _) => Format::Policy,
             (false, true) => Format::Occupancy,
@@ -121,7 +121,6 @@ impl Reader<'_> {
         if self.world.doubts.any() {
             return Err(FileError::told());
         }
-        let recording = Recording { sheet, mdp: &self.world.mdp, discount: self.discount, mistakes };
         // Where the horizon has a mistake any will do.
         let horizon = self.horizon.or(if self.timed { None } else { Some(1) });
         match format {

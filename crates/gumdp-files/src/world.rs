@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::document::{Key, shortened};
-use super::error::{FileError, nearest, nearest_or_all};
+use super::error::{FileError, did_you_mean, nearest_or_all};
 use super::scene::{GraphScene, GridScene, Scene, Terrain};
 use gumdp::model::{Action, Mdp, ModelError, Pair, State};
 
@@ -106,13 +106,7 @@ impl World {
 
     /// The action with this name; `error` makes an error of a message.
     pub(super) fn action(&self, name: &str, error: impl FnOnce(String) -> FileError) -> Result<Action, FileError> {
-        self.mdp.find_action(name).ok_or_else(|| {
-            if self.doubts.actions {
-                return FileError::told();
-            }
-            let actions = (0..self.mdp.action_count() as u32).map(|action| self.mdp.action_name(action.into()));
-            error(format!("unknown action \"{}\"", shortened(name))).maybe_hint(nearest_or_all("action", name, actions))
-        })
+        find_action(&self.mdp, name, |message| if self.doubts.actions { FileError::told() } else { error(message) })
     }
 
     /// Whether a name is neither that of a cell of the map nor of anything else that happens on maps.
@@ -134,6 +128,22 @@ impl World {
         groups.sort_unstable(); // Hash order must not decide which name is suggested.
         let states = self.mdp.states().map(|state| self.mdp.state_name(state));
         key.error(format!("unknown state or group \"{}\"", shortened(name)))
-            .maybe_hint(nearest(name, groups.into_iter().chain(states)))
+            .maybe_hint(did_you_mean(name, groups.into_iter().chain(states)))
     }
+}
+
+/// The state with this name; `error` makes an error of a message.
+pub(super) fn find_state(mdp: &Mdp, name: &str, error: impl FnOnce(String) -> FileError) -> Result<State, FileError> {
+    mdp.find_state(name).ok_or_else(|| {
+        let states = mdp.states().map(|state| mdp.state_name(state));
+        error(format!("unknown state \"{}\"", shortened(name))).maybe_hint(nearest_or_all("state", name, states))
+    })
+}
+
+/// The action with this name; `error` makes an error of a message.
+pub(super) fn find_action(mdp: &Mdp, name: &str, error: impl FnOnce(String) -> FileError) -> Result<Action, FileError> {
+    mdp.find_action(name).ok_or_else(|| {
+        let actions = (0..mdp.action_count() as u32).map(|action| mdp.action_name(action.into()));
+        error(format!("unknown action \"{}\"", shortened(name))).maybe_hint(nearest_or_all("action", name, actions))
+    })
 }

@@ -38,14 +38,14 @@ fn trajectories() {
         [
             "demo.csv:2:6: error: unknown action \"fly\"",
             "demo.csv:3:1: error: unknown state \"feld\"",
-            "demo.csv:4:1: error: this line has 1 cell; the first line names 2 columns",
+            "demo.csv:4:1: error: this line has 1 field; the first line has 2",
         ]
     );
     // Times are not missed after a line that could not be read.
     assert_eq!(
         imitated(ROBOT, "time,state,action\n0,dock,go\n1,field\n2,field,go\nx,dock,go\n4,dock,go\n6,dock,wait\n"),
         [
-            "demo.csv:3:3: error: this line has 2 cells; the first line names 3 columns",
+            "demo.csv:3:1: error: this line has 2 fields; the first line has 3",
             "demo.csv:5:1: error: time must be a whole number, not \"x\"",
             "demo.csv:7:1: error: time 6 follows time 4; it must be 5",
         ]

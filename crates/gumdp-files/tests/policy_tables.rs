@@ -15,13 +15,13 @@ fn mistakes_have_their_place() {
     let columns =
         "the columns are state,action or time,state,action, then probability if there is one; a script has action only";
     for (text, expected) in [
-        ("", "p.csv: the table is empty | its first line is state,action".to_owned()),
+        ("", format!("p.csv:1:1: the file is empty; its first line must name the columns | {columns}")),
         ("state\ns0\n", format!("p.csv:1:1: the column \"action\" is missing | {columns}")),
         ("time,action\n0,left\n", format!("p.csv:1:1: the column \"state\" is missing | {columns}")),
         ("state,acton\n", "p.csv:1:7: unknown column \"acton\" | did you mean \"action\"?".to_owned()),
         ("state;acton\n", "p.csv:1:7: unknown column \"acton\" | did you mean \"action\"?".to_owned()),
         ("state,action,state\n", "p.csv:1:14: the column \"state\" is there twice".to_owned()),
-        ("state,action\ns0\n", "p.csv:2:1: the row has 1 fields; the header has 2".to_owned()),
+        ("state,action\ns0\n", "p.csv:2:1: this line has 1 field; the first line has 2 | a field with a separator in it needs double quotes".to_owned()),
         ("state,action\ns7,left\n", "p.csv:2:1: unknown state \"s7\" | did you mean \"s0\"?".to_owned()),
         (
             "state,action\ns0,left\n\ns0,right\n",

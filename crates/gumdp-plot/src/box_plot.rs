@@ -1,11 +1,11 @@
 //! Tukey box plots of several series side by side, with means, outliers and an exact reference per group.
 
-use super::frame::{Bottom, Frame, Plot, width_or};
-use super::ink::{INK, series_colour};
+use super::frame::{Bottom, Frame, Plot};
+use super::ink::series_colour;
 use super::legend::{self, Entry, Sample};
 use super::scale::{Axis, Extent, brief};
 use super::svg::{Paint, Rect};
-use super::{or, spoken_list};
+use super::{name, or, spoken_list};
 use std::fmt::Write as _;
 
 /// Box plots grouped along the x axis.
@@ -23,8 +23,6 @@ pub struct BoxPlot {
     pub groups: Vec<BoxGroup>,
     /// Legend entry of the reference marks, such as "exact optimum (ERM)".
     pub reference_label: String,
-    /// Width in pixels; by default it follows from the number of boxes.
-    pub width: Option<f64>,
 }
 
 /// The boxes that share a label on the x axis.
@@ -67,7 +65,7 @@ impl BoxPlot {
             title: &self.title,
             x_label: &self.x_label,
             y_label: &self.y_label,
-            width: width_or(self.width, (150.0 + boxes * 58.0).clamp(420.0, 720.0)),
+            width: (150.0 + boxes * 58.0).clamp(420.0, 720.0),
             plot_height: 260.0,
             legend: self.legend(),
             bottom: Bottom::Bands(self.groups.iter().map(|group| group.label.clone()).collect()),
@@ -87,7 +85,7 @@ impl BoxPlot {
             }
             if let Some(y) = group.reference.and_then(|value| plot.y(value)) {
                 let half = (pitch * slots as f64 / 2.0 + 3.0).min(band / 2.0 - 1.0);
-                plot.canvas.line((centre - half, y), (centre + half, y), &Paint::stroke(INK, 1.8).dash("5 2.5"));
+                legend::reference(&mut plot.canvas, (centre - half, y), (centre + half, y));
             }
         }
         plot.finish(or(&self.title, "Box plot"), &self.description())
@@ -110,30 +108,29 @@ impl BoxPlot {
     }
 
     fn legend(&self) -> Vec<Entry> {
-        let mut entries: Vec<Entry> =
-            self.series.iter().enumerate().map(|(index, name)| Entry::new(Sample::Tint(index), name)).collect();
+        let mut entries = legend::of_series(&self.series, Sample::Tint);
         if self.stats().any(|stats| stats.mean.is_finite()) {
-            entries.push(Entry::new(Sample::Mean, "mean"));
+            entries.push((Sample::Mean, "mean".to_owned()));
         }
         if self.stats().any(|stats| stats.outliers.iter().any(|value| value.is_finite())) {
-            entries.push(Entry::new(Sample::Outlier, "outlier"));
+            entries.push((Sample::Outlier, "outlier".to_owned()));
         }
         if self.groups.iter().any(|group| group.reference.is_some_and(f64::is_finite)) {
-            entries.push(Entry::new(Sample::Reference, or(&self.reference_label, "exact optimum")));
+            entries.push((Sample::Reference, or(&self.reference_label, "exact optimum").to_owned()));
         }
         entries
     }
 
     fn draw_box(&self, plot: &mut Plot, group: &str, series: usize, stats: &BoxStats, (x, width): (f64, f64)) {
         let colour = series_colour(series);
-        let name = self.series.get(series).map_or("", String::as_str);
         let place = |value: f64| plot.y(value);
         let (q25, median, q75) = (place(stats.q25), place(stats.median), place(stats.q75));
         let whiskers = [(q25, place(stats.whisker_low)), (q75, place(stats.whisker_high))];
         let mean = place(stats.mean);
         let outliers = thinned(stats.outliers.iter().filter_map(|value| place(*value)));
         let tip = format!(
-            "{group}, {name}: median {}, quartiles {} to {}, mean {}, {} outliers",
+            "{group}, {}: median {}, quartiles {} to {}, mean {}, {} outliers",
+            name(&self.series, series),
             brief(stats.median),
             brief(stats.q25),
             brief(stats.q75),

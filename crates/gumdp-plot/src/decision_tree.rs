@@ -1,13 +1,13 @@
 //! Decision trees: cards from left to right, joined by branches as thick as they are likely.
 
-use super::ink::{self, GRID, INK, MUTED, PAPER};
+use super::frame::MARGIN;
+use super::ink::{self, GRID, MUTED, PAPER};
 use super::or;
 use super::scale::{brief, drawable};
 use super::svg::{Anchor, Canvas, Paint, Path, Point, Rect, TextStyle};
 use super::text;
 use std::fmt::Write as _;
 
-const MARGIN: f64 = 10.0;
 const CARD_WIDTH: f64 = 196.0;
 const CARD_HEIGHT: f64 = 74.0;
 /// Between cards that follow each other, and between cards one above the other.
@@ -162,10 +162,7 @@ fn draw_cards(canvas: &mut Canvas, placed: &Placed, (low, high): (f64, f64)) {
         let heading = text::shorten(&card.heading, SIZE + 1.0, room - text::width(&card.reached, SIZE) - 6.0);
         canvas.text((left, place.y + 13.0), &heading, &TextStyle::new(SIZE + 1.0, Anchor::Start).bold());
         let lines = text::wrap(&card.detail, SIZE, room, 2);
-        for (number, line) in lines.iter().enumerate() {
-            let y = place.y + 30.0 + 14.0 * number as f64;
-            canvas.text((left, y), line, &TextStyle::new(SIZE, Anchor::Start).colour(INK));
-        }
+        canvas.lines((left, place.y + 30.0), 14.0, &lines, &TextStyle::new(SIZE, Anchor::Start));
         let style = TextStyle::new(SIZE - 0.5, Anchor::Start).colour(MUTED);
         let muted = |words: &str| text::shorten(words, SIZE - 0.5, room);
         if lines.len() < 2 {
@@ -182,18 +179,17 @@ fn draw_cards(canvas: &mut Canvas, placed: &Placed, (low, high): (f64, f64)) {
 fn draw_scale(canvas: &mut Canvas, y: f64, label: &str, (low, high): (f64, f64)) -> f64 {
     let style = TextStyle::new(SIZE, Anchor::Start).colour(MUTED);
     let mut x = MARGIN;
-    for (number, words) in [format!("{label}:"), brief(low), String::new(), brief(high)].iter().enumerate() {
-        if number == 2 {
-            for step in 0..SCALE_STEPS {
-                let colour = ink::sequential(step as f64 / (SCALE_STEPS - 1) as f64);
-                canvas.rect(Rect::new(x, y - 5.0, 4.5, 10.0), 0.0, &Paint::fill(&colour));
-                x += 4.0;
-            }
-        } else {
-            canvas.text((x, y), words, &style);
-            x += text::width(words, SIZE);
-        }
-        x += 7.0;
+    let mut write = |canvas: &mut Canvas, words: &str, room: f64| {
+        canvas.text((x, y), words, &style);
+        let end = x + text::width(words, SIZE) + 7.0;
+        x = end + room;
+        end
+    };
+    write(canvas, &format!("{label}:"), 0.0);
+    let bar = write(canvas, &brief(low), SCALE_STEPS as f64 * 4.0 + 7.0);
+    for step in 0..SCALE_STEPS {
+        let colour = ink::sequential(step as f64 / (SCALE_STEPS - 1) as f64);
+        canvas.rect(Rect::new(bar + step as f64 * 4.0, y - 5.0, 4.5, 10.0), 0.0, &Paint::fill(&colour));
     }
-    x
+    write(canvas, &brief(high), 0.0)
 }

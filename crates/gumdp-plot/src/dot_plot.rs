@@ -1,11 +1,11 @@
 //! Dots of several series in many named rows, each with an interval and a reference if there are any.
 
-use super::frame::{Bottom, Frame, Plot, width_or};
-use super::ink::{self, GRID, INK, series_colour};
-use super::legend::{Entry, Sample};
-use super::scale::{Axis, Extent, Tick, brief};
+use super::frame::{Bottom, Frame, Plot};
+use super::ink::{self, GRID, series_colour};
+use super::legend::{self, Sample};
+use super::scale::{Axis, Tick, brief};
 use super::svg::{Paint, Rect};
-use super::{or, spoken_list};
+use super::{name, or, spoken_list};
 use std::fmt::Write as _;
 
 /// Pixels between the dots of a row, one above the other so that equal values stay apart.
@@ -27,7 +27,7 @@ pub struct DotPlot {
     /// A logarithmic axis from this value on; lower values are drawn there.
     pub log_from: Option<f64>,
     /// Width in pixels; 720 by default.
-    pub width: Option<f64>,
+    pub width: Option<u32>,
 }
 
 /// The values that share a label.
@@ -62,20 +62,16 @@ impl DotPlot {
         let tick = |(index, row): (usize, &DotRow)| Tick { value: middle(index, count), label: row.label.clone() };
         left.ticks = self.rows.iter().enumerate().map(tick).collect();
         let values = self.values().map(|value| self.placed(value));
-        let bottom = match self.log_from {
-            Some(_) => Axis::log10(values),
-            None => Axis::linear(Extent::of(values).padded(0.03), 8),
-        };
-        let named = self.series.iter().enumerate();
-        let mut legend: Vec<Entry> = named.map(|(series, name)| Entry::new(Sample::Dot(series), name)).collect();
+        let bottom = Axis::over(values, self.log_from.is_some(), 0.03, 8);
+        let mut legend = legend::of_series(&self.series, Sample::Dot);
         if self.rows.iter().any(|row| row.reference.is_some()) {
-            legend.push(Entry::new(Sample::Reference, or(&self.reference_label, "reference")));
+            legend.push((Sample::Reference, or(&self.reference_label, "reference").to_owned()));
         }
         let frame = Frame {
             title: &self.title,
             x_label: &self.x_label,
             y_label: "",
-            width: width_or(self.width, 720.0),
+            width: self.width.unwrap_or(720).into(),
             plot_height: pitch * count,
             legend,
             bottom: Bottom::Numbers(bottom),
@@ -96,8 +92,8 @@ impl DotPlot {
 
     fn draw_row(&self, plot: &mut Plot, row: &DotRow, y: f64, pitch: f64) {
         if let Some(x) = row.reference.and_then(|value| plot.x(self.placed(value))) {
-            let (top, bottom) = ((x, y - pitch / 2.0 + 1.0), (x, y + pitch / 2.0 - 1.0));
-            plot.canvas.line(top, bottom, &Paint::stroke(INK, 1.8).dash("5 2.5"));
+            let half = pitch / 2.0 - 1.0;
+            legend::reference(&mut plot.canvas, (x, y - half), (x, y + half));
         }
         let offset = |series: usize| (series as f64 - (self.series.len() as f64 - 1.0) / 2.0) * DOT_PITCH;
         for (series, dot) in row.dots.iter().enumerate() {
@@ -105,8 +101,8 @@ impl DotPlot {
             let y = y + offset(series);
             let ends =
                 dot.interval.and_then(|(low, high)| Some((plot.x(self.placed(low))?, plot.x(self.placed(high))?)));
-            let name = self.series.get(series).map_or("", String::as_str);
-            plot.canvas.with_tip(&format!("{}, {name}: {}", row.label, brief(dot.value)), |canvas| {
+            let tip = format!("{}, {}: {}", row.label, name(&self.series, series), brief(dot.value));
+            plot.canvas.with_tip(&tip, |canvas| {
                 if let Some((low, high)) = ends {
                     canvas.line((low, y), (high, y), &Paint::stroke(series_colour(series), 1.4));
                 }

@@ -3,7 +3,7 @@
 use super::ink::{GRID, INK, MUTED};
 use super::legend::{self, Entry};
 use super::reference::{self, ReferenceLine};
-use super::scale::Axis;
+use super::scale::{Axis, Tick};
 use super::svg::{Anchor, Canvas, Paint, Point, Rect, TextStyle};
 use super::text;
 
@@ -11,7 +11,8 @@ const TITLE: f64 = 13.0;
 const LABEL: f64 = 12.0;
 const TICK: f64 = 11.0;
 const LINE: f64 = 14.0;
-const MARGIN: f64 = 10.0;
+/// Around every figure.
+pub(super) const MARGIN: f64 = 10.0;
 
 /// What stands below the plot area.
 #[derive(Debug)]
@@ -47,20 +48,15 @@ pub(super) struct Plot {
     size: Point,
 }
 
-/// A caller's width if it is usable, else the default.
-pub(super) fn width_or(width: Option<f64>, default: f64) -> f64 {
-    width.filter(|width| width.is_finite()).unwrap_or(default).clamp(280.0, 1200.0)
-}
-
-/// Draws a title at the top left; returns the height used.
-pub(super) fn heading(canvas: &mut Canvas, title: &str, left: f64, top: f64, room: f64) -> f64 {
+/// Draws title and legend at the top of a figure; returns where what is below may start, `gap` pixels under a legend.
+pub(super) fn head(canvas: &mut Canvas, title: &str, legend: &[Entry], width: f64, gap: f64) -> f64 {
+    let room = width - 2.0 * MARGIN;
     // Bold glyphs are wider than the estimate for the regular face.
     let lines = text::wrap(title, TITLE * 1.1, room, 2);
-    for (index, line) in lines.iter().enumerate() {
-        let y = top + 9.0 + index as f64 * 16.0;
-        canvas.text((left, y), line, &TextStyle::new(TITLE, Anchor::Start).bold());
-    }
-    if lines.is_empty() { 0.0 } else { lines.len() as f64 * 16.0 + 6.0 }
+    canvas.lines((MARGIN, MARGIN + 9.0), 16.0, &lines, &TextStyle::new(TITLE, Anchor::Start).bold());
+    let top = MARGIN + if lines.is_empty() { 0.0 } else { lines.len() as f64 * 16.0 + 6.0 };
+    let used = legend::draw(canvas, (MARGIN, top), room, legend);
+    if used > 0.0 { top + used + gap } else { top }
 }
 
 impl Frame<'_> {
@@ -68,11 +64,10 @@ impl Frame<'_> {
     pub fn draw(self) -> Plot {
         let mut canvas = Canvas::default();
         let width = self.width;
-        let mut y = MARGIN + heading(&mut canvas, self.title, MARGIN, MARGIN, width - 2.0 * MARGIN);
-        let used = legend::draw(&mut canvas, (MARGIN, y), width - 2.0 * MARGIN, &self.legend);
-        y += if used > 0.0 { used + 8.0 } else { 2.0 };
+        let mut y = head(&mut canvas, self.title, &self.legend, width, 8.0);
+        y += if self.legend.is_empty() { 2.0 } else { 0.0 };
 
-        let tick_width = self.left.ticks.iter().map(|tick| text::width(&tick.label, TICK)).fold(0.0, f64::max);
+        let tick_width = text::widest(self.left.ticks.iter().map(|tick| &tick.label), TICK);
         let y_title = text::wrap(self.y_label, LABEL, self.plot_height, 2);
         let left = MARGIN + y_title.len() as f64 * LINE + 6.0 + tick_width + 6.0;
         let right = 14.0;
@@ -90,13 +85,18 @@ impl Frame<'_> {
         let x_title = text::wrap(self.x_label, LABEL, width - 2.0 * MARGIN, 2);
         let style = TextStyle::new(LABEL, Anchor::Middle);
         // A long axis title may be wider than the plot area: keep it inside the figure.
-        let half = x_title.iter().map(|line| text::width(line, LABEL)).fold(0.0, f64::max) / 2.0;
+        let half = text::widest(&x_title, LABEL) / 2.0;
         let centre = area.middle().0.min(plot.size.0 - 4.0 - half).max(4.0 + half);
-        for (index, line) in x_title.iter().enumerate() {
-            plot.canvas.text((centre, below + 9.0 + index as f64 * LINE), line, &style);
-        }
+        plot.canvas.lines((centre, below + 9.0), LINE, &x_title, &style);
         plot.size.1 = below + x_title.len() as f64 * LINE + 10.0;
         plot
+    }
+}
+
+impl Tick {
+    /// How its line across the plot area is drawn.
+    fn paint(&self) -> Paint {
+        Paint::stroke(GRID, if self.label.is_empty() { 0.5 } else { 1.0 })
     }
 }
 
@@ -131,11 +131,8 @@ impl Plot {
     fn left_axis(&mut self, title: &[String]) {
         let (left, right) = (self.area.x, self.area.right());
         for tick in &self.left.ticks {
-            let Some(y) = self.left.fraction(tick.value).map(|f| self.area.bottom() - f * self.area.h) else {
-                continue;
-            };
-            let paint = Paint::stroke(GRID, if tick.label.is_empty() { 0.5 } else { 1.0 });
-            self.canvas.line((left, y), (right, y), &paint);
+            let Some(y) = self.y(tick.value) else { continue };
+            self.canvas.line((left, y), (right, y), &tick.paint());
             if !tick.label.is_empty() {
                 self.canvas.text((left - 6.0, y), &tick.label, &TextStyle::new(TICK, Anchor::End).colour(MUTED));
             }
@@ -153,9 +150,8 @@ impl Plot {
             Bottom::Numbers(axis) => {
                 let mut free_from = f64::NEG_INFINITY;
                 for tick in &axis.ticks {
-                    let Some(x) = axis.fraction(tick.value).map(|f| self.area.x + f * self.area.w) else { continue };
-                    let paint = Paint::stroke(GRID, if tick.label.is_empty() { 0.5 } else { 1.0 });
-                    self.canvas.line((x, top), (x, bottom), &paint);
+                    let Some(x) = self.x(tick.value) else { continue };
+                    self.canvas.line((x, top), (x, bottom), &tick.paint());
                     let half = text::width(&tick.label, TICK) / 2.0;
                     if !tick.label.is_empty() && x - half > free_from {
                         self.canvas.line((x, bottom), (x, bottom + 4.0), &Paint::stroke(INK, 1.0));
@@ -179,9 +175,8 @@ fn band_labels(canvas: &mut Canvas, labels: &[String], area: Rect) -> f64 {
     let centres = (0..labels.len()).map(|i| area.x + (i as f64 + 0.5) * slot);
     // "β = 0.1" is one word.
     let labels: Vec<String> = labels.iter().map(|label| label.replace(" = ", "\u{a0}=\u{a0}")).collect();
-    let widest = |size: f64| labels.iter().map(|label| text::width(label, size)).fold(0.0, f64::max);
-    let words = labels.iter().flat_map(|label| label.split(' '));
-    let widest_word = words.map(|word| text::width(word, TICK)).fold(0.0, f64::max);
+    let widest = |size: f64| text::widest(&labels, size);
+    let widest_word = text::widest(labels.iter().flat_map(|label| label.split(' ')), TICK);
     let one_line = [TICK, 10.0, 9.5].into_iter().find(|size| widest(*size) <= slot - 2.0);
     if one_line.is_some() || (widest_word <= slot - 6.0 && widest(TICK) <= 2.0 * slot) {
         let (size, room) = one_line.map_or((TICK, slot - 6.0), |size| (size, slot));
@@ -189,9 +184,7 @@ fn band_labels(canvas: &mut Canvas, labels: &[String], area: Rect) -> f64 {
         let mut depth: usize = 1;
         for (label, x) in labels.iter().zip(centres) {
             let lines = text::wrap(label, size, room, 3);
-            for (index, line) in lines.iter().enumerate() {
-                canvas.text((x, bottom + 13.0 + index as f64 * 13.0), line, &style);
-            }
+            canvas.lines((x, bottom + 13.0), 13.0, &lines, &style);
             depth = depth.max(lines.len());
         }
         bottom + 11.0 + depth as f64 * 13.0

@@ -37,9 +37,7 @@ impl Curve {
 
     /// Unit vector of travel.
     pub fn direction(&self, t: f64) -> Point {
-        let (a, b) = (self.at((t - 0.01).max(0.0)), self.at((t + 0.01).min(1.0)));
-        let length = (b.0 - a.0).hypot(b.1 - a.1).max(1e-6);
-        ((b.0 - a.0) / length, (b.1 - a.1) / length)
+        unit(self.at((t - 0.01).max(0.0)), self.at((t + 0.01).min(1.0)))
     }
 
     /// The part between two parameters, by de Casteljau's algorithm.
@@ -86,6 +84,13 @@ impl Curve {
     pub fn samples(&self) -> impl Iterator<Item = Point> + '_ {
         (0..=40).map(|i| self.at(f64::from(i) / 40.0))
     }
+}
+
+/// The unit vector from one point to another.
+pub(super) fn unit(from: Point, to: Point) -> Point {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let length = dx.hypot(dy).max(1e-6);
+    (dx / length, dy / length)
 }
 
 /// The free direction for a self loop: far from the directions in use, and rather `outward` than not.

@@ -1,15 +1,19 @@
 //! Maps of grid worlds: terrain, walls, icons and the paths that agents took.
 
-use super::frame::{heading, width_or};
+use super::cells::{Cells, entries, shape};
+use super::frame::{MARGIN, head};
 use super::grid_path;
-use super::ink::{MUTED, ON_LIGHT};
+use super::ink::{MUTED, ON_DARK, ON_LIGHT};
 use super::legend::{self, Entry, Sample};
-use super::svg::{Anchor, Canvas, Paint, Point, Rect, TextStyle};
+use super::svg::{Anchor, Canvas, Paint, Rect, TextStyle};
 use super::terrain::{self, Icon};
-use super::{or, spoken_list, text};
+use super::{name, or, spoken_list, text};
 use std::fmt::Write as _;
 
-const MARGIN: f64 = 10.0;
+/// Largest width in pixels.
+const WIDTH: f64 = 460.0;
+/// Room for the numbers of the rows.
+const INDICES: f64 = 20.0;
 
 /// A rectangular world seen from above.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,10 +28,6 @@ pub struct GridMap {
     pub resources: Vec<String>,
     /// Paths, drawn in order.
     pub paths: Vec<GridPath>,
-    /// Write row and column numbers at the border.
-    pub indices: bool,
-    /// Largest width in pixels; 460 by default.
-    pub width: Option<f64>,
 }
 
 /// One cell.
@@ -39,16 +39,16 @@ pub struct GridCell {
     pub text: String,
 }
 
-/// What a cell is; decides its fill and icon.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What a cell is; decides its fill and icon. Legends list kinds in this order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CellKind {
     /// Free floor.
     #[default]
     Floor,
-    /// Not enterable.
-    Wall,
     /// A class of terrain, an index into [`GridMap::terrains`].
     Terrain(usize),
+    /// Not enterable.
+    Wall,
     /// Where resources are brought.
     Home,
     /// Where episodes start, if not at home.
@@ -72,49 +72,38 @@ impl GridMap {
     /// The figure as a standalone SVG document.
     #[must_use]
     pub fn svg(&self) -> String {
-        let rows = self.cells.len();
-        let columns = self.cells.iter().map(Vec::len).max().unwrap_or(0);
-        let margin = if self.indices { 20.0 } else { 0.0 };
-        let room = width_or(self.width, 460.0) - 2.0 * MARGIN - margin;
-        let cell = (room / columns.max(1) as f64).clamp(8.0, 42.0);
-        let entries = self.legend();
-        let map_width = columns as f64 * cell + margin;
-        let width = (map_width + 2.0 * MARGIN).max((legend::width(&entries) + 2.0 * MARGIN).min(360.0)).max(220.0);
+        let (rows, columns) = shape(&self.cells);
+        let side = ((WIDTH - 2.0 * MARGIN - INDICES) / columns.max(1) as f64).clamp(8.0, 42.0);
+        let legend = self.legend();
+        let map_width = columns as f64 * side + INDICES;
+        let width = (map_width + 2.0 * MARGIN).max((legend::width(&legend) + 2.0 * MARGIN).min(360.0)).max(220.0);
 
         let mut canvas = Canvas::default();
-        let mut top = MARGIN + heading(&mut canvas, &self.title, MARGIN, MARGIN, width - 2.0 * MARGIN);
-        let used = legend::draw(&mut canvas, (MARGIN, top), width - 2.0 * MARGIN, &entries);
-        top += if used > 0.0 { used + 8.0 } else { 0.0 } + if self.indices { 14.0 } else { 0.0 };
-        let origin = (MARGIN + margin, top);
-        for (row, cells) in self.cells.iter().enumerate() {
-            for (column, content) in cells.iter().enumerate() {
-                let rect = Rect::new(origin.0 + column as f64 * cell, origin.1 + row as f64 * cell, cell, cell);
-                let tip = format!("row {row}, column {column}: {}", self.name_of(content.kind));
-                let visited = self.paths.iter().any(|path| path.cells.contains(&(row, column)));
-                canvas.with_tip(&tip, |canvas| self.draw_cell(canvas, content, rect, visited));
-            }
+        let top = head(&mut canvas, &self.title, &legend, width, 8.0) + 14.0;
+        let grid = Cells { origin: (MARGIN + INDICES, top), side };
+        for (row, column, content) in entries(&self.cells) {
+            let tip = format!("row {row}, column {column}: {}", self.name_of(content.kind));
+            let visited = self.paths.iter().any(|path| path.cells.contains(&(row, column)));
+            canvas.with_tip(&tip, |canvas| self.draw_cell(canvas, content, grid.rect(row, column), visited));
         }
-        if rows > 0 && columns > 0 {
-            let frame = Rect::new(origin.0, origin.1, columns as f64 * cell, rows as f64 * cell);
-            canvas.rect(frame, 0.0, &Paint::stroke(MUTED, 1.0));
+        if columns > 0 {
+            canvas.rect(grid.frame((rows, columns)), 0.0, &Paint::stroke(MUTED, 1.0));
         }
-        if self.indices {
-            draw_indices(&mut canvas, origin, (rows, columns), cell);
-        }
+        draw_indices(&mut canvas, &grid, (rows, columns));
         let paths: Vec<Vec<(usize, usize)>> = self.paths.iter().map(|path| inside(path, rows, columns)).collect();
-        grid_path::draw(&mut canvas, &paths, origin, cell);
-        let bottom = origin.1 + rows as f64 * cell + MARGIN;
+        grid_path::draw(&mut canvas, &paths, &grid);
+        let bottom = top + rows as f64 * side + MARGIN;
         canvas.finish(width, bottom, or(&self.title, "Grid map"), &self.description(rows, columns))
     }
 
     fn name_of(&self, kind: CellKind) -> &str {
         match kind {
-            CellKind::Floor => self.terrains.first().map_or("floor", String::as_str),
+            CellKind::Floor => or(name(&self.terrains, 0), "floor"),
             CellKind::Wall => "wall",
-            CellKind::Terrain(class) => self.terrains.get(class).map_or("terrain", String::as_str),
+            CellKind::Terrain(class) => or(name(&self.terrains, class), "terrain"),
             CellKind::Home => "home",
             CellKind::Start => "start",
-            CellKind::Resource(index) => self.resources.get(index).map_or("resource", String::as_str),
+            CellKind::Resource(index) => or(name(&self.resources, index), "resource"),
             CellKind::Enemy => "enemy",
         }
     }
@@ -152,29 +141,16 @@ impl GridMap {
             let size = (rect.w * 0.36).clamp(7.0, 12.0);
             let words = text::shorten(&cell.text, size, rect.w - 2.0);
             let y = if self.icon(cell.kind).is_some() { rect.bottom() - size * 0.6 } else { rect.middle().1 };
-            let wall = cell.kind == CellKind::Wall;
-            let colour = if wall { super::ink::ON_DARK } else { ON_LIGHT };
+            let colour = if cell.kind == CellKind::Wall { ON_DARK } else { ON_LIGHT };
             canvas.text((rect.middle().0, y), &words, &TextStyle::new(size, Anchor::Middle).colour(colour));
         }
     }
 
     fn legend(&self) -> Vec<Entry> {
-        let mut kinds: Vec<CellKind> = Vec::new();
-        for cell in self.cells.iter().flatten() {
-            let ordinary = matches!(cell.kind, CellKind::Floor | CellKind::Terrain(0));
-            if !ordinary && !kinds.contains(&cell.kind) {
-                kinds.push(cell.kind);
-            }
-        }
-        kinds.sort_by_key(|kind| match kind {
-            CellKind::Floor => (0, 0),
-            CellKind::Terrain(class) => (1, *class),
-            CellKind::Wall => (2, 0),
-            CellKind::Home => (3, 0),
-            CellKind::Start => (4, 0),
-            CellKind::Resource(index) => (5, *index),
-            CellKind::Enemy => (6, 0),
-        });
+        let mut kinds: Vec<CellKind> = self.cells.iter().flatten().map(|cell| cell.kind).collect();
+        kinds.retain(|kind| !matches!(kind, CellKind::Floor | CellKind::Terrain(0)));
+        kinds.sort();
+        kinds.dedup();
         let mut entries = Vec::new();
         for kind in kinds {
             let sample = match kind {
@@ -182,18 +158,18 @@ impl GridMap {
                 CellKind::Terrain(class) => Sample::Terrain(class),
                 kind => self.icon(kind).map_or(Sample::Terrain(0), Sample::Icon),
             };
-            entries.push(Entry::new(sample, self.name_of(kind)));
+            entries.push((sample, self.name_of(kind).to_owned()));
         }
         for (index, path) in self.paths.iter().enumerate() {
-            entries.push(Entry::new(Sample::Arrow(index), or(&path.name, "path")));
+            entries.push((Sample::Arrow(index), or(&path.name, "path").to_owned()));
         }
         if let Some(last) = self.paths.len().checked_sub(1) {
             let shown = if last == 0 { 0 } else { 6 };
-            entries.push(Entry::new(Sample::Icon(Icon::PathStart(shown)), "first cell"));
-            entries.push(Entry::new(Sample::Icon(Icon::PathEnd(shown)), "last cell"));
+            entries.push((Sample::Icon(Icon::PathStart(shown)), "first cell".to_owned()));
+            entries.push((Sample::Icon(Icon::PathEnd(shown)), "last cell".to_owned()));
         }
         if self.paths.iter().any(|path| path.cells.windows(2).any(|pair| pair[0] == pair[1])) {
-            entries.push(Entry::new(Sample::Icon(Icon::Stay), "stays"));
+            entries.push((Sample::Icon(Icon::Stay), "stays".to_owned()));
         }
         entries
     }
@@ -221,14 +197,14 @@ fn inside(path: &GridPath, rows: usize, columns: usize) -> Vec<(usize, usize)> {
     path.cells.iter().copied().filter(|(row, column)| *row < rows && *column < columns).collect()
 }
 
-fn draw_indices(canvas: &mut Canvas, (x, y): Point, (rows, columns): (usize, usize), cell: f64) {
+fn draw_indices(canvas: &mut Canvas, grid: &Cells, (rows, columns): (usize, usize)) {
     // Every second, fifth … index where cells are too small for all.
-    let every = (15.0 / cell).ceil().max(1.0) as usize;
+    let every = (15.0 / grid.side).ceil().max(1.0) as usize;
     let style = TextStyle::new(10.0, Anchor::Middle).colour(MUTED);
     for column in (0..columns).step_by(every) {
-        canvas.text((x + (column as f64 + 0.5) * cell, y - 8.0), &column.to_string(), &style);
+        canvas.text((grid.centre((0, column)).0, grid.origin.1 - 8.0), &column.to_string(), &style);
     }
     for row in (0..rows).step_by(every) {
-        canvas.text((x - 10.0, y + (row as f64 + 0.5) * cell), &row.to_string(), &style);
+        canvas.text((grid.origin.0 - 10.0, grid.centre((row, 0)).1), &row.to_string(), &style);
     }
 }

@@ -1,6 +1,7 @@
 //! Paths on a grid map. Each crossing of the same border between two cells gets its own lane, so that a path which
 //! comes back stays readable.
 
+use super::cells::Cells;
 use super::ink::{series_colour, series_dash};
 use super::legend::arrow_head;
 use super::svg::{Canvas, Paint, Path, Point};
@@ -33,7 +34,7 @@ impl Move {
     }
 
     /// The centre of a cell moved into this lane; jumps run between centres.
-    fn at(&self, cell: Cell, grid: &Grid) -> Point {
+    fn at(&self, cell: Cell, grid: &Cells) -> Point {
         let (x, y) = grid.centre(cell);
         if !self.is_step() {
             (x, y)
@@ -45,32 +46,21 @@ impl Move {
     }
 }
 
-struct Grid {
-    origin: Point,
-    cell: f64,
-}
-
-impl Grid {
-    fn centre(&self, (row, column): Cell) -> Point {
-        (self.origin.0 + (column as f64 + 0.5) * self.cell, self.origin.1 + (row as f64 + 0.5) * self.cell)
-    }
-}
-
 /// Draws the paths in order.
-pub(super) fn draw(canvas: &mut Canvas, paths: &[Vec<Cell>], origin: Point, cell: f64) {
-    let grid = Grid { origin, cell };
+pub(super) fn draw(canvas: &mut Canvas, paths: &[Vec<Cell>], grid: &Cells) {
+    let cell = grid.side;
     let lanes = lanes(paths, cell);
     for (index, (path, moves)) in paths.iter().zip(&lanes).enumerate() {
         let (Some(first), Some(last)) = (path.first(), path.last()) else { continue };
         let colour = series_colour(index);
         let width = (cell / 16.0).clamp(1.0, 2.0);
-        let points = corners(moves, &grid);
+        let points = corners(moves, grid);
         if points.len() > 1 {
             canvas.path(&Path::polyline(&points), &Paint::stroke(colour, width).dash(series_dash(index)));
         }
         let every = (moves.len() / 40).max(1);
         for step in moves.iter().step_by(every).filter(|step| step.is_step()) {
-            let (from, to) = (step.at(step.from, &grid), step.at(step.to, &grid));
+            let (from, to) = (step.at(step.from, grid), step.at(step.to, grid));
             let (dx, dy) = step.direction();
             let length = (cell * 0.2).clamp(4.0, 7.0);
             let middle =
@@ -83,8 +73,8 @@ pub(super) fn draw(canvas: &mut Canvas, paths: &[Vec<Cell>], origin: Point, cell
                 Icon::Stay.draw(canvas, (x + cell * 0.3, y - cell * 0.28), cell * 0.15);
             });
         }
-        let start = moves.first().map_or(grid.centre(*first), |step| step.at(*first, &grid));
-        let end = moves.last().map_or(grid.centre(*last), |step| step.at(*last, &grid));
+        let start = moves.first().map_or(grid.centre(*first), |step| step.at(*first, grid));
+        let end = moves.last().map_or(grid.centre(*last), |step| step.at(*last, grid));
         let radius = (cell * 0.26).clamp(4.0, 8.0);
         Icon::PathStart(index).draw(canvas, start, radius);
         if path.len() > 1 {
@@ -116,7 +106,7 @@ fn lanes(paths: &[Vec<Cell>], cell: f64) -> Vec<Vec<Move>> {
 }
 
 /// The poly-line through all moves; lanes change inside the cells.
-fn corners(moves: &[Move], grid: &Grid) -> Vec<Point> {
+fn corners(moves: &[Move], grid: &Cells) -> Vec<Point> {
     let mut points = Vec::new();
     if let Some(first) = moves.first() {
         points.push(first.at(first.from, grid));
@@ -132,7 +122,7 @@ fn corners(moves: &[Move], grid: &Grid) -> Vec<Point> {
         } else if turns {
             points.push(if before.is_lying() { (b.0, a.1) } else { (a.0, b.1) });
         } else {
-            let reach = grid.cell * 0.2;
+            let reach = grid.side * 0.2;
             let straight = before.direction() == after.direction();
             let (back, on) = if straight { (-reach, reach) } else { (0.0, 0.0) };
             points.extend([(a.0 + dx * back, a.1 + dy * back), (b.0 + dx * on, b.1 + dy * on)]);

@@ -1,14 +1,18 @@
 //! Matrices as heat maps with one colour scale, beside an optional map of cell categories.
 
-use super::frame::{heading, width_or};
+use super::cells::{Cells, entries, shape};
+use super::frame::{MARGIN, head};
 use super::ink::{GRID, INK, MUTED, ON_DARK, ON_LIGHT, legible_on, sequential};
 use super::legend::{self, Entry, Sample};
 use super::scale::{Axis, Extent, brief, drawable, fixed};
 use super::svg::{Anchor, Canvas, Paint, Path, Point, Rect, TextStyle};
-use super::{or, spoken_list, terrain, text};
+use super::{name, or, spoken_list, terrain, text};
 use std::fmt::Write as _;
 
-const MARGIN: f64 = 10.0;
+/// Largest width in pixels.
+const WIDTH: f64 = 720.0;
+/// A matrix has at least this room for its title.
+const LEAST_PANEL: f64 = 56.0;
 const GAP: f64 = 16.0;
 const TITLE: f64 = 12.0;
 const LABEL: f64 = 8.5;
@@ -30,10 +34,6 @@ pub struct HeatMaps {
     pub outline_label: String,
     /// Write the value into each cell; cells grow until it fits.
     pub cell_labels: bool,
-    /// Ends of the colour scale; by default those of the values.
-    pub range: Option<(f64, f64)>,
-    /// Largest width in pixels; 720 by default.
-    pub width: Option<f64>,
 }
 
 /// One matrix.
@@ -69,40 +69,31 @@ impl HeatMaps {
     #[must_use]
     pub fn svg(&self) -> String {
         let values = || self.panels.iter().flat_map(|panel| panel.values.iter().flatten().copied());
-        let chosen = self.range.filter(|(low, high)| drawable(*low) && drawable(*high) && low < high);
-        let (low, high) = chosen.unwrap_or_else(|| Extent::of(values()).range());
+        let (low, high) = Extent::of(values()).range();
         let axis = Axis::linear((low, high), 5);
-        let ticks = axis.ticks.iter().map(|tick| text::width(&tick.label, 11.0)).fold(0.0, f64::max);
+        let ticks = text::widest(axis.ticks.iter().map(|tick| &tick.label), 11.0);
         let bar_room = if self.panels.is_empty() { 0.0 } else { 18.0 + 12.0 + 8.0 + ticks + 20.0 };
 
-        let width = width_or(self.width, 720.0);
         // Two digits for the largest value.
         let decimals = (1.0 - low.abs().max(high.abs()).log10().floor()).clamp(0.0, 4.0) as usize;
-        let label_width = values().map(|value| text::width(&cell_label(value, decimals), LABEL)).fold(0.0, f64::max);
+        let label_width = text::widest(values().map(|value| cell_label(value, decimals)), LABEL);
         let least = if self.cell_labels { (label_width + 7.0).clamp(16.0, 44.0) } else { 9.0 };
-        let layout = self.layout(width - 2.0 * MARGIN - bar_room, least);
+        let layout = self.layout(WIDTH - 2.0 * MARGIN - bar_room, least);
         let width = (layout.right + bar_room + MARGIN).max(300.0);
 
         let mut canvas = Canvas::default();
-        let room = width - 2.0 * MARGIN;
-        let mut top = MARGIN + heading(&mut canvas, &self.title, MARGIN, MARGIN, room);
-        let used = legend::draw(&mut canvas, (MARGIN, top), room, &self.legend());
-        top += if used > 0.0 { used + 6.0 } else { 0.0 };
-
-        let mut places = layout.places.iter().map(|(x, y)| (*x, y + top));
-        let mut first_panel: Option<Rect> = None;
-        if let (Some(map), Some(at)) = (&self.map, self.map.as_ref().and_then(|_| places.next())) {
-            draw_map(&mut canvas, map, at, layout.cell);
+        let top = head(&mut canvas, &self.title, &self.legend(), width, 6.0);
+        let mut places = layout.places.iter().map(|(x, y)| Cells { origin: (*x, y + top), side: layout.cell });
+        if let (Some(map), Some(cells)) = (&self.map, self.map.as_ref().and_then(|_| places.next())) {
+            draw_map(&mut canvas, map, &cells);
         }
-        for (panel, at) in self.panels.iter().zip(places) {
-            let colour = |value: f64| sequential(axis.fraction(value).unwrap_or(0.0));
-            let label = |value: f64| self.cell_labels.then(|| cell_label(value, decimals));
-            self.draw_panel(&mut canvas, panel, at, layout.cell, colour, label);
-            let (rows, _) = shape(&panel.values);
-            first_panel = first_panel.or(Some(Rect::new(at.0, at.1, 0.0, rows as f64 * layout.cell)));
+        let mut bar: Option<Rect> = None;
+        for (panel, cells) in self.panels.iter().zip(places) {
+            self.draw_panel(&mut canvas, panel, &cells, &axis, decimals);
+            let height = cells.frame(shape(&panel.values)).h.max(80.0);
+            bar = bar.or(Some(Rect::new(layout.right + 18.0, cells.origin.1, 12.0, height)));
         }
-        if let Some(panel) = first_panel {
-            let bar = Rect::new(layout.right + 18.0, panel.y, 12.0, panel.h.max(80.0));
+        if let Some(bar) = bar {
             colour_bar(&mut canvas, bar, &axis, ticks, &self.value_label);
         }
         let bottom = top + layout.bottom.max(if self.panels.is_empty() { 0.0 } else { 110.0 });
@@ -121,7 +112,7 @@ impl HeatMaps {
         let per_row = sizes.len().div_ceil(sizes.len().div_ceil(most).max(1)).max(1);
         let floor = if self.cell_labels { least } else { 3.0 };
         let cell = cell_for(most).min(34.0).max(floor);
-        let slot = (columns * cell).max(56.0);
+        let slot = (columns * cell).max(LEAST_PANEL);
         let mut layout = Layout { cell, places: Vec::new(), right: MARGIN, bottom: 0.0 };
         for row in sizes.chunks(per_row) {
             let title_lines = row.iter().map(|(_, title)| text::wrap(title, TITLE, slot, 2).len()).max().unwrap_or(0);
@@ -139,63 +130,49 @@ impl HeatMaps {
     }
 
     fn legend(&self) -> Vec<Entry> {
-        let mut entries = Vec::new();
-        if let Some(map) = &self.map {
-            let name = |(index, name): (usize, &String)| Entry::new(Sample::Terrain(index), name);
-            entries.extend(map.names.iter().enumerate().map(name));
-        }
+        let names = self.map.iter().flat_map(|map| &map.names);
+        let mut entries = legend::of_series(names, Sample::Terrain);
         if !self.outlined.is_empty() && !self.panels.is_empty() {
-            entries.push(Entry::new(Sample::Outline, or(&self.outline_label, "marked")));
+            entries.push((Sample::Outline, or(&self.outline_label, "marked").to_owned()));
         }
         if self.panels.iter().any(|panel| panel.values.iter().flatten().any(|value| !drawable(*value))) {
-            entries.push(Entry::new(Sample::Missing, "no value"));
+            entries.push((Sample::Missing, "no value".to_owned()));
         }
         entries
     }
 
-    fn draw_panel(
-        &self,
-        canvas: &mut Canvas,
-        panel: &HeatPanel,
-        at: Point,
-        cell: f64,
-        colour: impl Fn(f64) -> String,
-        label: impl Fn(f64) -> Option<String>,
-    ) {
-        let (rows, columns) = shape(&panel.values);
-        panel_title(canvas, &panel.title, at, (columns as f64 * cell).max(56.0));
-        for (row, column, value) in entries(&panel.values) {
-            let rect = cell_rect(at, cell, row, column);
-            let tip = format!("row {row}, column {column}: {}", brief(value));
-            canvas.with_tip(&tip, |canvas| {
+    fn draw_panel(&self, canvas: &mut Canvas, panel: &HeatPanel, cells: &Cells, axis: &Axis, decimals: usize) {
+        let frame = cells.frame(shape(&panel.values));
+        panel_title(canvas, &panel.title, frame);
+        for (row, column, &value) in entries(&panel.values) {
+            let rect = cells.rect(row, column);
+            canvas.with_tip(&tip(row, column, &brief(value)), |canvas| {
                 if !drawable(value) {
-                    legend::missing(canvas, rect);
-                    return;
+                    return legend::missing(canvas, rect);
                 }
-                let background = colour(value);
+                let background = sequential(axis.fraction(value).unwrap_or(0.0));
                 // A hair of stroke in the same colour closes the seams between cells.
                 canvas.rect(rect, 0.0, &Paint::fill(&background).and_stroke(&background, 0.4));
-                if let Some(label) = label(value) {
-                    let size = (LABEL * (cell - 7.0) / text::width(&label, LABEL)).clamp(LABEL, 11.0);
+                if self.cell_labels {
+                    let label = cell_label(value, decimals);
+                    let size = (LABEL * (rect.w - 7.0) / text::width(&label, LABEL)).clamp(LABEL, 11.0);
                     let style = TextStyle::new(size, Anchor::Middle).colour(legible_on(&background));
                     canvas.text(rect.middle(), &label, &style);
                 }
             });
         }
+        let (rows, columns) = shape(&panel.values);
         let inside = |&&(row, column): &&(usize, usize)| row < rows && column < columns;
         let marked: Vec<(usize, usize)> = self.outlined.iter().filter(inside).copied().collect();
-        let thick = (cell / 7.0).clamp(1.2, 2.4);
-        let frame = Rect::new(at.0, at.1, columns as f64 * cell, rows as f64 * cell);
+        let thick = (cells.side / 7.0).clamp(1.2, 2.4);
         if !marked.is_empty() {
             canvas.clipped(frame, |canvas| {
                 for (colour, width) in [(ON_LIGHT, thick * 2.0), (ON_DARK, thick * 0.9)] {
-                    canvas.path(&outline(&marked, at, cell, width), &Paint::stroke(colour, width));
+                    canvas.path(&outline(&marked, cells, width), &Paint::stroke(colour, width));
                 }
             });
         }
-        if rows > 0 && columns > 0 {
-            canvas.rect(frame, 0.0, &Paint::stroke(MUTED, 0.8));
-        }
+        border(canvas, frame);
     }
 
     fn description(&self) -> String {
@@ -203,10 +180,10 @@ impl HeatMaps {
         let mut out = format!("Heat maps of {} for {}.", or(&self.value_label, "values"), spoken_list(&names));
         for panel in &self.panels {
             let (rows, columns) = shape(&panel.values);
-            let largest = entries(&panel.values).filter(|entry| drawable(entry.2)).max_by(|a, b| a.2.total_cmp(&b.2));
+            let drawn = entries(&panel.values).filter(|entry| drawable(*entry.2));
             let _ = write!(out, " {}: {rows} by {columns} cells", or(&panel.title, "matrix"));
-            if let Some((row, column, value)) = largest {
-                let _ = write!(out, ", largest {} in row {row}, column {column}", brief(value));
+            if let Some((row, column, value)) = drawn.max_by(|a, b| a.2.total_cmp(b.2)) {
+                let _ = write!(out, ", largest {} in row {row}, column {column}", brief(*value));
             }
             out.push('.');
         }
@@ -220,67 +197,53 @@ fn cell_label(value: f64, decimals: usize) -> String {
     if value.abs() < 1.0 && decimals > 0 { label.replacen("0.", ".", 1) } else { label }
 }
 
-fn shape<T>(rows: &[Vec<T>]) -> (usize, usize) {
-    (rows.len(), rows.iter().map(Vec::len).max().unwrap_or(0))
+fn tip(row: usize, column: usize, content: &str) -> String {
+    format!("row {row}, column {column}: {content}")
 }
 
-fn entries<T: Copy>(rows: &[Vec<T>]) -> impl Iterator<Item = (usize, usize, T)> {
-    rows.iter().enumerate().flat_map(|(row, cells)| cells.iter().enumerate().map(move |(column, v)| (row, column, *v)))
+fn panel_title(canvas: &mut Canvas, title: &str, frame: Rect) {
+    let lines = text::wrap(title, TITLE, frame.w.max(LEAST_PANEL), 2);
+    let top = frame.y - lines.len() as f64 * 15.0 + 5.0;
+    canvas.lines((frame.x, top), 15.0, &lines, &TextStyle::new(TITLE, Anchor::Start));
 }
 
-fn cell_rect((x, y): Point, cell: f64, row: usize, column: usize) -> Rect {
-    Rect::new(x + column as f64 * cell, y + row as f64 * cell, cell, cell)
-}
-
-fn panel_title(canvas: &mut Canvas, title: &str, (x, y): Point, room: f64) {
-    let lines = text::wrap(title, TITLE, room, 2);
-    for (index, line) in lines.iter().enumerate() {
-        let up = (lines.len() - index) as f64 * 15.0 - 5.0;
-        canvas.text((x, y - up), line, &TextStyle::new(TITLE, Anchor::Start));
-    }
-}
-
-fn draw_map(canvas: &mut Canvas, map: &CategoryMap, at: Point, cell: f64) {
-    let (rows, columns) = shape(&map.cells);
-    panel_title(canvas, &map.title, at, (columns as f64 * cell).max(56.0));
-    for (row, column, category) in entries(&map.cells) {
-        let name = map.names.get(category).map_or("", String::as_str);
-        canvas.with_tip(&format!("row {row}, column {column}: {name}"), |canvas| {
-            terrain::fill(canvas, cell_rect(at, cell, row, column), category);
-        });
-    }
-    if rows > 0 && columns > 0 {
-        let frame = Rect::new(at.0, at.1, columns as f64 * cell, rows as f64 * cell);
+fn border(canvas: &mut Canvas, frame: Rect) {
+    if frame.w > 0.0 && frame.h > 0.0 {
         canvas.rect(frame, 0.0, &Paint::stroke(MUTED, 0.8));
     }
 }
 
+fn draw_map(canvas: &mut Canvas, map: &CategoryMap, cells: &Cells) {
+    let frame = cells.frame(shape(&map.cells));
+    panel_title(canvas, &map.title, frame);
+    for (row, column, &category) in entries(&map.cells) {
+        canvas.with_tip(&tip(row, column, name(&map.names, category)), |canvas| {
+            terrain::fill(canvas, cells.rect(row, column), category);
+        });
+    }
+    border(canvas, frame);
+}
+
 /// The border of the marked cells; edges reach half a line width further, which closes the corners.
-fn outline(marked: &[(usize, usize)], (x, y): Point, cell: f64, line: f64) -> Path {
-    let is_marked = |row: Option<usize>, column: Option<usize>| match (row, column) {
-        (Some(row), Some(column)) => marked.contains(&(row, column)),
-        _ => false,
-    };
+fn outline(marked: &[(usize, usize)], cells: &Cells, line: f64) -> Path {
+    let is_marked =
+        |row: Option<usize>, column: Option<usize>| row.zip(column).is_some_and(|place| marked.contains(&place));
     let mut path = Path::default();
-    let mut edge = |from: Point, to: Point| {
-        path.move_to(from);
-        path.line_to(to);
-    };
     let half = line / 2.0;
     for &(row, column) in marked {
-        let (left, top) = (x + column as f64 * cell, y + row as f64 * cell);
-        let (right, bottom) = (left + cell, top + cell);
-        if !is_marked(row.checked_sub(1), Some(column)) {
-            edge((left - half, top), (right + half, top));
-        }
-        if !is_marked(Some(row + 1), Some(column)) {
-            edge((left - half, bottom), (right + half, bottom));
-        }
-        if !is_marked(Some(row), column.checked_sub(1)) {
-            edge((left, top - half), (left, bottom + half));
-        }
-        if !is_marked(Some(row), Some(column + 1)) {
-            edge((right, top - half), (right, bottom + half));
+        let cell = cells.rect(row, column);
+        let (left, top, right, bottom) = (cell.x, cell.y, cell.right(), cell.bottom());
+        let (wide, high) = ((left - half, right + half), (top - half, bottom + half));
+        for (neighbour, from, to) in [
+            ((row.checked_sub(1), Some(column)), (wide.0, top), (wide.1, top)),
+            ((Some(row + 1), Some(column)), (wide.0, bottom), (wide.1, bottom)),
+            ((Some(row), column.checked_sub(1)), (left, high.0), (left, high.1)),
+            ((Some(row), Some(column + 1)), (right, high.0), (right, high.1)),
+        ] {
+            if !is_marked(neighbour.0, neighbour.1) {
+                path.move_to(from);
+                path.line_to(to);
+            }
         }
     }
     path

@@ -26,24 +26,10 @@ pub(super) const ON_LIGHT: &str = "#111111";
 const SERIES: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7d7f85", "#8c564b"];
 const DASHES: [&str; 7] = ["", "7 3", "2 2.5", "9 3 2 3", "5 2", "1.5 3.5", "12 3"];
 
-const VIRIDIS: [(u8, u8, u8); 17] = [
-    (68, 1, 84),
-    (72, 24, 106),
-    (71, 45, 123),
-    (66, 64, 134),
-    (59, 82, 139),
-    (51, 99, 141),
-    (44, 114, 142),
-    (38, 130, 142),
-    (33, 145, 140),
-    (31, 160, 136),
-    (40, 174, 128),
-    (63, 188, 115),
-    (94, 201, 98),
-    (132, 212, 75),
-    (173, 220, 48),
-    (216, 226, 25),
-    (253, 231, 37),
+#[rustfmt::skip]
+const VIRIDIS: [u32; 17] = [
+    0x44_0154, 0x48_186a, 0x47_2d7b, 0x42_4086, 0x3b_528b, 0x33_638d, 0x2c_728e, 0x26_828e, 0x21_918c,
+    0x1f_a088, 0x28_ae80, 0x3f_bc73, 0x5e_c962, 0x84_d44b, 0xad_dc30, 0xd8_e219, 0xfd_e725,
 ];
 
 /// Colour of the series with this index; repeats after eight.
@@ -62,8 +48,9 @@ pub(super) fn sequential(fraction: f64) -> String {
     let below = (place.floor() as usize).min(VIRIDIS.len() - 2);
     let weight = place - below as f64;
     let (a, b) = (VIRIDIS[below], VIRIDIS[below + 1]);
-    let mix = |from: u8, to: u8| (f64::from(from) + weight * (f64::from(to) - f64::from(from))).round() as u8;
-    format!("#{:02x}{:02x}{:02x}", mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
+    let channel = |colour: u32, shift: u32| f64::from(colour >> shift & 0xff);
+    let mix = |shift| channel(a, shift) + weight * (channel(b, shift) - channel(a, shift));
+    format!("#{:02x}{:02x}{:02x}", mix(16).round() as u8, mix(8).round() as u8, mix(0).round() as u8)
 }
 
 /// Ink that is legible on a fixed `#rrggbb` background: whichever of light and dark has the higher WCAG contrast.
@@ -79,20 +66,16 @@ pub(super) fn legible_on(background: &str) -> &'static str {
 }
 
 /// Draws the marker of a series, filled with its colour and edged with paper so that neighbours stay apart.
-pub(super) fn marker(canvas: &mut Canvas, series: usize, (x, y): Point, radius: f64) {
+pub(super) fn marker(canvas: &mut Canvas, series: usize, at: Point, radius: f64) {
     let paint = Paint::fill(series_colour(series)).and_stroke(PAPER, 0.8);
-    let r = radius;
-    let polygon = |corners: &[Point]| {
-        let corners: Vec<Point> = corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect();
-        Path::polygon(&corners)
+    let corners: &[Point] = match series % 5 {
+        0 => return canvas.circle(at, radius, &paint),
+        1 => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+        2 => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
+        3 => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
+        _ => &[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)],
     };
-    match series % 5 {
-        0 => canvas.circle((x, y), r, &paint),
-        1 => canvas.path(&polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]), &paint),
-        2 => canvas.path(&polygon(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]), &paint),
-        3 => canvas.path(&polygon(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]), &paint),
-        _ => canvas.path(&polygon(&[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)]), &paint),
-    }
+    canvas.path(&Path::around(at, radius, corners), &paint);
 }
 
 /// Registers the hatch of a series and returns the `fill` value to use, or `None` for the plain first series.

@@ -46,16 +46,15 @@ pub(super) enum Sample {
 }
 
 /// A sample and what it means.
-#[derive(Debug, Clone)]
-pub(super) struct Entry {
-    pub sample: Sample,
-    pub name: String,
-}
+pub(super) type Entry = (Sample, String);
 
-impl Entry {
-    pub fn new(sample: Sample, name: &str) -> Self {
-        Self { sample, name: name.to_owned() }
-    }
+/// An entry for each series that has a name.
+pub(super) fn of_series<'a>(
+    names: impl IntoIterator<Item = &'a String>,
+    sample: impl Fn(usize) -> Sample,
+) -> Vec<Entry> {
+    let named = names.into_iter().enumerate().filter(|(_, name)| !name.is_empty());
+    named.map(|(index, name)| (sample(index), name.clone())).collect()
 }
 
 /// Draws the entries from the top left corner in rows of at most `room` pixels; returns the height used.
@@ -64,15 +63,15 @@ pub(super) fn draw(canvas: &mut Canvas, (left, top): Point, room: f64, entries: 
         return 0.0;
     }
     let (mut x, mut y) = (left, top);
-    for entry in entries {
-        let name = text::shorten(&entry.name, SIZE, (room - SAMPLE - 6.0).max(20.0));
+    for (sample, name) in entries {
+        let name = text::shorten(name, SIZE, (room - SAMPLE - 6.0).max(20.0));
         let width = SAMPLE + 6.0 + text::width(&name, SIZE);
         if x > left && x + width > left + room {
             x = left;
             y += ROW;
         }
         let middle = y + ROW / 2.0;
-        sample(canvas, &entry.sample, (x, middle));
+        draw_sample(canvas, sample, (x, middle));
         canvas.text((x + SAMPLE + 6.0, middle), &name, &TextStyle::new(SIZE, Anchor::Start));
         x += width + GAP;
     }
@@ -81,10 +80,10 @@ pub(super) fn draw(canvas: &mut Canvas, (left, top): Point, room: f64, entries: 
 
 /// Width of one row holding all entries.
 pub(super) fn width(entries: &[Entry]) -> f64 {
-    entries.iter().map(|entry| SAMPLE + 6.0 + text::width(&entry.name, SIZE) + GAP).sum::<f64>() - GAP
+    entries.iter().map(|(_, name)| SAMPLE + 6.0 + text::width(name, SIZE) + GAP).sum::<f64>() - GAP
 }
 
-fn sample(canvas: &mut Canvas, sample: &Sample, (x, y): Point) {
+fn draw_sample(canvas: &mut Canvas, sample: &Sample, (x, y): Point) {
     let centre = (x + SAMPLE / 2.0, y);
     let swatch = Rect::centred(centre, SAMPLE - 4.0, 11.0);
     let ends = [(x, y), (x + SAMPLE, y)];
@@ -110,7 +109,7 @@ fn sample(canvas: &mut Canvas, sample: &Sample, (x, y): Point) {
         }
         Sample::Mean => diamond(canvas, centre),
         Sample::Outlier => canvas.circle(centre, 2.4, &Paint::stroke(MUTED, 1.1)),
-        Sample::Reference => canvas.line(ends[0], ends[1], &Paint::stroke(INK, 1.8).dash("5 2.5")),
+        Sample::Reference => reference(canvas, ends[0], ends[1]),
         Sample::Missing => missing(canvas, swatch),
         Sample::Outline => {
             canvas.rect(swatch, 0.0, &Paint::fill(&ink::sequential(0.45)).and_stroke(ON_LIGHT, 3.4));
@@ -157,10 +156,15 @@ pub(super) fn missing(canvas: &mut Canvas, rect: Rect) {
     canvas.line((rect.x, rect.bottom()), (rect.right(), rect.y), &paint);
 }
 
+/// The mark of a value to compare with.
+pub(super) fn reference(canvas: &mut Canvas, from: Point, to: Point) {
+    canvas.line(from, to, &Paint::stroke(INK, 1.8).dash("5 2.5"));
+}
+
 /// The mark of a mean.
-pub(super) fn diamond(canvas: &mut Canvas, (x, y): Point) {
-    let corners = [(x, y - 4.6), (x + 4.6, y), (x, y + 4.6), (x - 4.6, y)];
-    canvas.path(&Path::polygon(&corners), &Paint::fill(PAPER).and_stroke(INK, 1.2));
+pub(super) fn diamond(canvas: &mut Canvas, at: Point) {
+    let corners = [(0.0, -4.6), (4.6, 0.0), (0.0, 4.6), (-4.6, 0.0)];
+    canvas.path(&Path::around(at, 1.0, &corners), &Paint::fill(PAPER).and_stroke(INK, 1.2));
 }
 
 /// An arrow head with its tip at a place, pointing along a unit vector.

@@ -1,10 +1,10 @@
 //! Lines over linear or logarithmic axes, with bands, steps and reference lines.
 
-use super::frame::{Bottom, Frame, Plot, width_or};
+use super::frame::{Bottom, Frame, Plot};
 use super::ink::{self, series_colour, series_dash};
-use super::legend::{Entry, Sample};
+use super::legend::{self, Sample};
 use super::reference::{self, ReferenceLine};
-use super::scale::{Axis, Extent, brief};
+use super::scale::{Axis, brief};
 use super::svg::{Paint, Path, Point};
 use super::{or, spoken_list};
 use std::fmt::Write as _;
@@ -20,14 +20,12 @@ pub struct LinePlot {
     pub y_label: String,
     /// Logarithmic x axis; values that are not positive are left out.
     pub log_x: bool,
-    /// Logarithmic y axis; values that are not positive are left out.
-    pub log_y: bool,
     /// The lines, first one lowest.
     pub series: Vec<LineSeries>,
-    /// Labelled horizontal and vertical lines.
+    /// Labelled vertical lines.
     pub references: Vec<ReferenceLine>,
     /// Width in pixels; 560 by default.
-    pub width: Option<f64>,
+    pub width: Option<u32>,
 }
 
 /// One line.
@@ -53,19 +51,16 @@ impl LinePlot {
         let bands = self.series.iter().flat_map(|series| series.band.iter().flat_map(|(low, high)| [*low, *high]));
         let xs = points().map(|(x, _)| x).chain(reference::places(&self.references));
         let ys = points().map(|(_, y)| y).chain(bands);
-        let named = self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
-        let entry = |(index, series): (usize, &LineSeries)| {
-            Entry::new(Sample::Line { series: index, marker: series.markers }, &series.name)
-        };
+        let sample = |series: usize| Sample::Line { series, marker: self.series[series].markers };
         let frame = Frame {
             title: &self.title,
             x_label: &self.x_label,
             y_label: &self.y_label,
-            width: width_or(self.width, 560.0),
+            width: self.width.unwrap_or(560).into(),
             plot_height: 250.0,
-            legend: named.map(entry).collect(),
-            bottom: Bottom::Numbers(axis(self.log_x, xs, 0.02, 7)),
-            left: axis(self.log_y, ys, 0.05, 6),
+            legend: legend::of_series(self.series.iter().map(|series| &series.name), sample),
+            bottom: Bottom::Numbers(Axis::over(xs, self.log_x, 0.02, 7)),
+            left: Axis::over(ys, false, 0.05, 6),
             references: &self.references,
         };
         let mut plot = frame.draw();
@@ -91,10 +86,6 @@ impl LinePlot {
         }
         out
     }
-}
-
-fn axis(log: bool, values: impl Iterator<Item = f64>, room: f64, count: usize) -> Axis {
-    if log { Axis::log10(values) } else { Axis::linear(Extent::of(values).padded(room), count) }
 }
 
 /// Runs of consecutive drawable points; `None` separates runs.
@@ -128,19 +119,11 @@ fn stepped(run: &[Point]) -> Vec<Point> {
 }
 
 fn draw_band(plot: &mut Plot, index: usize, series: &LineSeries) {
-    let edge = |pick: fn(&(f64, f64)) -> f64, other: fn(&(f64, f64)) -> f64| {
-        let place = |((x, _), bounds): (&(f64, f64), &(f64, f64))| {
-            plot.y(other(bounds))?;
-            Some((plot.x(*x)?, plot.y(pick(bounds))?))
-        };
-        let mut places: Vec<Point> = series.points.iter().zip(&series.band).filter_map(place).collect();
-        if series.step {
-            places = stepped(&places);
-        }
-        places
-    };
-    let mut outline = edge(|b| b.0, |b| b.1);
-    outline.extend(edge(|b| b.1, |b| b.0).into_iter().rev());
+    let place = |((x, _), (low, high)): (&Point, &Point)| Some((plot.x(*x)?, plot.y(*low)?, plot.y(*high)?));
+    let places: Vec<(f64, f64, f64)> = series.points.iter().zip(&series.band).filter_map(place).collect();
+    let edge = |edge: Vec<Point>| if series.step { stepped(&edge) } else { edge };
+    let mut outline = edge(places.iter().map(|&(x, low, _)| (x, low)).collect());
+    outline.extend(edge(places.iter().map(|&(x, _, high)| (x, high)).collect()).into_iter().rev());
     if outline.len() > 2 {
         let area = plot.area;
         let paint = Paint::fill(series_colour(index)).fill_opacity(0.16);

@@ -5,12 +5,11 @@
 //! style sheet maps the literal ink and paper of [`crate::ink`] to the colours of the theme.
 
 mod inline;
-mod table;
 
-pub use table::{Cell, Column, Table, Tone};
-
-use crate::{escape, with_prefixed_ids};
-use inline::{anchor, inline};
+use crate::svg::{escape, side, with_prefixed_ids};
+use crate::table::Table;
+use inline::anchor;
+pub(crate) use inline::inline;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page/style.css");
@@ -28,15 +27,15 @@ pub struct Page {
     tables: usize,
 }
 
-/// A figure to be placed beside others.
+/// A figure with its name and caption.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Figure {
+    /// Name of its file, without extension; offered for download unless it is empty.
+    pub name: String,
     /// A complete SVG document.
     pub svg: String,
     /// Text below the figure.
     pub caption: String,
-    /// Name of the file offered for download, without extension.
-    pub file_name: String,
 }
 
 impl Page {
@@ -91,10 +90,10 @@ impl Page {
     }
 
     /// Figures side by side where there is room.
-    pub fn figures(&mut self, row: &[Figure]) -> &mut Self {
+    pub fn figures<'a>(&mut self, row: impl IntoIterator<Item = &'a Figure>) -> &mut Self {
         let mut out = "<div class=\"row\">\n".to_owned();
         for figure in row {
-            out += &self.figure_html(&figure.svg, &figure.caption, &figure.file_name);
+            out += &self.figure_html(figure);
         }
         self.push(&out).push("</div>\n")
     }
@@ -154,27 +153,20 @@ impl Page {
         out + "</ol>\n" + button + "</nav>\n"
     }
 
-    fn figure_html(&mut self, svg: &str, caption: &str, file_name: &str) -> String {
+    fn figure_html(&mut self, Figure { name, svg, caption }: &Figure) -> String {
         self.figures += 1;
         let number = self.figures;
         let svg = with_prefixed_ids(svg, &format!("f{number}-"));
-        let width = width(&svg).map_or_else(String::new, |width| format!(" style=\"--width: {width}px\""));
+        let width = side(&svg, "width").map_or_else(String::new, |width| format!(" style=\"--width: {width}px\""));
         let mut out =
             format!("<figure id=\"figure-{number}\"{width}>\n<div class=\"drawing\">\n{svg}</div>\n<figcaption>");
         let _ = write!(out, "<b>Figure {number}.</b> {}", inline(caption));
-        if !file_name.is_empty() {
-            let name = anchor(file_name);
+        if !name.is_empty() {
+            let name = anchor(name);
             let _ = write!(out, " <button type=\"button\" class=\"save\" data-name=\"{name}.svg\" hidden>SVG</button>");
         }
         out + "</figcaption>\n</figure>\n"
     }
-}
-
-/// The width of an SVG document in pixels.
-fn width(svg: &str) -> Option<f64> {
-    let (root, _) = svg.split_once('>')?;
-    let (_, after) = root.split_once(" width=\"")?;
-    after.split_once('"')?.0.parse().ok()
 }
 
 #[cfg(test)]
@@ -184,11 +176,13 @@ mod tests {
     fn sample() -> String {
         let mut page = Page::new("A <report> & more");
         page.lead("With `x < y` and **care**.").key_figures(&[("runs".into(), "100".into(), String::new())]);
-        let figure = |svg: &str, caption: &str, file_name: &str| {
-            [Figure { svg: svg.to_owned(), caption: caption.to_owned(), file_name: file_name.to_owned() }]
+        let figure = |svg: &str, caption: &str, name: &str| Figure {
+            name: name.to_owned(),
+            svg: svg.to_owned(),
+            caption: caption.to_owned(),
         };
-        page.section("same", "One").figures(&figure("<svg><g id=\"a\"/><use href=\"#a\"/></svg>\n", "first", "one"));
-        page.section("same", "Two").figures(&figure("<svg><g id=\"a\"/></svg>\n", "second", ""));
+        page.section("same", "One").figures([&figure("<svg><g id=\"a\"/><use href=\"#a\"/></svg>\n", "first", "one")]);
+        page.section("same", "Two").figures([&figure("<svg><g id=\"a\"/></svg>\n", "second", "")]);
         page.details("more", |page| {
             page.code("if a < b { }");
         });
@@ -208,12 +202,6 @@ mod tests {
         let html = sample();
         assert!(html.contains("<section id=\"same\">") && html.contains("<section id=\"same-\">"));
         assert!(html.contains("id=\"f1-a\"") && html.contains("href=\"#f1-a\"") && html.contains("id=\"f2-a\""));
-    }
-
-    #[test]
-    fn figures_know_their_width() {
-        assert_eq!(width("<svg xmlns=\"x\" width=\"420.5\" height=\"3\"><rect width=\"1\"/></svg>"), Some(420.5));
-        assert_eq!(width("<svg><rect width=\"1\"/></svg>"), None);
     }
 
     #[test]

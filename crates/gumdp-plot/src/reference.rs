@@ -30,14 +30,9 @@ pub(super) fn top_strip(
     (left, right): (f64, f64),
     x_of: impl Fn(f64) -> Option<f64>,
 ) -> f64 {
-    let mut labels: Vec<(f64, &str)> = Vec::new();
-    for line in lines {
-        if let Some(x) = x_of(line.at)
-            && (left - 0.5..=right + 0.5).contains(&x)
-        {
-            labels.push((x, &line.label));
-        }
-    }
+    let inside = |x: &f64| (left - 0.5..=right + 0.5).contains(x);
+    let mut labels: Vec<(f64, &str)> =
+        lines.iter().filter_map(|line| Some((x_of(line.at).filter(inside)?, line.label.as_str()))).collect();
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut row_ends: Vec<f64> = Vec::new();
     let mut placed = Vec::new();

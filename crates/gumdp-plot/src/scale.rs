@@ -67,6 +67,11 @@ impl Axis {
         Self { lo, hi, log: false, ticks: linear_ticks(lo, hi, count) }
     }
 
+    /// An axis over values, with a share of its length added at both ends of a linear one.
+    pub fn over(values: impl Iterator<Item = f64>, log: bool, room: f64, count: usize) -> Self {
+        if log { Self::log10(values) } else { Self::linear(Extent::of(values).padded(room), count) }
+    }
+
     /// A base-ten logarithmic axis over the positive ones of `values`, with a little room at both ends.
     pub fn log10(values: impl IntoIterator<Item = f64>) -> Self {
         let logs = Extent::of(values.into_iter().filter(|v| drawable(*v) && *v > 0.0).map(f64::log10));

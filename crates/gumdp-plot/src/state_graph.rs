@@ -1,12 +1,12 @@
 //! The transition graph of a small decision process.
 
-use super::frame::heading;
-use super::graph_curve::{Curve, free_angle, place_labels};
+use super::frame::{MARGIN, head};
+use super::graph_curve::{Curve, free_angle, place_labels, unit};
 use super::graph_layout::{self, Pairs};
 use super::ink::{INK, MUTED, PAPER, series_colour, series_dash};
 use super::legend::{self, Entry, Sample};
 use super::svg::{Anchor, Canvas, Paint, Point, Rect, TextStyle};
-use super::{or, spoken_list, text};
+use super::{name, or, spoken_list, text};
 use std::fmt::Write as _;
 
 /// Graphs with more states are not drawn: they would not be legible.
@@ -14,7 +14,6 @@ const MOST_STATES: usize = 12;
 const NAME: f64 = 13.0;
 const NOTE: f64 = 10.5;
 const LABEL: f64 = 11.0;
-const MARGIN: f64 = 10.0;
 
 /// A directed graph of states; edges are labelled by the caller, for example "a0 .85".
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -83,18 +82,14 @@ impl StateGraph {
         let mut canvas = Canvas::default();
         let entries = self.legend();
         let width = (bounds.w + 2.0 * MARGIN).max(legend::width(&entries).min(420.0) + 2.0 * MARGIN).max(260.0);
-        let room = width - 2.0 * MARGIN;
-        let mut top = MARGIN + heading(&mut canvas, &self.title, MARGIN, MARGIN, room);
-        let used = legend::draw(&mut canvas, (MARGIN, top), room, &entries);
-        top += if used > 0.0 { used + 10.0 } else { 0.0 };
+        let top = head(&mut canvas, &self.title, &entries, width, 10.0);
         let shift = ((width - bounds.w) / 2.0 - bounds.x, top - bounds.y);
 
         for (edge, curve) in edges.iter().zip(&curves) {
             let tip = format!("{} to {}: {}", self.nodes[edge.from].name, self.nodes[edge.to].name, edge.label);
             canvas.with_tip(&tip, |canvas| draw_edge(canvas, &moved(curve, shift), edge.action));
         }
-        for ((edge, _), rect) in edges.iter().zip(&curves).zip(&labels).filter(|((edge, _), _)| !edge.label.is_empty())
-        {
+        for (edge, rect) in edges.iter().zip(&labels).filter(|(edge, _)| !edge.label.is_empty()) {
             let at = (rect.middle().0 + shift.0, rect.middle().1 + shift.1);
             canvas.rect(Rect::centred(at, rect.w, rect.h), 3.0, &Paint::fill(PAPER));
             canvas.text(at, &edge.label, &TextStyle::new(LABEL, Anchor::Middle));
@@ -107,8 +102,8 @@ impl StateGraph {
     }
 
     fn radii(&self) -> Point {
-        let width = |node: &GraphNode| text::width(&node.name, NAME).max(text::width(&node.note, NOTE));
-        let widest = self.nodes.iter().map(width).fold(0.0, f64::max);
+        let names = text::widest(self.nodes.iter().map(|node| &node.name), NAME);
+        let widest = text::widest(self.nodes.iter().map(|node| &node.note), NOTE).max(names);
         let short = if self.nodes.iter().any(|node| !node.note.is_empty()) { 26.0 } else { 21.0 };
         ((widest / 2.0 + 10.0).clamp(short, 58.0), short)
     }
@@ -116,9 +111,9 @@ impl StateGraph {
     fn legend(&self) -> Vec<Entry> {
         let used = |action: &usize| self.edges.iter().any(|edge| edge.action == *action);
         let actions = self.actions.iter().enumerate().filter(|(index, _)| used(index));
-        let mut entries: Vec<Entry> = actions.map(|(index, name)| Entry::new(Sample::Arrow(index), name)).collect();
+        let mut entries: Vec<Entry> = actions.map(|(index, name)| (Sample::Arrow(index), name.clone())).collect();
         if self.nodes.iter().any(|node| node.start) {
-            entries.push(Entry::new(Sample::Ring, "start"));
+            entries.push((Sample::Ring, "start".to_owned()));
         }
         entries
     }
@@ -128,8 +123,7 @@ impl StateGraph {
         let mut out = format!("Graph of the states {}.", spoken_list(&names));
         for edge in edges {
             let (from, to) = (&self.nodes[edge.from].name, &self.nodes[edge.to].name);
-            let action = self.actions.get(edge.action).map_or("", String::as_str);
-            let _ = write!(out, " {from} to {to} by {action}: {}.", edge.label);
+            let _ = write!(out, " {from} to {to} by {}: {}.", name(&self.actions, edge.action), edge.label);
         }
         out
     }
@@ -162,10 +156,8 @@ fn curves(edges: &[&GraphEdge], centres: &[Point], radii: Point) -> Vec<Curve> {
         used[edge.to].push(angle(b, curve.0[3]));
         curves[index] = Some(curve);
     }
-    let middle = {
-        let count = centres.len().max(1) as f64;
-        (centres.iter().map(|p| p.0).sum::<f64>() / count, centres.iter().map(|p| p.1).sum::<f64>() / count)
-    };
+    let mean = |pick: fn(&Point) -> f64| centres.iter().map(pick).sum::<f64>() / centres.len().max(1) as f64;
+    let middle = (mean(|p| p.0), mean(|p| p.1));
     for (index, edge) in edges.iter().enumerate().filter(|(_, edge)| edge.from == edge.to) {
         let at = centres[edge.from];
         let (dx, dy) = (at.0 - middle.0, at.1 - middle.1);
@@ -211,8 +203,7 @@ fn draw_edge(canvas: &mut Canvas, curve: &Curve, action: usize) {
     let line = curve.part(0.0, head.max(0.01));
     canvas.path(&line.path(), &Paint::stroke(colour, 1.7).dash(series_dash(action)));
     let (tip, base) = (curve.0[3], curve.at(head));
-    let length = (tip.0 - base.0).hypot(tip.1 - base.1).max(1e-6);
-    legend::arrow_head(canvas, tip, ((tip.0 - base.0) / length, (tip.1 - base.1) / length), 8.5, colour);
+    legend::arrow_head(canvas, tip, unit(base, tip), 8.5, colour);
 }
 
 fn draw_node(canvas: &mut Canvas, node: &GraphNode, (x, y): Point, radii: Point) {

@@ -1,8 +1,8 @@
-//! Exact laws of a discrete random value: stems while they can be told apart, else a histogram of the law.
+//! Exact distributions of a discrete random value: stems while they can be told apart, else a histogram.
 
-use super::frame::{Bottom, Frame, Plot, width_or};
+use super::frame::{Bottom, Frame, Plot};
 use super::ink::{self, series_colour, series_dash};
-use super::legend::{Entry, Sample};
+use super::legend::{self, Sample};
 use super::reference::{self, ReferenceLine};
 use super::scale::{Axis, Extent, brief, drawable, nice_step, shortest};
 use super::svg::{Paint, Path, Point};
@@ -13,24 +13,22 @@ use std::fmt::Write as _;
 const MOST_STEMS: usize = 40;
 const BINS: f64 = 60.0;
 
-/// The laws of one to three random values over a shared axis.
+/// The distributions of one to three random values over a shared axis.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StemPlot {
     /// Heading; may be empty.
     pub title: String,
     /// Title of the x axis, with its unit.
     pub x_label: String,
-    /// The laws.
-    pub laws: Vec<Law>,
-    /// Labelled vertical lines (means, risk values); horizontal ones are possible.
+    /// The distributions.
+    pub distributions: Vec<Distribution>,
+    /// Labelled vertical lines (means, risk values).
     pub references: Vec<ReferenceLine>,
-    /// Width in pixels; 560 by default.
-    pub width: Option<f64>,
 }
 
 /// Values with their probabilities.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Law {
+pub struct Distribution {
     /// Legend entry.
     pub name: String,
     /// (value, probability) in any order; equal values are merged.
@@ -41,8 +39,9 @@ impl StemPlot {
     /// The figure as a standalone SVG document.
     #[must_use]
     pub fn svg(&self) -> String {
-        let mut laws: Vec<Vec<(f64, f64)>> = self.laws.iter().map(|law| merged(&law.atoms)).collect();
-        let values = || laws.iter().flatten().map(|atom| atom.0);
+        let mut distributions: Vec<Vec<(f64, f64)>> =
+            self.distributions.iter().map(|distribution| merged(&distribution.atoms)).collect();
+        let values = || distributions.iter().flatten().map(|atom| atom.0);
         let mut distinct: Vec<f64> = values().collect();
         distinct.sort_by(f64::total_cmp);
         distinct.dedup();
@@ -50,46 +49,45 @@ impl StemPlot {
         let extent = Extent::of(values().chain(reference::places(&self.references)));
         let bin = nice_step((extent.range().1 - extent.range().0) / BINS);
         if !stems {
-            laws = laws.iter().map(|law| binned(law, bin)).collect();
+            distributions = distributions.iter().map(|distribution| binned(distribution, bin)).collect();
         }
-        let highest = laws.iter().flatten().map(|atom| atom.1);
+        let highest = distributions.iter().flatten().map(|atom| atom.1);
         let highest = highest.filter(|p| drawable(*p)).fold(0.0, f64::max);
         let y_label =
             if stems { "probability".to_owned() } else { format!("probability per bin of {}", shortest(bin)) };
-        let sample = |index| if stems { Sample::Stem(index) } else { Sample::Tint(index) };
-        let named = self.laws.iter().enumerate().filter(|(_, law)| !law.name.is_empty());
+        let sample = if stems { Sample::Stem } else { Sample::Tint };
         let frame = Frame {
             title: &self.title,
             x_label: &self.x_label,
             y_label: &y_label,
-            width: width_or(self.width, 560.0),
+            width: 560.0,
             plot_height: 220.0,
-            legend: named.map(|(index, law)| Entry::new(sample(index), &law.name)).collect(),
+            legend: legend::of_series(self.distributions.iter().map(|distribution| &distribution.name), sample),
             bottom: Bottom::Numbers(Axis::linear(extent.padded(0.04), 7)),
             left: Axis::linear((0.0, if highest > 0.0 { highest * 1.06 } else { 1.0 }), 5),
             references: &self.references,
         };
         let mut plot = frame.draw();
-        for (index, law) in laws.iter().enumerate() {
+        for (index, distribution) in distributions.iter().enumerate() {
             if stems {
-                let offset = (index as f64 - (laws.len() as f64 - 1.0) / 2.0) * 5.0;
-                draw_stems(&mut plot, index, law, offset);
+                let offset = (index as f64 - (distributions.len() as f64 - 1.0) / 2.0) * 5.0;
+                draw_stems(&mut plot, index, distribution, offset);
             } else {
-                draw_histogram(&mut plot, index, law, bin);
+                draw_histogram(&mut plot, index, distribution, bin);
             }
         }
         reference::draw(&mut plot, &self.references);
-        plot.finish(or(&self.title, "Probability law"), &self.description(stems))
+        plot.finish(or(&self.title, "Probability distribution"), &self.description(stems))
     }
 
     fn description(&self, stems: bool) -> String {
-        let names: Vec<String> = self.laws.iter().map(|law| law.name.clone()).collect();
+        let names: Vec<String> = self.distributions.iter().map(|distribution| distribution.name.clone()).collect();
         let kind = if stems { "Stems" } else { "Histogram" };
-        let mut out = format!("{kind} of the probability law of {} for ", or(&self.x_label, "a value"));
+        let mut out = format!("{kind} of the probability distribution of {} for ", or(&self.x_label, "a value"));
         let _ = write!(out, "{}.", spoken_list(&names));
-        for law in &self.laws {
-            let mean: f64 = law.atoms.iter().map(|(value, p)| value * p).sum();
-            let _ = write!(out, " {}: {} atoms, mean {}.", law.name, law.atoms.len(), brief(mean));
+        for distribution in &self.distributions {
+            let mean: f64 = distribution.atoms.iter().map(|(value, p)| value * p).sum();
+            let _ = write!(out, " {}: {} atoms, mean {}.", distribution.name, distribution.atoms.len(), brief(mean));
         }
         out
     }
@@ -123,9 +121,9 @@ fn binned(atoms: &[(f64, f64)], width: f64) -> Vec<(f64, f64)> {
     out
 }
 
-fn draw_stems(plot: &mut Plot, index: usize, law: &[(f64, f64)], offset: f64) {
+fn draw_stems(plot: &mut Plot, index: usize, distribution: &[(f64, f64)], offset: f64) {
     let paint = Paint::stroke(series_colour(index), 1.8);
-    for (value, p) in law {
+    for (value, p) in distribution {
         let (Some(x), Some(foot), Some(head)) = (plot.x(*value), plot.y(0.0), plot.y(*p)) else { continue };
         plot.canvas.with_tip(&format!("{}: probability {}", brief(*value), brief(*p)), |canvas| {
             canvas.line((x + offset, foot), (x + offset, head), &paint);
@@ -134,11 +132,11 @@ fn draw_stems(plot: &mut Plot, index: usize, law: &[(f64, f64)], offset: f64) {
     }
 }
 
-fn draw_histogram(plot: &mut Plot, index: usize, law: &[(f64, f64)], width: f64) {
+fn draw_histogram(plot: &mut Plot, index: usize, distribution: &[(f64, f64)], width: f64) {
     let Some(foot) = plot.y(0.0) else { return };
     let mut outline: Vec<Point> = Vec::new();
     let mut end: Option<f64> = None;
-    for (edge, p) in law {
+    for (edge, p) in distribution {
         let (Some(left), Some(right), Some(top)) = (plot.x(*edge), plot.x(edge + width), plot.y(*p)) else { continue };
         if let Some(end) = end.filter(|end| left - end > 0.01) {
             outline.extend([(end, foot), (left, foot)]);

@@ -37,6 +37,10 @@ impl Rect {
         self.y + self.h
     }
 
+    fn attributes(&self) -> [(&'static str, f64); 4] {
+        [("x", self.x), ("y", self.y), ("width", self.w.max(0.0)), ("height", self.h.max(0.0))]
+    }
+
     pub fn middle(&self) -> Point {
         (self.x + self.w / 2.0, self.y + self.h / 2.0)
     }
@@ -173,27 +177,26 @@ impl Canvas {
     }
 
     pub fn line(&mut self, (x1, y1): Point, (x2, y2): Point, paint: &Paint) {
-        let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(number);
         let paint = paint.attributes().replacen(" fill=\"none\"", "", 1);
-        let _ = writeln!(self.body, "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"{paint}/>");
+        self.element("line", &[("x1", x1), ("y1", y1), ("x2", x2), ("y2", y2)], &paint);
     }
 
     pub fn rect(&mut self, rect: Rect, corner: f64, paint: &Paint) {
-        let [x, y, w, h] = [rect.x, rect.y, rect.w.max(0.0), rect.h.max(0.0)].map(number);
         let corner = if corner > 0.0 { format!(" rx=\"{}\"", number(corner)) } else { String::new() };
-        let paint = paint.attributes();
-        let _ = writeln!(self.body, "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\"{corner}{paint}/>");
+        self.element("rect", &rect.attributes(), &(corner + &paint.attributes()));
     }
 
     pub fn circle(&mut self, (x, y): Point, radius: f64, paint: &Paint) {
-        let [x, y, r] = [x, y, radius].map(number);
-        let _ = writeln!(self.body, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\"{}/>", paint.attributes());
+        self.element("circle", &[("cx", x), ("cy", y), ("r", radius)], &paint.attributes());
     }
 
     pub fn ellipse(&mut self, (x, y): Point, (rx, ry): Point, paint: &Paint) {
-        let [x, y, rx, ry] = [x, y, rx, ry].map(number);
-        let paint = paint.attributes();
-        let _ = writeln!(self.body, "<ellipse cx=\"{x}\" cy=\"{y}\" rx=\"{rx}\" ry=\"{ry}\"{paint}/>");
+        self.element("ellipse", &[("cx", x), ("cy", y), ("rx", rx), ("ry", ry)], &paint.attributes());
+    }
+
+    fn element(&mut self, name: &str, places: &[(&str, f64)], rest: &str) {
+        self.body += &element(name, places, rest);
+        self.body.push('\n');
     }
 
     pub fn path(&mut self, path: &Path, paint: &Paint) {
@@ -224,6 +227,13 @@ impl Canvas {
         let _ = writeln!(self.body, ">{}</text>", escape(text));
     }
 
+    /// Writes lines of text one below the other.
+    pub fn lines(&mut self, (x, y): Point, pitch: f64, lines: &[String], style: &TextStyle) {
+        for (index, line) in lines.iter().enumerate() {
+            self.text((x, y + index as f64 * pitch), line, style);
+        }
+    }
+
     /// Groups what `draw` draws under a tool tip.
     pub fn with_tip(&mut self, tip: &str, draw: impl FnOnce(&mut Self)) {
         let _ = writeln!(self.body, "<g><title>{}</title>", escape(tip));
@@ -233,9 +243,8 @@ impl Canvas {
 
     /// Clips what `draw` draws to a rectangle.
     pub fn clipped(&mut self, rect: Rect, draw: impl FnOnce(&mut Self)) {
-        let [x, y, w, h] = [rect.x, rect.y, rect.w.max(0.0), rect.h.max(0.0)].map(number);
         let id = format!("clip-{}", self.definitions.len());
-        let shape = format!("<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\"/>");
+        let shape = element("rect", &rect.attributes(), "");
         self.define(&id, &format!("<clipPath id=\"{id}\">{shape}</clipPath>"));
         let _ = writeln!(self.body, "<g clip-path=\"url(#{id})\">");
         draw(self);
@@ -244,27 +253,43 @@ impl Canvas {
 
     /// The complete document on paper, with a title and a description for screen readers.
     pub fn finish(self, width: f64, height: f64, title: &str, description: &str) -> String {
-        let [w, h] = [width.max(1.0), height.max(1.0)].map(|side| number(side.ceil()));
-        let mut out = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
-             font-family=\"{FONTS}\" role=\"img\" aria-labelledby=\"title desc\">\n\
-             <title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n",
-            escape(title),
-            escape(description)
-        );
-        if !self.definitions.is_empty() {
-            out.push_str("<defs>\n");
-            for (_, element) in &self.definitions {
-                out.push_str(element);
-                out.push('\n');
-            }
-            out.push_str("</defs>\n");
+        let mut definitions = String::new();
+        for (_, element) in &self.definitions {
+            definitions = definitions + element + "\n";
         }
-        let _ = writeln!(out, "<rect x=\"0\" y=\"0\" width=\"{w}\" height=\"{h}\" fill=\"{PAPER}\"/>");
+        if !definitions.is_empty() {
+            definitions = format!("<defs>\n{definitions}</defs>\n");
+        }
+        let fonts = format!("font-family=\"{FONTS}\" ");
+        let mut out = opening((width.ceil(), height.ceil()), &fonts, title, description, &definitions);
         out.push_str(&self.body);
         out.push_str("</svg>\n");
         out
     }
+}
+
+fn element(name: &str, places: &[(&str, f64)], rest: &str) -> String {
+    let places: String = places.iter().map(|(place, value)| format!(" {place}=\"{}\"", number(*value))).collect();
+    format!("<{name}{places}{rest}/>")
+}
+
+/// A document up to its first element: paper, with a title and a description for screen readers.
+pub(super) fn opening((w, h): Point, fonts: &str, title: &str, description: &str, definitions: &str) -> String {
+    let (w, h) = (number(w.max(1.0)), number(h.max(1.0)));
+    let (title, description) = (escape(title), escape(description));
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" {fonts}\
+         role=\"img\" aria-labelledby=\"title desc\">\n<title id=\"title\">{title}</title>\n\
+         <desc id=\"desc\">{description}</desc>\n{definitions}\
+         <rect x=\"0\" y=\"0\" width=\"{w}\" height=\"{h}\" fill=\"{PAPER}\"/>\n"
+    )
+}
+
+/// A side of a document, such as its `width`, in pixels.
+pub(crate) fn side(svg: &str, name: &str) -> Option<f64> {
+    let (root, _) = svg.split_once('>')?;
+    let (_, after) = root.split_once(&format!(" {name}=\""))?;
+    after.split_once('"')?.0.parse().ok()
 }
 
 /// The `d` attribute of a path under construction.
@@ -276,6 +301,11 @@ impl Path {
         let mut path = Self::polyline(corners);
         path.close();
         path
+    }
+
+    /// A polygon about a centre; corners are in units of `radius`.
+    pub fn around((x, y): Point, radius: f64, corners: &[Point]) -> Self {
+        Self::polygon(&corners.iter().map(|(dx, dy)| (x + dx * radius, y + dy * radius)).collect::<Vec<_>>())
     }
 
     pub fn polyline(points: &[Point]) -> Self {
@@ -361,6 +391,13 @@ mod tests {
         assert_eq!(number(1.005_1), "1.01");
         assert_eq!(number(100.0), "100");
         assert_eq!(number(f64::NAN), "0");
+    }
+
+    #[test]
+    fn documents_know_their_size() {
+        let svg = "<svg xmlns=\"x\" width=\"420.5\" height=\"3\"><rect width=\"1\"/></svg>";
+        assert_eq!((side(svg, "width"), side(svg, "height")), (Some(420.5), Some(3.0)));
+        assert_eq!(side("<svg><rect width=\"1\"/></svg>", "width"), None);
     }
 
     #[test]

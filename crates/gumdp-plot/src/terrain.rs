@@ -41,10 +41,7 @@ pub(super) fn wall(canvas: &mut Canvas, rect: Rect) {
 impl Icon {
     /// Draws the icon within a radius.
     pub fn draw(self, canvas: &mut Canvas, (x, y): Point, r: f64) {
-        let shape = |corners: &[Point]| {
-            let corners: Vec<Point> = corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect();
-            Path::polygon(&corners)
-        };
+        let shape = |corners: &[Point]| Path::around((x, y), r, corners);
         match self {
             Icon::Home => {
                 let walls = [(-0.7, 0.0), (0.7, 0.0), (0.7, 0.85), (-0.7, 0.85)];

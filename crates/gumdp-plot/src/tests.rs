@@ -68,10 +68,9 @@ fn degenerate() -> Vec<String> {
             [ReferenceLine { at: *at, label: label() }, ReferenceLine { at: *at, label: label() }]
         })
         .collect();
-    let line = |log_x, log_y, step| LinePlot {
+    let line = |log_x, step| LinePlot {
         title: MARKUP.into(),
         log_x,
-        log_y,
         series: vec![LineSeries {
             name: MARKUP.into(),
             points: points.clone(),
@@ -80,14 +79,13 @@ fn degenerate() -> Vec<String> {
             markers: true,
         }],
         references: references.clone(),
-        width: Some(f64::NAN),
+        width: Some(0),
         ..LinePlot::default()
     };
     let atoms = |count: usize| (0..count).map(|i| (i as f64, 1.0 / count as f64)).collect::<Vec<_>>();
-    let bars = |arrangement| BarPlot {
+    let bars = BarPlot {
         categories: vec![MARKUP.into(); 9],
         groups: vec![BarGroup { label: MARKUP.into(), values: NASTY.to_vec() }, BarGroup::default()],
-        arrangement,
         ..BarPlot::default()
     };
     let dots = |log_from| {
@@ -109,7 +107,6 @@ fn degenerate() -> Vec<String> {
             vec![],
         ],
         paths: vec![GridPath { name: MARKUP.into(), cells: vec![(0, 0), (0, 0), (9, 9), (1, 1), (0, 1), (0, 0)] }],
-        indices: true,
         ..GridMap::default()
     };
     let heat = HeatMaps {
@@ -121,7 +118,6 @@ fn degenerate() -> Vec<String> {
         map: Some(CategoryMap { cells: vec![vec![0, 77]], ..CategoryMap::default() }),
         outlined: vec![(0, 0), (99, 99)],
         cell_labels: true,
-        range: Some((f64::NAN, 1.0)),
         ..HeatMaps::default()
     };
     vec![
@@ -130,22 +126,29 @@ fn degenerate() -> Vec<String> {
         BoxPlot::default().svg(),
         BoxPlot { groups: NASTY.iter().map(group).collect(), ..BoxPlot::default() }.svg(),
         LinePlot::default().svg(),
-        line(false, false, false).svg(),
-        line(true, true, true).svg(),
-        panels(MARKUP, &[dots(None), line(true, false, false).svg(), dots(Some(1.0))], 2),
+        line(false, false).svg(),
+        line(true, true).svg(),
+        panels(MARKUP, &[dots(None), line(true, false).svg(), dots(Some(1.0))], 2),
         StemPlot::default().svg(),
-        StemPlot { laws: vec![Law { name: MARKUP.into(), atoms: points.clone() }], ..StemPlot::default() }.svg(),
-        StemPlot { laws: vec![Law { name: "a".into(), atoms: atoms(1) }], ..StemPlot::default() }.svg(),
-        StemPlot { laws: vec![Law { name: "b".into(), atoms: atoms(500) }], references, ..StemPlot::default() }.svg(),
+        StemPlot {
+            distributions: vec![Distribution { name: MARKUP.into(), atoms: points.clone() }],
+            ..StemPlot::default()
+        }
+        .svg(),
+        StemPlot { distributions: vec![Distribution { name: "a".into(), atoms: atoms(1) }], ..StemPlot::default() }
+            .svg(),
+        StemPlot {
+            distributions: vec![Distribution { name: "b".into(), atoms: atoms(500) }],
+            references,
+            ..StemPlot::default()
+        }
+        .svg(),
         DotPlot::default().svg(),
         dots(None),
         dots(Some(1e-3)),
         panels(MARKUP, &[], 0),
         BarPlot::default().svg(),
-        bars(Bars::Grouped).svg(),
-        bars(Bars::GroupedPercent).svg(),
-        bars(Bars::Stacked).svg(),
-        BarPlot { arrangement: Bars::Stacked, ..BarPlot::default() }.svg(),
+        bars.svg(),
         GridMap::default().svg(),
         map.svg(),
         HeatMaps::default().svg(),

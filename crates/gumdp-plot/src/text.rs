@@ -9,6 +9,11 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(char_width).sum::<f64>() * size * 1.12
 }
 
+/// Width of the widest text, 0 if there is none.
+pub(super) fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>, size: f64) -> f64 {
+    texts.into_iter().map(|text| width(text.as_ref(), size)).fold(0.0, f64::max)
+}
+
 fn char_width(c: char) -> f64 {
     match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.26,

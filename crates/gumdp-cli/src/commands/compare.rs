@@ -18,7 +18,7 @@ use crate::precision::tail_note;
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row};
 use crate::side_by_side;
-use crate::table::Table;
+use gumdp_plot::Table;
 
 /// Play the paper's planner, the default one, the optimum and chance side by side.
 #[derive(Debug, Args)]

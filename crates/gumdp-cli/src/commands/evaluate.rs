@@ -23,7 +23,7 @@ use crate::precision::{least_runs, more_runs, tail_note};
 use crate::progress::Progress;
 use crate::results::distinct;
 use crate::store::Store;
-use crate::table::Table;
+use gumdp_plot::Table;
 
 /// Compute the law of the cost of a policy that you bring, and all its measures.
 #[derive(Debug, Args)]
@@ -376,22 +376,23 @@ impl Evaluation {
     }
 
     /// The tables of measures and of risks: heading, and cells by row.
-    pub fn tables(&self) -> [(Vec<&'static str>, Vec<Vec<String>>); 2] {
-        let without_interval = |mut cells: Vec<String>| {
-            if self.exact {
-                cells.remove(2);
+    pub fn tables(&self) -> [Table; 2] {
+        let table = |names: &[&str], rows: Vec<Vec<String>>| {
+            let shown = |&column: &usize| !self.exact || names[column] != "95% interval";
+            let columns: Vec<usize> = (0..names.len()).filter(shown).collect();
+            let header: Vec<&str> = columns.iter().map(|&column| names[column]).collect();
+            let mut table = Table::new(&header, if header[0] == "beta" { &[] } else { &[0] });
+            for row in rows {
+                table.row(columns.iter().map(|&column| row[column].clone()).collect());
             }
-            cells
-        };
-        let header = |names: &[&'static str]| {
-            names.iter().copied().filter(|name| !self.exact || *name != "95% interval").collect::<Vec<_>>()
+            table
         };
         let [label, value] = self.naming.headers();
-        let measures = self.measure_rows().into_iter().map(|row| without_interval(row.to_vec())).collect();
-        let risks = self.risk_rows().into_iter().map(|row| without_interval(row.to_vec())).collect();
+        let measures = self.measure_rows().into_iter().map(Vec::from).collect();
+        let risks = self.risk_rows().into_iter().map(Vec::from).collect();
         [
-            (header(&["measure", "cost", "95% interval"]), measures),
-            (header(&[label, value, "95% interval", "optimum", "gap"]), risks),
+            table(&["measure", "cost", "95% interval"], measures),
+            table(&[label, value, "95% interval", "optimum", "gap"], risks),
         ]
     }
 }
@@ -400,12 +401,8 @@ fn print(task: &Task, evaluation: &Evaluation, out: &mut impl Write) -> Result<(
     writeln!(out, "{}", heading(task))?;
     writeln!(out, "{}", evaluation.policy)?;
     writeln!(out, "{}; lower is better", evaluation.origin())?;
-    for (header, rows) in evaluation.tables() {
+    for table in evaluation.tables() {
         writeln!(out)?;
-        let mut table = Table::new(&header, if header[0] == "beta" { &[] } else { &[0] });
-        for row in rows {
-            table.row(row);
-        }
         table.print(out)?;
     }
     let notes = evaluation.risks.iter().filter_map(|row| tail_note(row.risk, evaluation.runs?));

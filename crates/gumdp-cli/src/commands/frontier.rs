@@ -19,7 +19,6 @@ use crate::frontier::{self, Sampling, TradeOff};
 use crate::progress::Progress;
 use crate::results::distinct;
 use crate::store::Store;
-use crate::table::Table;
 
 /// Sweep the attitude to risk: what it costs, what it saves, and where the optimal behaviour changes.
 #[derive(Debug, Args)]
@@ -207,12 +206,8 @@ fn open_store(args: &FrontierArgs, task: &Task) -> Result<Option<Store>> {
 fn print(task: &Task, trade_off: &TradeOff, place: &str, out: &mut impl Write) -> Result<()> {
     writeln!(out, "{}", heading(task))?;
     writeln!(out, "{}; lower is better\n", trade_off.origin())?;
-    let mut table = Table::new(&trade_off.header(), &[]);
     let rows = trade_off.telling_rows(ROWS);
-    for &row in &rows {
-        table.row(trade_off.row(row));
-    }
-    table.print(out)?;
+    trade_off.table(rows.iter().copied()).print(out)?;
     let left_out = trade_off.levels.len() - rows.len();
     if left_out > 0 {
         let levels = if left_out == 1 { "level is" } else { "levels are" };

@@ -8,7 +8,7 @@ use gumdp_files::tasks;
 use serde::Serialize;
 
 use super::{Run, print_json};
-use crate::table::Table;
+use gumdp_plot::Table;
 
 /// List the built-in tasks.
 #[derive(Debug, Args)]

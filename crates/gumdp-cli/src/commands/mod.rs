@@ -135,22 +135,11 @@ pub fn load(name: &str) -> Result<Task> {
         talk::notes(&task.notes);
         return Ok(task);
     }
-    let hint = match nearest(name) {
+    let hint = match gumdp_files::nearest(name, tasks::NAMES) {
         Some(task) => format!("did you mean \"{task}\"? `gumdp list` shows all tasks"),
         None => "`gumdp list` shows all tasks; a problem file is named by its path, such as ./mine.toml".to_owned(),
     };
     Err(BadInput::new(format!("unknown task \"{name}\"")).hint(hint).into())
-}
-
-/// The built-in task that was probably meant: at most a third of the letters, and one more, are wrong or swapped.
-fn nearest(name: &str) -> Option<&'static str> {
-    let tolerated = name.chars().count() / 3 + 1;
-    tasks::NAMES
-        .into_iter()
-        .map(|task| (strsim::damerau_levenshtein(name, task), task))
-        .filter(|&(wrong, task)| wrong <= tolerated && wrong < task.len())
-        .min_by_key(|&(wrong, _)| wrong)
-        .map(|(_, task)| task)
 }
 
 /// Prints a value as JSON, in one write: an error of the pipe stays an error of the pipe.

@@ -26,7 +26,7 @@ use crate::number::{counted, known, short};
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::saved_policy;
-use crate::table::Table;
+use gumdp_plot::Table;
 
 /// Make one decision and show its reasons.
 #[derive(Debug, Args)]

@@ -21,7 +21,7 @@ use crate::progress::Progress;
 use crate::results::{self, Experiment, Finished, Manifest};
 use crate::side_by_side::{Both, both};
 use crate::store::Store;
-use crate::table::Table;
+use gumdp_plot::Table;
 
 /// Regenerate the paper's experiments with its settings and ours; can be resumed.
 #[derive(Debug, Args)]

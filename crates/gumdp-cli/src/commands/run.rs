@@ -19,7 +19,7 @@ use crate::player::Who;
 use crate::precision::{least_runs, more_runs, runs_for, tail_note};
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row, runs_text};
-use crate::table::Table;
+use gumdp_plot::Table;
 
 /// Play episodes for each β, print one row per β, write results and figures.
 #[derive(Debug, Args)]

@@ -15,7 +15,7 @@ use gumdp::rng::{self, Purpose};
 use gumdp::stats::Summary;
 use gumdp::{Budget, Erm, Planner, PlannerSettings, Problem, experiment};
 use gumdp_files::{Task, tasks};
-use gumdp_plot::{LinePlot, LineSeries};
+use gumdp_plot::{LinePlot, LineSeries, Table};
 
 use super::{Run, load, output_folder, with_threads};
 use crate::args::measuring_time;
@@ -23,7 +23,6 @@ use crate::cells::Cell;
 use crate::number::short;
 use crate::player::Who;
 use crate::store::write_atomically;
-use crate::table::Table;
 use crate::worlds::{Terrain, explore};
 
 /// Measure how fast this machine plans, and draw how that scales.

@@ -51,7 +51,7 @@ fn map(grid: &GridScene) -> GridMap {
         let cells = grid.behaviour.iter().map(|&cell| grid.position(cell)).collect();
         vec![GridPath { name: "behaviour to imitate".to_owned(), cells }]
     };
-    GridMap { cells, terrains, resources, paths, indices: true, ..GridMap::default() }
+    GridMap { cells, terrains, resources, paths, ..GridMap::default() }
 }
 
 /// What is written on a cell.

@@ -11,7 +11,7 @@ use super::variant::Variant;
 use super::worlds::{Sample, sparse_tasks};
 use super::{Block, Findings, Job, Verdict, dot, groups};
 use crate::number::{beta, known};
-use crate::table::Table;
+use gumdp_plot::Table;
 use gumdp_plot::{Dot, DotPlot, DotRow};
 
 /// Tasks whose episodes take long, and how often they are played.
@@ -94,7 +94,7 @@ fn picture(blocks: &[Block]) -> String {
         series: Variant::ALL.map(|variant| variant.name().to_owned()).to_vec(),
         rows: blocks.iter().zip(groups(blocks)).map(row).collect(),
         log_from: Some(LEAST_GAP),
-        width: Some(860.0),
+        width: Some(860),
         ..DotPlot::default()
     }
     .svg()

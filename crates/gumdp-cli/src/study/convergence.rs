@@ -9,7 +9,7 @@ use super::variant::Variant;
 use super::{Block, Findings, Job};
 use crate::number::{beta, known, short};
 use crate::results::distinct;
-use crate::table::Table;
+use gumdp_plot::Table;
 use gumdp_plot::{LinePlot, LineSeries, panels};
 
 /// Tasks that can be solved exactly.
@@ -94,7 +94,7 @@ fn plot(block: &Block) -> String {
         y_label: "ERM less the optimum".to_owned(),
         log_x: true,
         series: distinct(block.0.iter().map(|row| row.variant)).into_iter().map(series).collect(),
-        width: Some(420.0),
+        width: Some(420),
         ..LinePlot::default()
     }
     .svg()

@@ -22,9 +22,9 @@ use std::sync::Arc;
 use gumdp_files::Task;
 
 use crate::number::{beta, short};
-use crate::table::Table;
 use book::Row;
 use gumdp_plot::Dot;
+use gumdp_plot::Table;
 use variant::Variant;
 
 /// What a study shows.

@@ -9,8 +9,8 @@ use super::book::Row;
 use super::variant::Variant;
 use super::{Block, Findings, Job, Verdict, dot, groups, with_interval};
 use crate::number::{beta, known};
-use crate::table::Table;
 use crate::worlds::{Aim, Sparse, Terrain, explore, gather, imitate};
+use gumdp_plot::Table;
 use gumdp_plot::{DotPlot, DotRow};
 
 /// Attitudes to risk of all worlds.

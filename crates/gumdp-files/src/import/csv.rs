@@ -1,12 +1,13 @@
 //! Transitions as CSV: `idstatefrom,idaction,idstateto,probability,reward`, and the small tables that may lie next to it.
 //!
-//! Rewards are gains. Columns may come in any order and be separated by commas, semicolons or tabs; names may be quoted.
+//! Rewards are gains. Columns may come in any order; others are ignored.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use super::super::csv::{self, Csv};
 use super::super::document::shortened;
-use super::super::error::{FileError, counted, nearest, position};
+use super::super::error::{FileError, nearest, position};
 use super::Text;
 use super::foreign::{Foreign, MAX_ID, Row};
 use super::start::Initial;
@@ -16,7 +17,8 @@ const COLUMNS: [&str; 5] = ["idstatefrom", "idaction", "idstateto", "probability
 
 /// Whether a text begins like a table of transitions.
 pub(super) fn looks_like(text: &str) -> bool {
-    text.lines().next().is_some_and(|line| line.to_ascii_lowercase().contains(COLUMNS[0]))
+    let first = text.lines().find(|line| !line.starts_with('#') && !line.trim().is_empty());
+    first.is_some_and(|line| line.to_ascii_lowercase().contains(COLUMNS[0]))
 }
 
 /// The transitions of a file.
@@ -27,12 +29,13 @@ pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
         foreign.notes.push(format!("these columns are ignored: {}", table.ignored.join(", ")));
     }
     let mut lowest = u32::MAX;
-    for line in &table.lines {
-        let Some(fields) = text.accept(table.fields(line))? else {
-            let [state, action] = [0, 1].map(|column| table.field(line, column)?.id().ok());
+    for (row, whole) in table.csv.rows() {
+        if text.accept(whole)?.is_none() {
+            let [state, action] = [0, 1].map(|column| table.field(&row, column)?.id().ok());
             foreign.unread.add(state, action, None);
             continue;
-        };
+        }
+        let fields = table.fields(&row);
         let [state, action, next] = [0, 1, 2].map(|column| text.accept(fields[column].id()));
         let (state, action, next) = (state?, action?, next?);
         let (probability, reward) = (text.accept(fields[3].probability())?, text.accept(fields[4].finite())?);
@@ -46,7 +49,7 @@ pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
         };
         let reward = foreign.rewards.number_of(&[reward]);
         lowest = lowest.min(state).min(next);
-        foreign.push(Row { state, action, next, probability, reward, offset: line.offset }, text)?;
+        foreign.push(Row { state, action, next, probability, reward, offset: row[0].offset }, text)?;
     }
     if lowest == 1 {
         foreign.notes.push("no state is 0: the ids count from 1".to_owned());
@@ -59,8 +62,9 @@ pub(super) fn read_initial(text: &Text) -> Result<Initial, FileError> {
     let table = Columns::read(text, &["idstate", "probability"])?;
     let mut initial = Initial::default();
     let mut lines = HashMap::new();
-    for line in &table.lines {
-        let entry = table.fields(line).and_then(|fields| {
+    for (row, whole) in table.csv.rows() {
+        let entry = whole.and_then(|()| {
+            let fields = table.fields(&row);
             let (state, probability) = (text.accept(fields[0].id())?, text.accept(fields[1].probability())?);
             if let Some(state) = state {
                 fields[0].once(&mut lines, state)?;
@@ -91,9 +95,9 @@ pub(super) fn read_parameters(text: &Text) -> Result<Parameters, FileError> {
     let table = Columns::read(text, &["parameter", "value"])?;
     let mut parameters = Parameters::default();
     let mut lines = HashMap::new();
-    for line in &table.lines {
-        let mut entry = || {
-            let fields = table.fields(line)?;
+    for (row, whole) in table.csv.rows() {
+        let entry = whole.and_then(|()| {
+            let fields = table.fields(&row);
             let name: String = fields[0].value.chars().filter(|c| c.is_alphanumeric()).collect();
             match name.to_lowercase().as_str() {
                 "discount" | "gamma" | "discountfactor" => {
@@ -113,113 +117,67 @@ pub(super) fn read_parameters(text: &Text) -> Result<Parameters, FileError> {
                 _ => parameters.ignored.push(shortened(fields[0].value)),
             }
             Ok(())
-        };
-        text.accept(entry())?;
+        });
+        text.accept(entry)?;
     }
     Ok(parameters)
 }
 
-/// A line that holds something.
-#[derive(Clone, Copy)]
-struct Line<'a> {
-    content: &'a str,
-    offset: usize,
-}
-
-/// A table whose first line names its columns.
+/// A table with these columns.
 struct Columns<'a> {
-    text: &'a Text<'a>,
+    csv: Csv<'a>,
     names: &'a [&'static str],
-    separator: char,
     /// For each name the number of its column.
     column: Vec<usize>,
-    count: usize,
     ignored: Vec<String>,
-    /// All lines but the first.
-    lines: Vec<Line<'a>>,
 }
 
 impl<'a> Columns<'a> {
     fn read(text: &'a Text<'a>, names: &'a [&'static str]) -> Result<Self, FileError> {
-        let mut offset = 0;
-        let lines = text.content.split_inclusive('\n').map(|line| {
-            let start = offset;
-            offset += line.len();
-            Line { content: line.trim_end_matches(['\n', '\r']), offset: start }
-        });
-        let mut lines = lines.filter(|line| !line.content.trim().is_empty());
-        let Some(header) = lines.next() else {
+        let Some(csv) = Csv::open(text)? else {
             return Err(text.error(0, format!("the file is empty; its first line must be {}", names.join(","))));
         };
-        let separator = [',', ';', '\t'].into_iter().find(|&s| header.content.contains(s)).unwrap_or(',');
-        // Some programs begin a file with a mark of its encoding.
-        let found: Vec<(String, usize)> = split(header, separator)
-            .map(|(name, offset)| (unquoted(name.trim_start_matches('\u{feff}')).to_lowercase(), offset))
-            .collect();
         let mut column = Vec::new();
         for &name in names {
-            let mut places = (0..found.len()).filter(|&place| found[place].0 == name);
+            let mut places = csv.header.iter().enumerate().filter(|(_, field)| field.text == name);
             let place = places.next();
             if place.is_none() {
                 let message = format!("the column \"{name}\" is missing; the first line must name {}", names.join(","));
-                let others = found.iter().map(|(other, _)| other.as_str()).filter(|other| !names.contains(other));
-                let meant = others.into_iter().find(|other| nearest(other, [name]).is_some());
+                let mut others = csv.header.iter().map(|field| &*field.text).filter(|other| !names.contains(other));
+                let meant = others.find(|other| nearest(other, [name]).is_some());
                 let hint = meant.map(|other| format!("\"{}\" may be meant: call it \"{name}\"", shortened(other)));
-                text.accept::<()>(Err(text.error(header.offset, message).maybe_hint(hint)))?;
+                text.tell(csv.error(&csv.header[0], message).maybe_hint(hint))?;
             }
-            if let Some(twice) = places.next() {
-                let message = format!("the column \"{name}\" is given twice");
-                text.accept::<()>(Err(text.error(found[twice].1, message)))?;
+            if let Some((_, twice)) = places.next() {
+                text.tell(csv.error(twice, format!("the column \"{name}\" is there twice")))?;
             }
-            column.extend(place);
+            column.extend(place.map(|(place, _)| place));
         }
         if column.len() < names.len() {
             return Err(FileError::told());
         }
-        let others = found.iter().filter(|(name, _)| !names.contains(&name.as_str()) && !name.is_empty());
-        let ignored = others.map(|(name, _)| format!("\"{}\"", shortened(name))).collect();
-        Ok(Self { text, names, separator, column, count: found.len(), ignored, lines: lines.collect() })
+        let others =
+            csv.header.iter().map(|field| &*field.text).filter(|name| !names.contains(name) && !name.is_empty());
+        let ignored = others.map(|name| format!("\"{}\"", shortened(name))).collect();
+        Ok(Self { csv, names, column, ignored })
     }
 
-    /// The fields of a line, in the order of the names.
-    fn fields(&self, line: &Line<'a>) -> Result<Vec<Field<'a>>, FileError> {
-        let values: Vec<(&str, usize)> = split(*line, self.separator).collect();
-        if values.len() != self.count {
-            let got = counted(values.len(), "field");
-            let message = format!("this line has {got}; the first line has {}", self.count);
-            return Err(self.text.error(line.offset, message));
-        }
-        let field = |(&column, &name): (&usize, &&'static str)| {
-            let (value, offset) = values[column];
-            Field { text: self.text, name, value: unquoted(value), offset }
-        };
-        Ok(self.column.iter().zip(self.names).map(field).collect())
+    /// The fields of a whole line, in the order of the names.
+    fn fields<'r>(&self, row: &'r [csv::Field]) -> Vec<Field<'r>>
+    where
+        'a: 'r,
+    {
+        (0..self.names.len()).filter_map(|name| self.field(row, name)).collect()
     }
 
     /// The field of a line, which may have too many or too few, under one of the names.
-    fn field(&self, line: &Line<'a>, name: usize) -> Option<Field<'a>> {
-        let (value, offset) = split(*line, self.separator).nth(self.column[name])?;
-        Some(Field { text: self.text, name: self.names[name], value: unquoted(value), offset })
+    fn field<'r>(&self, row: &'r [csv::Field], name: usize) -> Option<Field<'r>>
+    where
+        'a: 'r,
+    {
+        let csv::Field { text, offset } = row.get(self.column[name])?;
+        Some(Field { text: self.csv.text, name: self.names[name], value: text.trim(), offset: *offset })
     }
-}
-
-/// The fields of a line, and where they stand in the file. What stands in quotes is in one field.
-fn split(line: Line<'_>, separator: char) -> impl Iterator<Item = (&str, usize)> {
-    let (mut offset, mut quoted) = (line.offset, false);
-    let is_end = move |c: char| {
-        quoted ^= c == '"';
-        c == separator && !quoted
-    };
-    line.content.split(is_end).map(move |field| {
-        let blanks = field.len() - field.trim_start().len();
-        let start = offset + blanks;
-        offset += field.len() + separator.len_utf8();
-        (field.trim(), start)
-    })
-}
-
-fn unquoted(field: &str) -> &str {
-    field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field).trim()
 }
 
 /// One field of a table.

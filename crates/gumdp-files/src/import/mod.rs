@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use super::document::{Table, Value, shortened};
 use super::error::FileError;
-use super::mistakes::Mistakes;
 use super::scene::{GraphScene, Scene};
+use super::text::Text;
 use super::world::{Doubts, World};
 use content::{Content, read_neighbours};
 use foreign::{Built, Foreign, Model, SplitError};
@@ -64,43 +64,6 @@ impl Format {
             _ if csv::looks_like(text) => Some(Self::Csv),
             _ => None,
         }
-    }
-}
-
-/// The text of a file, and where its mistakes go.
-pub(super) struct Text<'a> {
-    file: &'a str,
-    content: &'a str,
-    mistakes: &'a Mistakes,
-}
-
-impl Text<'_> {
-    fn error(&self, offset: usize, message: impl Into<String>) -> FileError {
-        // To find line and column takes time, which mistakes that are only counted must not take.
-        if self.mistakes.are_enough() {
-            return FileError::unreadable(self.file, message);
-        }
-        FileError::at(self.file, self.content, offset, message)
-    }
-
-    /// Something that is allowed but hardly meant: told at its place where all mistakes are wanted, else one of the notes.
-    fn warn(&self, offset: usize, message: String, notes: &mut Vec<String>) {
-        if self.mistakes.wants_all() {
-            self.mistakes.warn(FileError::at(self.file, self.content, offset, message));
-        } else {
-            notes.push(message);
-        }
-    }
-
-    /// The line and the column of a place.
-    fn place(&self, offset: usize) -> String {
-        let (line, column) = super::error::position(self.content, offset);
-        format!("line {line}, column {column}")
-    }
-
-    /// See [`Mistakes::accept_in_line`].
-    fn accept<T>(&self, result: Result<T, FileError>) -> Result<Option<T>, FileError> {
-        self.mistakes.accept_in_line(result)
     }
 }
 

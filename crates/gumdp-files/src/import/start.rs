@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::document::{Table, shortened};
-use super::super::error::{FileError, nearest};
+use super::super::error::{FileError, did_you_mean};
 use super::foreign::{MAX_ID, Model, TERMINATED, state_name};
 use super::{Text, quoted};
 use gumdp::model::{ModelError, ROW_TOLERANCE};
@@ -39,7 +39,7 @@ pub(super) fn initial(
             return FileError::told();
         }
         let names: Vec<String> = model.states.iter().map(|&state| state_name(state)).collect();
-        error.maybe_hint(nearest(name, names.iter().map(String::as_str)))
+        error.maybe_hint(did_you_mean(name, names.iter().map(String::as_str)))
     };
     match (root.get("start"), root.get("initial")) {
         (Some(_), Some(initial)) => Err(initial.error("both start and initial are given; give one of them")),

@@ -1,11 +1,11 @@
 //! Marked-up text and anchors.
 
-use crate::escape;
+use crate::svg::escape;
 
 /// Escapes text, then turns `` `code` ``, `**strong**` and `[words](target)` into elements.
 ///
 /// Targets must start with `https://` or `#`; anything else stays as it was written.
-pub(super) fn inline(text: &str) -> String {
+pub(crate) fn inline(text: &str) -> String {
     let escaped = escape(text);
     let mut out = String::with_capacity(escaped.len());
     let mut rest = escaped.as_str();
