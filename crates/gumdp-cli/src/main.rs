@@ -16,7 +16,6 @@ mod number;
 mod outcome;
 mod paper_report;
 mod player;
-mod precision;
 mod progress;
 mod results;
 mod saved_policy;

@@ -2,9 +2,9 @@
 
 use super::document::{Table, Value, shortened};
 use super::error::{FileError, did_you_mean};
-use super::objective::{Kind, Reader};
+use super::objective::Reader;
 use gumdp::model::{Mdp, Pair};
-use gumdp::objective::{Objective, ObjectiveError};
+use gumdp::objective::{Holds, Kind, Objective, ObjectiveError};
 
 /// What other languages have and formulas lack: similar names would be a misleading hint.
 const ELSEWHERE: [&str; 22] = [
@@ -13,7 +13,9 @@ const ELSEWHERE: [&str; 22] = [
 ];
 
 /// Parts of a formula that are no total costs; what they need stands in parentheses.
-const BUILT_IN: [&str; 4] = ["entropy", "distance", "absolute", "kl"];
+fn built_in() -> Vec<&'static str> {
+    Kind::all().filter_map(|kind| kind.call).collect()
+}
 
 impl Reader<'_> {
     /// Takes note of the costs with names: those of the model, and `features` of the objective.
@@ -139,31 +141,13 @@ impl Reader<'_> {
         let Some((function, argument)) = name.strip_suffix(')').and_then(|name| name.split_once('(')) else {
             return Ok(None);
         };
-        let objective = match function {
-            "entropy" if argument.is_empty() => {
-                let partition = self.partition(self.over(Kind::Entropy, table)?, table)?;
-                Objective::entropy(partition, epsilon(table)?.unwrap_or(0.0))
-            }
-            "distance" | "absolute" | "kl" => {
-                let Some(target) =
-                    table.get("targets").map(Value::table).transpose()?.and_then(|all| all.get(argument))
-                else {
-                    return Ok(None);
-                };
-                let partition = self.partition(self.over(Kind::SquaredDistance, table)?, table)?;
-                let target = self.target(target, &partition)?;
-                match function {
-                    "distance" => Objective::squared_distance(partition, target),
-                    "absolute" => Objective::absolute_distance(partition, target),
-                    _ => {
-                        let epsilon = epsilon(table)?.ok_or_else(|| table.missing("epsilon"))?;
-                        Objective::kl_divergence(partition, target, epsilon)
-                    }
-                }
-            }
-            _ => return Ok(None),
-        };
-        objective.map(Some).map_err(|error| self.refused(&error, table))
+        let Some(kind) = Kind::all().find(|kind| kind.call == Some(function)) else { return Ok(None) };
+        let targets = table.get("targets").map(Value::table).transpose()?;
+        let target = targets.and_then(|targets| targets.get(argument));
+        if has_target(kind) != target.is_some() || (target.is_none() && !argument.is_empty()) {
+            return Ok(None);
+        }
+        self.of_kind(kind, table, target).map(Some)
     }
 
     fn unknown_name(&self, name: &str, at: usize, value: Value) -> FileError {
@@ -171,25 +155,23 @@ impl Reader<'_> {
         let argument = argument.trim_end_matches(')');
         let error = |message: String| value.error_within(at, format!("{}: {message}", value.name()));
         let targets = "targets are defined in [objective.targets]";
-        match (word, argument) {
-            ("entropy", _) => return error("entropy has no argument; write entropy()".to_owned()),
-            ("distance" | "absolute" | "kl", "") => {
+        match (Kind::all().find(|kind| kind.call == Some(word)), argument) {
+            (Some(kind), _) if !has_target(kind) => return error(format!("{word} has no argument; write {word}()")),
+            (Some(_), "") => {
                 let message = format!("{word} has one argument, the name of a target; write {word}(target)");
                 return error(message).hint(targets);
             }
-            ("distance" | "absolute" | "kl", target) => {
-                return error(format!("\"{}\" is no target", shortened(target))).hint(targets);
-            }
+            (Some(_), target) => return error(format!("\"{}\" is no target", shortened(target))).hint(targets),
             _ => {}
         }
         let names = self.features.keys().map(String::as_str);
-        let known = names.chain(Objective::FORMULA_FUNCTIONS).chain(BUILT_IN);
+        let known = names.chain(Objective::FORMULA_FUNCTIONS).chain(built_in());
         let near = if ELSEWHERE.contains(&word.to_lowercase().as_str()) { None } else { did_you_mean(word, known) };
         let hint = near.unwrap_or_else(|| {
             let features: Vec<&str> = self.features.keys().map(String::as_str).collect();
             let features = if features.is_empty() { "none".to_owned() } else { features.join(", ") };
             let functions = Objective::FORMULA_FUNCTIONS.join(", ");
-            format!("the features are: {features}; the functions are: {functions}, {}", BUILT_IN.join(", "))
+            format!("the features are: {features}; the functions are: {functions}, {}", built_in().join(", "))
         });
         error(format!("unknown name \"{}\"", shortened(word))).hint(hint)
     }
@@ -228,11 +210,11 @@ fn is_proper(name: &str) -> bool {
 }
 
 fn is_reserved(name: &str) -> bool {
-    Objective::FORMULA_FUNCTIONS.iter().chain(&BUILT_IN).any(|word| *word == name)
+    Objective::FORMULA_FUNCTIONS.into_iter().chain(built_in()).any(|word| word == name)
 }
 
-fn epsilon(table: Table) -> Result<Option<f64>, FileError> {
-    table.get("epsilon").map(Value::number).transpose()
+fn has_target(kind: &Kind) -> bool {
+    kind.fields.iter().any(|field| field.holds == Holds::Target)
 }
 
 /// The masses of a point by name: "0.5 of s0/left, 0.5 of s1/right".

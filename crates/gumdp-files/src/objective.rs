@@ -8,66 +8,51 @@ use super::files::Files;
 use super::scene::{GridScene, Scene};
 use super::world::World;
 use gumdp::model::Pair;
-use gumdp::objective::{Objective, ObjectiveError, Partition};
+use gumdp::objective::{self, Content, Field, Given, Holds, Objective, ObjectiveError, Partition};
 
 /// More cells that nobody visits than this are taken for a mistake.
 const MAX_UNVISITED: u64 = 1_000_000;
 
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Kind {
-    Linear,
-    WeightedSum,
-    Maximum,
-    Minimum,
-    SignedPower,
-    Entropy,
-    SquaredDistance,
-    AbsoluteDistance,
-    Kl,
+/// What `kind` may be.
+#[derive(Clone, Copy)]
+enum Kind {
+    One(&'static objective::Kind),
     Formula,
     Sum,
 }
 
-const KINDS: [(&str, Kind); 11] = [
-    ("linear", Kind::Linear),
-    ("weighted-sum", Kind::WeightedSum),
-    ("maximum", Kind::Maximum),
-    ("minimum", Kind::Minimum),
-    ("signed-power", Kind::SignedPower),
-    ("entropy", Kind::Entropy),
-    ("squared-distance", Kind::SquaredDistance),
-    ("absolute-distance", Kind::AbsoluteDistance),
-    ("kl", Kind::Kl),
-    ("formula", Kind::Formula),
-    ("sum", Kind::Sum),
-];
-
 impl Kind {
-    fn fields(self) -> &'static [&'static str] {
+    fn all() -> Vec<(&'static str, Self)> {
+        let composed = [("formula", Self::Formula), ("sum", Self::Sum)];
+        objective::Kind::all().map(|kind| (kind.name, Self::One(kind))).chain(composed).collect()
+    }
+
+    fn fields(self) -> Vec<&'static str> {
         match self {
-            Self::Linear => &["cost"],
-            Self::WeightedSum | Self::Maximum | Self::Minimum => &["costs", "weights"],
-            Self::SignedPower => &["costs", "weights", "powers"],
-            Self::Entropy => &["over", "epsilon", "unvisited_cells"],
-            Self::SquaredDistance | Self::AbsoluteDistance => &["over", "target", "behaviour", "unvisited_cells"],
-            Self::Kl => &["over", "target", "behaviour", "unvisited_cells", "epsilon"],
-            Self::Formula => &["expression", "over", "targets", "epsilon", "unvisited_cells"],
-            Self::Sum => &["terms"],
+            Self::One(kind) => kind.fields.iter().flat_map(spellings).copied().collect(),
+            Self::Formula => {
+                let callable = objective::Kind::all().filter(|kind| kind.call.is_some());
+                let fields = callable.flat_map(|kind| kind.fields).filter(|field| field.holds != Holds::Target);
+                ["expression", "targets"].into_iter().chain(fields.flat_map(spellings).copied()).collect()
+            }
+            Self::Sum => vec!["terms"],
         }
     }
 
-    /// The kind whose fields a table has, where it does not say so.
+    /// The kind that has most of the fields of a table, where it does not say so.
     fn likely(table: Table) -> Option<Self> {
-        let fields = [
-            ("cost", Self::Linear),
-            ("powers", Self::SignedPower),
-            ("costs", Self::WeightedSum),
-            ("expression", Self::Formula),
-            ("terms", Self::Sum),
-            ("target", Self::SquaredDistance),
-            ("behaviour", Self::SquaredDistance),
-        ];
-        fields.into_iter().find(|(field, _)| table.get(field).is_some()).map(|(_, kind)| kind)
+        let found = |kind: Self| kind.fields().iter().filter(|field| table.get(field).is_some()).count();
+        let counted = Self::all().into_iter().map(|(_, kind)| (found(kind), kind));
+        counted.rev().max_by_key(|(count, _)| *count).filter(|(count, _)| *count > 0).map(|(_, kind)| kind)
+    }
+}
+
+/// What a file may call a field.
+fn spellings(field: &'static Field) -> &'static [&'static str] {
+    match field.holds {
+        Holds::Cells { .. } => &["over", "unvisited_cells"],
+        Holds::Target => &["target", "behaviour"],
+        _ => std::slice::from_ref(&field.name),
     }
 }
 
@@ -111,35 +96,87 @@ impl Reader<'_> {
     }
 
     fn read_term(&mut self, table: Table, common: &[&str]) -> Result<Objective, FileError> {
-        let kind = table.needed("kind", |kind| kind.choice(&KINDS))?;
+        let kind = table.needed("kind", |kind| kind.choice(&Kind::all()))?;
         if let Some(kind) = kind {
-            table.only(&[common, kind.fields()].concat())?;
+            table.only(&[common, &kind.fields()].concat())?;
         }
         // An objective of the wrong kind is read as what its fields are for.
         let objective = match kind.or(Kind::likely(table)) {
-            Some(kind) => table.accept(self.of_kind(kind, table))?,
+            Some(Kind::One(kind)) => table.accept(self.of_kind(kind, table, None))?,
+            Some(Kind::Formula) => table.accept(self.formula(table))?,
+            Some(Kind::Sum) => table.accept(self.sum(table))?,
             None => None,
         };
         rescaled(objective.filter(|_| kind.is_some()), table)
     }
 
-    fn of_kind(&mut self, kind: Kind, table: Table) -> Result<Objective, FileError> {
-        match kind {
-            Kind::Linear => {
-                let cost = match table.get("cost") {
-                    Some(cost) => self.cost(cost)?,
-                    None if self.world.doubts.costs => return Err(FileError::told()),
-                    None => {
-                        self.world.costs.first().map(|(_, cost)| cost.clone()).ok_or_else(|| table.missing("cost"))?
+    /// An objective of the fields that its kind declares; a formula says what the target is.
+    pub(super) fn of_kind(
+        &mut self,
+        kind: &'static objective::Kind,
+        table: Table,
+        target: Option<Value>,
+    ) -> Result<Objective, FileError> {
+        let mut given = Given::default();
+        let (mut cells, mut sound) = (None, true);
+        for field in kind.fields {
+            let content = match field.holds {
+                Holds::Cells { by_pair } => {
+                    let over = table.accept(self.over(by_pair, table))?;
+                    // What is over the wrong entries cannot be looked at.
+                    if over.is_none() {
+                        table.field("epsilon", Value::probability)?;
                     }
-                };
-                Objective::linear(cost).map_err(|error| self.refused(&error, table))
+                    let over = over.ok_or_else(FileError::told)?;
+                    let partition = table.accept(self.partition(over, table))?;
+                    let partition = partition.unwrap_or_else(|| Partition::pairs(&self.world.mdp));
+                    cells = Some((over, partition.clone()));
+                    Ok(Some(Content::Cells(partition)))
+                }
+                Holds::Target => match (&cells, target) {
+                    (Some((_, partition)), Some(target)) => self.target(target, partition),
+                    (Some((over, partition)), None) => self.own_target(*over, partition, table),
+                    (None, _) => Err(FileError::told()),
+                }
+                .map(|target| Some(Content::Numbers(target))),
+                _ => self.content(field, table),
+            };
+            match table.accept(content)? {
+                Some(content) => given.0.extend(content.map(|content| (field.name, content))),
+                None => sound = false,
             }
-            Kind::WeightedSum | Kind::Maximum | Kind::Minimum | Kind::SignedPower => self.several(kind, table),
-            Kind::Sum => self.sum(table),
-            Kind::Formula => self.formula(table),
-            Kind::Entropy | Kind::SquaredDistance | Kind::AbsoluteDistance | Kind::Kl => self.cells(kind, table),
         }
+        if !sound {
+            return Err(FileError::told());
+        }
+        kind.of(given).map_err(|error| self.refused(&error, table))
+    }
+
+    /// What is in a field that needs no cells; `None` if it is left out.
+    fn content(&self, field: &Field, table: Table) -> Result<Option<Content>, FileError> {
+        let Some(value) = table.get(field.name) else {
+            return match (field.holds, self.world.costs.first()) {
+                _ if field.is_optional => Ok(None),
+                (Holds::Cost, _) if self.world.doubts.costs => Err(FileError::told()),
+                (Holds::Cost, Some((_, cost))) => Ok(Some(Content::Numbers(cost.clone()))),
+                _ => Err(table.missing(field.name)),
+            };
+        };
+        let content = match field.holds {
+            Holds::Cost => Content::Numbers(self.cost(value)?),
+            Holds::Costs => Content::Costs(value.elements(|cost| self.cost(cost))?),
+            Holds::Number => Content::Number(value.number()?),
+            _ => {
+                let numbers = table.accept(value.finite_numbers())?;
+                let length = |list: Value| list.list().map_or(0, |list| list.len());
+                let (got, expected) = (length(value), table.get("costs").map_or(0, length));
+                if value.is_list() && expected > 0 && got != expected {
+                    return Err(self.refused(&ObjectiveError::Length { what: field.name, got, expected }, table));
+                }
+                Content::Numbers(numbers.ok_or_else(FileError::told)?)
+            }
+        };
+        Ok(Some(content))
     }
 
     /// A cost for each pair: that of a feature by its name, or the sum of all entries of a table that apply to it.
@@ -160,42 +197,6 @@ impl Reader<'_> {
         if sound { Ok(costs) } else { Err(FileError::told()) }
     }
 
-    fn several(&self, kind: Kind, table: Table) -> Result<Objective, FileError> {
-        let costs = table.needed("costs", |list| list.elements(|cost| self.cost(cost)))?;
-        let weights = table.accept(table.get("weights").map(Value::finite_numbers).transpose())?;
-        let powers = match kind {
-            Kind::SignedPower => table.needed("powers", Value::finite_numbers)?,
-            _ => Some(Vec::new()),
-        };
-        let length = |field: &str| table.get(field).and_then(|list| list.list().ok()).map(|list| list.len());
-        let expected = length("costs").unwrap_or(0);
-        let mut sound = true;
-        for what in ["weights", "powers"] {
-            if let Some(got) = length(what).filter(|&got| expected > 0 && got != expected) {
-                sound = false;
-                table.accept::<()>(Err(self.refused(&ObjectiveError::Length { what, got, expected }, table)))?;
-            }
-        }
-        let (Some(mut costs), Some(weights), Some(powers), true) = (costs, weights, powers, sound) else {
-            return Err(FileError::told());
-        };
-        let weights = weights.unwrap_or_else(|| vec![1.0; expected]);
-        if matches!(kind, Kind::Maximum | Kind::Minimum) {
-            for (cost, weight) in costs.iter_mut().zip(&weights) {
-                for c in cost {
-                    *c *= weight;
-                }
-            }
-        }
-        let objective = match kind {
-            Kind::Maximum => Objective::maximum(&costs),
-            Kind::Minimum => Objective::minimum(&costs),
-            Kind::SignedPower => Objective::signed_power(&costs, &weights, &powers),
-            _ => Objective::weighted_sum(&costs, &weights),
-        };
-        objective.map_err(|error| self.refused(&error, table))
-    }
-
     fn sum(&mut self, table: Table) -> Result<Objective, FileError> {
         let list = table.need("terms")?;
         let terms = list.elements(|value| {
@@ -205,38 +206,6 @@ impl Reader<'_> {
         })?;
         let sum = terms.into_iter().reduce(|sum, term| sum + term);
         sum.ok_or_else(|| list.error(format!("{} is empty; it must have at least one term", list.name())))
-    }
-
-    /// Objectives over the masses of cells: entropy and the distances to a target.
-    fn cells(&mut self, kind: Kind, table: Table) -> Result<Objective, FileError> {
-        let over = table.accept(self.over(kind, table))?;
-        let epsilon = table.accept(match table.get("epsilon") {
-            Some(epsilon) => epsilon.number(),
-            None if kind == Kind::Kl => Err(table.missing("epsilon")),
-            None => Ok(0.0),
-        })?;
-        // What is over the wrong entries cannot be looked at.
-        if over.is_none() {
-            table.field("epsilon", Value::probability)?;
-        }
-        let over = over.ok_or_else(FileError::told)?;
-        let partition = table.accept(self.partition(over, table))?;
-        let partition = match partition {
-            Some(partition) => partition,
-            None => Partition::pairs(&self.world.mdp),
-        };
-        let target = match kind {
-            Kind::Entropy => Some(Vec::new()),
-            _ => table.accept(self.own_target(over, &partition, table))?,
-        };
-        let (Some(epsilon), Some(target)) = (epsilon, target) else { return Err(FileError::told()) };
-        let objective = match kind {
-            Kind::Entropy => Objective::entropy(partition, epsilon),
-            Kind::SquaredDistance => Objective::squared_distance(partition, target),
-            Kind::AbsoluteDistance => Objective::absolute_distance(partition, target),
-            _ => Objective::kl_divergence(partition, target, epsilon),
-        };
-        objective.map_err(|error| self.refused(&error, table))
     }
 
     /// The objective's complaint, at the field that caused it; nothing new where it only follows from doubts about the model.
@@ -257,23 +226,24 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn over(&self, kind: Kind, table: Table) -> Result<Over, FileError> {
+    /// What is counted: where nothing is said, states or pairs, or their cells on a map.
+    fn over(&self, by_pair: bool, table: Table) -> Result<Over, FileError> {
         let is_grid = matches!(self.world.scene, Scene::Grid(_));
         let on_map = [("cells", Over::Cells), ("cell-actions", Over::CellActions)];
         let everywhere = [("states", Over::States), ("pairs", Over::Pairs)];
         match table.get("over") {
             Some(over) if is_grid => over.choice(&[on_map, everywhere].concat()),
             Some(over) => over.choice(&everywhere),
-            None => Ok(match (kind == Kind::Entropy, is_grid) {
-                (true, true) => Over::Cells,
-                (true, false) => Over::States,
-                (false, true) => Over::CellActions,
-                (false, false) => Over::Pairs,
+            None => Ok(match (by_pair, is_grid) {
+                (false, true) => Over::Cells,
+                (false, false) => Over::States,
+                (true, true) => Over::CellActions,
+                (true, false) => Over::Pairs,
             }),
         }
     }
 
-    pub(super) fn partition(&self, over: Over, table: Table) -> Result<Partition, FileError> {
+    fn partition(&self, over: Over, table: Table) -> Result<Partition, FileError> {
         let mdp = &self.world.mdp;
         let unvisited = table.get("unvisited_cells");
         let (Scene::Grid(grid), Over::Cells | Over::CellActions) = (&self.world.scene, over) else {
@@ -356,17 +326,13 @@ fn rescaled(objective: Option<Objective>, table: Table) -> Result<Objective, Fil
 }
 
 fn locate(error: &ObjectiveError, table: Table) -> FileError {
-    let field = match error {
-        ObjectiveError::Epsilon { .. } => Some("epsilon"),
-        ObjectiveError::Length { what: "weights", .. } | ObjectiveError::Entry { what: "weight", .. } => {
-            Some("weights")
-        }
-        ObjectiveError::Length { what: "powers", .. } | ObjectiveError::Entry { what: "power", .. } => Some("powers"),
-        ObjectiveError::Length { what: "targets", .. } | ObjectiveError::Entry { what: "target", .. } => Some("target"),
-        ObjectiveError::Empty { what: "costs" } | ObjectiveError::Entry { what: "cost", .. } => Some("costs"),
-        _ => None,
+    let what = match error {
+        ObjectiveError::Epsilon { .. } => "epsilon",
+        ObjectiveError::Length { what, .. } | ObjectiveError::Empty { what } => what.trim_end_matches('s'),
+        ObjectiveError::Entry { what, .. } => what,
+        _ => "",
     };
-    match field.and_then(|field| table.get(field)) {
+    match table.get(what).or_else(|| table.get(&format!("{what}s"))) {
         Some(value) => value.error(error.to_string()),
         None => table.error(error.to_string()),
     }

@@ -272,7 +272,7 @@ fn hints() {
     }
     assert_eq!(formula("kl()").0, "kl has one argument, the name of a target; write kl(target)");
     assert_eq!(formula("kl(y)").0, "\"y\" is no target");
-    let all = "the features are: x; the functions are: abs, exp, ln, sqrt, min, max, entropy, distance, absolute, kl";
+    let all = "the features are: x; the functions are: abs, exp, ln, sqrt, min, max, entropy, kl, distance, absolute";
     for wrong in ["sin(x)", "sin(2*x)", "inf", "nan*x"] {
         assert_eq!(formula(wrong).1, all, "{wrong}");
     }

@@ -11,7 +11,7 @@ use gumdp::oracle::{self, Limits};
 use gumdp::planner::{Race, Roofline, race};
 use gumdp::risk::{Seen, Weigher};
 use gumdp::rng::{self, Purpose};
-use gumdp::{Budget, Erm, Exploration, Objective, Planner, PlannerSettings};
+use gumdp::{Budget, Erm, Exploration, Objective, Planner, PlannerSettings, Policy};
 use gumdp_files::{PlannerVariant, Task, tasks};
 
 type Benchmark = (&'static str, fn());
@@ -120,7 +120,7 @@ fn selection() {
     let mut number = 0;
     let seconds = fastest(|| {
         number += 1;
-        black_box(planner.decide(&start, &mut rng::stream(0, number % 8, Purpose::Policy)));
+        black_box(planner.decide(&start, &mut rng::stream(0, number % 8, Purpose::Policy)).unwrap());
     });
     report("selection msee", seconds, 500.0 * 20.0, "node");
 }
@@ -167,7 +167,7 @@ fn decision(name: &str) {
         number += 1;
         let mut rng = rng::stream(0, number % 4, Purpose::Policy);
         let before = Instant::now();
-        black_box(planner.decide(&start, &mut rng));
+        black_box(planner.decide(&start, &mut rng).unwrap());
         planned = planned.min(before.elapsed().as_secs_f64());
         let before = Instant::now();
         black_box(roofline.simulate(&start, simulations, &mut rng));
@@ -199,6 +199,6 @@ fn count(name: &str, only_setup: bool) {
     let start = task.problem.start(task.problem.mdp().initial()[0].0);
     let mut planner = planner(&task);
     if !only_setup {
-        black_box(planner.decide(&start, &mut rng::stream(0, 0, Purpose::Policy)));
+        black_box(planner.decide(&start, &mut rng::stream(0, 0, Purpose::Policy)).unwrap());
     }
 }

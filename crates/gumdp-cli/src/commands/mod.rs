@@ -25,9 +25,8 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand, ValueEnum};
 use gumdp::oracle::{Limits, OracleError};
-use gumdp::{EpisodeError, Erm, Risk, RunError};
-use gumdp_files::broken_formula;
-use gumdp_files::{FileError, Task, tasks};
+use gumdp::{EpisodeError, Erm, PolicyFailure, Risk, RunError};
+use gumdp_files::{FileError, Task, broken_formula, tasks};
 use serde::Serialize;
 
 use crate::args::{AttitudeArgs, ExperimentArgs, PolicyArgs, PolicyName, Preset};
@@ -180,8 +179,9 @@ pub fn clarified(error: anyhow::Error, task: Option<&str>) -> anyhow::Error {
 
 /// Whether the objective had no finite value.
 fn is_broken_formula(cause: &(dyn std::error::Error + 'static)) -> bool {
-    let of_episode =
-        |error: &EpisodeError| matches!(error, EpisodeError::NotFinite | EpisodeError::SimulationNotFinite { .. });
+    let of_episode = |error: &EpisodeError| {
+        matches!(error, EpisodeError::NotFinite | EpisodeError::Policy { failure: PolicyFailure::NotFinite, .. })
+    };
     matches!(cause.downcast_ref(), Some(OracleError::NotFinite))
         || cause.downcast_ref().is_some_and(of_episode)
         || cause.downcast_ref().is_some_and(|error: &RunError| of_episode(&error.error))

@@ -13,7 +13,7 @@ use clap::Args;
 use gumdp::planner::{Race, Roofline, race};
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::Summary;
-use gumdp::{Budget, Erm, Planner, PlannerSettings, Problem, experiment};
+use gumdp::{Budget, Erm, Planner, PlannerSettings, Policy, Problem, experiment};
 use gumdp_files::{Task, tasks};
 use gumdp_plot::{LinePlot, LineSeries, Table};
 
@@ -182,7 +182,7 @@ fn threads(patience: Duration, text: &mut impl Write) -> Result<()> {
     let erm = Erm::new(1.0)?;
     let play = |threads: usize| {
         with_threads(Some(threads), || {
-            let runs = experiment(&task.problem, || planner(&task, erm.beta()).expect("the preset is valid"), 0, 0..64);
+            let runs = experiment(&task.problem, &planner(&task, erm.beta()).expect("the preset is valid"), 0, 0..64);
             runs.context("a run")?;
             Ok(())
         })
@@ -218,9 +218,9 @@ fn workers(patience: Duration, runs: u64, text: &mut impl Write) -> Result<()> {
         for workers in WORKERS {
             let settings = PlannerSettings { workers, ..cell.planner_settings(&task) };
             let erm = cell.erm()?;
-            let planner = || Planner::new(&task.problem, erm, settings.clone()).expect("the preset is valid");
+            let planner = Planner::new(&task.problem, erm, settings.clone())?;
             let costs: Vec<f64> =
-                experiment(&task.problem, planner, 0, 0..runs)?.iter().map(|run| run.episode.cost).collect();
+                experiment(&task.problem, &planner, 0, 0..runs)?.iter().map(|run| run.episode.cost).collect();
             let summary = Summary::of(&costs, erm, 0)?;
             table.row(vec![
                 name.to_owned(),

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use gumdp::oracle::{ExactDecision, Limits, OptimalPolicy, Solution};
 use gumdp::rng::{self, Purpose};
-use gumdp::{Erm, FixedRisk, GuidedPlanner, OccupancyState, Pair, Policy, Problem, play_on};
+use gumdp::{Erm, FixedRisk, OccupancyState, Pair, Policy, Problem, play_on};
 use rayon::prelude::*;
 
 use crate::exact::unsolved;
@@ -100,14 +100,13 @@ impl Explainer for Exact<'_> {
 }
 
 /// A planner, and episodes that it plays on from a situation.
-#[derive(Debug)]
 pub struct Planned<'a> {
     /// What is planned.
     pub problem: &'a Problem,
     /// The risk measure with its outer variable.
     pub fixed: FixedRisk,
     /// Who plans.
-    pub planner: GuidedPlanner,
+    pub planner: Box<dyn Policy>,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Episodes for each situation.
@@ -131,13 +130,14 @@ impl Explainer for Planned<'_> {
             if now.time >= self.problem.horizon() || interrupt::requested() {
                 return;
             }
-            let action = self.planner.act(&now, &mut rng);
+            // What it fails for is told where its episodes are played.
+            let Ok(action) = self.planner.act(&now, &mut rng) else { return };
             at = mdp.pair(now.state, action).and_then(|pair| step(&now, pair));
         }
     }
 
     fn value(&mut self, at: &OccupancyState, number: u64) -> Result<Value> {
-        let play = |planner: &mut GuidedPlanner, run: u64| {
+        let play = |planner: &mut Box<dyn Policy>, run: u64| {
             if interrupt::requested() {
                 return Err(Interrupted.into());
             }

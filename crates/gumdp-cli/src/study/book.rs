@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use gumdp::experiment::Experiment;
 use gumdp::oracle::Limits;
 use serde::{Deserialize, Serialize};
 
 use super::Job;
 use super::variant::Variant;
-use crate::cells::{Cell, play_runs};
+use crate::cells::Cell;
 use crate::commands::entropic;
 use crate::exact::Solver;
 use crate::failure::BadInput;
@@ -126,7 +127,12 @@ impl Job {
         let erm = cell.erm()?;
         let optimum = solver.and_then(|solver| solver.optimum(erm));
         let player = self.variant.player(&cell, &self.task)?;
-        let records = play_runs(&player, &self.task, cell.seed, (0..cell.runs).collect(), progress, |_| Ok(()))?;
+        let experiment = Experiment {
+            stop: interrupt::stop(),
+            watch: progress,
+            ..Experiment::new(&self.task.problem, &*player, cell.seed)
+        };
+        let records = experiment.play(Vec::new(), cell.runs).map_err(interrupt::of_experiment)?;
         let finished = Finished::new(cell, records)?;
         let Finished { cell, summary, .. } = &finished;
         Ok(Row {

@@ -1,12 +1,12 @@
 //! Who is compared: the published planner, the default one, and the default one with one ingredient off or changed.
 
 use anyhow::Result;
-use gumdp::{GuidedPlanner, GuidedSettings, Planner};
+use gumdp::{GuidedPlanner, GuidedSettings, Planner, Policy};
 use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::cells::{Cell, fnv1a};
-use crate::player::{Player, Who};
+use crate::player::Who;
 
 /// A planner with its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,11 +72,11 @@ impl Variant {
     }
 
     /// The planner.
-    pub fn player(self, cell: &Cell, task: &Task) -> Result<Player> {
+    pub fn player(self, cell: &Cell, task: &Task) -> Result<Box<dyn Policy>> {
         let (problem, erm) = (&task.problem, cell.erm()?);
         Ok(match self {
-            Self::Paper => Player::Planner(Box::new(Planner::new(problem, erm, cell.planner_settings(task))?)),
-            _ => Player::Guided(Box::new(GuidedPlanner::new(problem, erm, self.guided(cell, task))?)),
+            Self::Paper => Box::new(Planner::new(problem, erm, cell.planner_settings(task))?),
+            _ => Box::new(GuidedPlanner::new(problem, erm, self.guided(cell, task))?),
         })
     }
 

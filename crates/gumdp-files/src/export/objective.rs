@@ -6,7 +6,7 @@ use super::super::formula::is_feature_name;
 use super::super::import::quoted;
 use super::Task;
 use gumdp::model::{Mdp, Pair};
-use gumdp::objective::{Combined, Over, Part, Partition, Shape};
+use gumdp::objective::{Content, Holds, Kind, Part, Partition, Written};
 
 /// Writes the objective, and the costs of an imported model as features. Else says why a file of kind "explicit" cannot have
 /// it.
@@ -14,22 +14,28 @@ pub(super) fn write(task: &Task, notes: &mut Vec<String>) -> Result<String, Stri
     let mdp = task.problem.mdp();
     let mut writer = Writer { mdp, features: Vec::new() };
     let (offset, parts) = task.problem.objective().written();
-    let is_plain = matches!(&parts[..], [Part { shape: Shape::Costs { combined: Combined::Alone, .. }, .. }]);
-    if task.costs.len() > 1 || (!is_plain && !task.costs.is_empty()) {
+    let plain = match &parts[..] {
+        [(_, Part::Kind(Written { fields, .. }))] => match fields.get("cost") {
+            Some(Content::Numbers(cost)) => Some(cost),
+            _ => None,
+        },
+        _ => None,
+    };
+    if task.costs.len() > 1 || (plain.is_none() && !task.costs.is_empty()) {
         writer.keep_costs(&task.costs, notes);
     }
     let mut fields = match &parts[..] {
-        [part] => {
-            let mut fields = writer.fields(&part.shape)?;
-            if part.weight != 1.0 {
-                fields.push(("scale", number(part.weight)));
+        [(weight, part)] => {
+            let mut fields = writer.fields(part)?;
+            if *weight != 1.0 {
+                fields.push(("scale", number(*weight)));
             }
             fields
         }
         parts => {
-            let term = |part: &Part| {
-                let mut fields = writer.fields(&part.shape)?;
-                fields.push(("weight", number(part.weight)));
+            let term = |(weight, part): &(f64, Part)| {
+                let mut fields = writer.fields(part)?;
+                fields.push(("weight", number(*weight)));
                 let fields: Vec<String> = fields.into_iter().map(|(key, value)| format!("{key} = {value}")).collect();
                 Ok(format!("  {{ {} }},\n", fields.join(", ")))
             };
@@ -41,13 +47,10 @@ pub(super) fn write(task: &Task, notes: &mut Vec<String>) -> Result<String, Stri
         fields.push(("offset", number(offset)));
     }
     // A cost without a name is a table of its own: it may be long.
-    let alone = match &parts[..] {
-        [Part { shape: Shape::Costs { combined: Combined::Alone, costs }, .. }] if writer.name(&costs[0]).is_none() => {
-            fields.retain(|(key, _)| *key != "cost");
-            Some(&costs[0])
-        }
-        _ => None,
-    };
+    let alone = plain.filter(|cost| writer.name(cost).is_none());
+    if alone.is_some() {
+        fields.retain(|(key, _)| *key != "cost");
+    }
     let mut text = String::from("[objective]\n");
     for (key, value) in fields {
         let _ = writeln!(text, "{key} = {value}");
@@ -91,34 +94,16 @@ impl Writer<'_> {
     }
 
     /// The kind of a term and its fields.
-    fn fields(&mut self, shape: &Shape) -> Result<Fields, String> {
-        match shape {
-            Shape::Costs { combined, costs } => {
-                let costs: Vec<String> = costs.iter().map(|cost| self.cost(cost)).collect();
-                let kind = match combined {
-                    Combined::Alone => return Ok(vec![("kind", quoted("linear")), ("cost", costs.concat())]),
-                    Combined::Maximum => "maximum",
-                    Combined::Minimum => "minimum",
-                    Combined::SignedPower(_) => "signed-power",
-                };
-                let mut fields = vec![("kind", quoted(kind)), ("costs", format!("[{}]", costs.join(", ")))];
-                if let Combined::SignedPower(parameters) = combined {
-                    fields.push(("weights", numbers(parameters.iter().map(|parameter| parameter.0))));
-                    fields.push(("powers", numbers(parameters.iter().map(|parameter| parameter.1))));
+    fn fields(&mut self, part: &Part) -> Result<Fields, String> {
+        match part {
+            Part::Kind(Written { kind, fields }) => {
+                let mut written = vec![("kind", quoted(kind.name))];
+                for (name, content) in &fields.0 {
+                    written.extend(self.content(kind, name, content)?.map(|text| (*name, text)));
                 }
-                Ok(fields)
+                Ok(written)
             }
-            Shape::Cells(over) => {
-                let mut fields = vec![("kind", quoted(over.kind)), ("over", quoted(self.over(over)?))];
-                if over.kind != "entropy" {
-                    fields.push(("target", numbers(over.target.iter().copied())));
-                }
-                if over.epsilon != 0.0 {
-                    fields.push(("epsilon", number(over.epsilon)));
-                }
-                Ok(fields)
-            }
-            Shape::Formula { text, costs, cells } => {
+            Part::Formula { text, costs, cells } => {
                 for (name, cost) in costs {
                     self.feature(name, cost)?;
                 }
@@ -126,8 +111,22 @@ impl Writer<'_> {
                 fields.extend(self.inputs(cells)?);
                 Ok(fields)
             }
-            Shape::Unwritable => Err("the objective has a part that is a function".to_owned()),
+            Part::Unwritable => Err("the objective has a part that is a function".to_owned()),
         }
+    }
+
+    /// A field; `None` if it need not be written.
+    fn content(&self, kind: &Kind, name: &str, content: &Content) -> Result<Option<String>, String> {
+        let is_cost = kind.fields.iter().any(|field| field.name == name && field.holds == Holds::Cost);
+        Ok(match content {
+            Content::Costs(costs) => {
+                Some(format!("[{}]", costs.iter().map(|cost| self.cost(cost)).collect::<Vec<_>>().join(", ")))
+            }
+            Content::Numbers(cost) if is_cost => Some(self.cost(cost)),
+            Content::Numbers(all) => Some(numbers(all.iter().copied())),
+            Content::Number(one) => (*one != 0.0).then(|| number(*one)),
+            Content::Cells(partition) => Some(quoted(self.over(partition)?)),
+        })
     }
 
     /// Makes sure that there is a feature with this name and cost.
@@ -143,50 +142,47 @@ impl Writer<'_> {
         }
     }
 
-    /// What an expression says of its sums over cells: they share one ε, and what they are over.
-    fn inputs(&self, cells: &[(&str, Over)]) -> Result<Fields, String> {
-        let mut targets = Vec::new();
-        let (mut entropy, mut distance, mut epsilon) = (None, None, None);
-        for (name, over) in cells {
-            let place = self.over(over)?;
-            let others = if over.kind == "entropy" { &mut entropy } else { &mut distance };
-            let same = *others.get_or_insert(place) == place;
-            let smoothed = ["entropy", "kl"].contains(&over.kind);
-            let alike = !smoothed || *epsilon.get_or_insert(over.epsilon) == over.epsilon;
-            if !(same && alike) {
-                return Err(
-                    "the parts of the expression are over different entries, or smoothed differently".to_owned()
-                );
-            }
-            if let Some((_, target)) =
-                name.trim_end_matches(')').split_once('(').filter(|(_, target)| !target.is_empty())
-            {
-                let entry = format!("{} = {}", quoted(target), numbers(over.target.iter().copied()));
-                if !targets.contains(&entry) {
-                    targets.push(entry);
+    /// What an expression says of its sums over cells: those with a field share it.
+    fn inputs(&self, cells: &[(&str, Written)]) -> Result<Fields, String> {
+        let (mut shared, mut targets) = (Vec::new(), Vec::new());
+        let mut usual = true;
+        for (name, Written { kind, fields }) in cells {
+            for field in kind.fields {
+                let content = fields.get(field.name).map(|content| self.content(kind, field.name, content));
+                let text = content.transpose()?.flatten();
+                if let Holds::Cells { by_pair } = field.holds {
+                    usual &= text.as_deref() == Some(if by_pair { "\"pairs\"" } else { "\"states\"" });
+                }
+                match (field.holds, text, name.trim_end_matches(')').split_once('(')) {
+                    (Holds::Target, Some(text), Some((_, target))) => {
+                        targets.push(format!("{} = {text}", quoted(target)));
+                    }
+                    (_, text, _) => shared.push((field.name, text)),
                 }
             }
         }
-        let mut fields = Vec::new();
-        match (entropy, distance) {
-            (None, None) | (Some("states"), Some("pairs")) => {}
-            (Some(own), None) | (None, Some(own)) => fields.push(("over", quoted(own))),
-            (Some(one), Some(other)) if one == other => fields.push(("over", quoted(one))),
-            _ => return Err("the parts of the expression are over different entries".to_owned()),
+        shared.sort_by_key(|(name, _)| *name != "over");
+        dedup(&mut shared);
+        dedup(&mut targets);
+        // Without a word about it each is over what is usual for it.
+        let over = shared.iter().filter(|(name, _)| *name == "over").count();
+        if usual && over > 1 {
+            shared.retain(|(name, _)| *name != "over");
         }
+        if shared.iter().enumerate().any(|(k, (name, _))| shared[..k].iter().any(|(other, _)| other == name)) {
+            return Err("the parts of the expression are over different entries, or smoothed differently".to_owned());
+        }
+        let mut written: Fields = shared.into_iter().filter_map(|(name, text)| Some((name, text?))).collect();
         if !targets.is_empty() {
-            fields.push(("targets", format!("{{ {} }}", targets.join(", "))));
+            written.push(("targets", format!("{{ {} }}", targets.join(", "))));
         }
-        if let Some(epsilon) = epsilon.filter(|&epsilon| epsilon != 0.0) {
-            fields.push(("epsilon", number(epsilon)));
-        }
-        Ok(fields)
+        Ok(written)
     }
 
-    fn over(&self, over: &Over) -> Result<&'static str, String> {
-        if *over.partition == Partition::states(self.mdp) {
+    fn over(&self, partition: &Partition) -> Result<&'static str, String> {
+        if *partition == Partition::states(self.mdp) {
             Ok("states")
-        } else if *over.partition == Partition::pairs(self.mdp) {
+        } else if *partition == Partition::pairs(self.mdp) {
             Ok("pairs")
         } else {
             Err("the objective is over cells that are neither states nor pairs".to_owned())
@@ -227,6 +223,17 @@ fn entries(mdp: &Mdp, cost: &[f64]) -> Vec<String> {
         }
     }
     entries
+}
+
+/// The first of those that are the same.
+fn dedup<T: PartialEq>(all: &mut Vec<T>) {
+    let mut kept: Vec<T> = Vec::with_capacity(all.len());
+    for one in all.drain(..) {
+        if !kept.contains(&one) {
+            kept.push(one);
+        }
+    }
+    *all = kept;
 }
 
 fn number(value: f64) -> String {

@@ -174,7 +174,7 @@ fn maps_and_legends() {
 #[test]
 fn objectives() {
     let message = "12:8: objective.kind is \"lineer\"; it must be \"linear\", \"weighted-sum\", \"maximum\", \"minimum\", \
-                   \"signed-power\", \"entropy\", \"squared-distance\", \"absolute-distance\", \"kl\", \"formula\" or \"sum\"";
+                   \"signed-power\", \"entropy\", \"kl\", \"squared-distance\", \"absolute-distance\", \"formula\" or \"sum\"";
     check_hint(EXPLICIT, "\"linear\"", "\"lineer\"", message, "did you mean \"linear\"?");
     check(EXPLICIT, "{ y = 1 }", "{ z = 1 }", "13:10: unknown state or group \"z\"");
     check_hint(EXPLICIT, "{ y = 1 }", "{ \"y/goo\" = 1 }", "13:10: unknown action \"goo\"", "did you mean \"go\"?");

@@ -19,7 +19,7 @@
 
 use rayon::prelude::*;
 
-use super::OracleError;
+use super::{OracleError, check_stop};
 use crate::model::{Pair, State};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Erm;
@@ -39,9 +39,10 @@ pub(super) fn induction(
     erm: Erm,
     costs: &[f64],
     constant: f64,
+    stop: &Stop,
 ) -> Result<(f64, f64, Vec<Vec<u32>>), OracleError> {
     let mut pairs = Vec::with_capacity(problem.horizon());
-    let from_start = from(problem, erm, costs, 0, |chosen| pairs.push(chosen))?;
+    let from_start = from(problem, erm, costs, 0, stop, |chosen| pairs.push(chosen))?;
     pairs.reverse();
     let initial = || problem.mdp().initial().iter().copied();
     Ok((constant + risk(&from_start, initial(), erm), constant + mean(&from_start, initial()), pairs))
@@ -54,8 +55,9 @@ pub(super) fn onwards(
     costs: &[f64],
     time: usize,
     states: &[(State, f64)],
+    stop: &Stop,
 ) -> Result<(f64, f64), OracleError> {
-    let next = from(problem, erm, costs, time, drop)?;
+    let next = from(problem, erm, costs, time, stop, drop)?;
     Ok((risk(&next, states.iter().copied(), erm), mean(&next, states.iter().copied())))
 }
 
@@ -65,8 +67,9 @@ pub(super) fn of_pairs(
     erm: Erm,
     costs: &[f64],
     at: &OccupancyState,
+    stop: &Stop,
 ) -> Result<Vec<(f64, f64)>, OracleError> {
-    let next = from(problem, erm, costs, at.time + 1, drop)?;
+    let next = from(problem, erm, costs, at.time + 1, stop, drop)?;
     let (mdp, so_far, mass) = (problem.mdp(), problem.cost(at), problem.masses()[at.time]);
     let of_pair = |pair: Pair| {
         let cost = so_far + mass * costs[pair.index()];
@@ -82,13 +85,14 @@ fn from(
     erm: Erm,
     costs: &[f64],
     first: usize,
+    stop: &Stop,
     mut chosen: impl FnMut(Vec<u32>),
 ) -> Result<Vec<(f64, f64)>, OracleError> {
-    let (mdp, stop) = (problem.mdp(), Stop::current());
+    let mdp = problem.mdp();
     let mut next = vec![(0.0, 0.0); mdp.state_count()];
     let mut now = next.clone();
     for &mass in problem.masses()[first..].iter().rev() {
-        stop.check()?;
+        check_stop(stop)?;
         let mut pairs = vec![0; mdp.state_count()];
         let solve = |state: usize, now: &mut (f64, f64), chosen: &mut u32| {
             let mut best = (f64::INFINITY, Pair(0));

@@ -70,7 +70,7 @@ pub fn decide(
     let linear = problem.objective().as_linear().filter(|_| aim.is_entropic());
     let (values, states) = if let Some((costs, _)) = linear {
         check_stages(problem, at.time, limits)?;
-        (of_pairs(problem, aim.erm, &costs, at)?, stages(problem, at.time))
+        (of_pairs(problem, aim.erm, &costs, at, &limits.stop)?, stages(problem, at.time))
     } else {
         over_occupancy_states(problem, aim, at, limits)?
     };
@@ -101,7 +101,7 @@ fn over_occupancy_states(
             continue;
         }
         let successors: Vec<u32> = mdp.successors(pair).map(|(state, _)| state.0).collect();
-        let limits = Limits { policy_bytes: 0, ..*limits };
+        let limits = Limits { policy_bytes: 0, ..limits.clone() };
         let rest =
             Sweep { problem, reduced: &reduced, aims: [aim], limits }.run(at.time + 1, &successors, &features)?;
         let outcomes = || rest.roots.iter().zip(mdp.successors(pair));

@@ -8,7 +8,6 @@ use super::occupancy_dp::Limits;
 use super::unfolded::Start;
 use super::{OracleError, finite, known_cost};
 use crate::model::Pair;
-use crate::policy::ExplicitPolicy;
 
 /// How exactly the risk of an action is known that is not the best.
 const WIDTH: f64 = 1e-5;
@@ -35,7 +34,7 @@ impl Solution {
     /// Those of [`super::solve()`].
     pub fn decide_first(&self, limits: &Limits, most_states: u64) -> Result<Option<ExactDecision>, OracleError> {
         let policy = self.policy();
-        let problem = policy.problem();
+        let problem = policy.of();
         let mdp = problem.mdp();
         let &[(state, _)] = mdp.initial() else { return Ok(None) };
         let start = problem.start(state);

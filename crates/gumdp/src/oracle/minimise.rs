@@ -15,7 +15,6 @@ use super::optimal::{Inner, OptimalPolicy, optimum};
 use super::unfolded::Start;
 use super::{OracleError, check_bounded};
 use crate::objective::Bounds;
-use crate::policy::ExplicitPolicy;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Bounded, Erm, Extremes, FirstLook, FixedRisk, Interval, Outer, Risk, SearchBy};
 
@@ -89,7 +88,7 @@ impl Solution {
     /// # Panics
     /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
     pub fn decide(&self, at: &OccupancyState, limits: &Limits) -> Result<ExactDecision, OracleError> {
-        decide(self.policy.problem(), self.fixed, at, limits)
+        decide(self.policy.of(), self.fixed, at, limits)
     }
 
     /// Of the problem that is left when the outer variable is fixed. So many states and problems were solved to find it.
@@ -284,7 +283,7 @@ impl<'a> Search<'a> {
     /// Takes the best policy for an outer variable, the best outer variable for its law, and so on.
     fn improve(&mut self, mut y: f64) -> Result<(), OracleError> {
         let most_states = if self.by_induction { MOST_LAW_STATES } else { u64::MAX };
-        let law_limits = Limits { max_states: self.limits.max_states.min(most_states), ..*self.limits };
+        let law_limits = Limits { max_states: self.limits.max_states.min(most_states), ..self.limits.clone() };
         for _ in 0..TURNS {
             let fixed = self.outer.at(y);
             let inner = optimum(self.problem, fixed.aim, self.limits)?;

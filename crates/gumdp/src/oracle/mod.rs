@@ -36,6 +36,7 @@ pub use optimal::OptimalPolicy;
 
 use crate::problem::Problem;
 use crate::risk::LARGEST_COST;
+use crate::stop::Stop;
 
 /// Why there is no exact answer.
 ///
@@ -96,6 +97,9 @@ pub enum OracleError {
     /// The objective has no finite value for some episode.
     #[error("the objective is infinite or not a number at the end of an episode that can happen; check its formula")]
     NotFinite,
+    /// The policy does not know the probabilities of its actions.
+    #[error("the policy does not know the probabilities of its actions; it can only be played")]
+    NoProbabilities,
     /// It was asked to [stop](crate::Stop).
     #[error("the work was stopped")]
     Stopped,
@@ -165,6 +169,10 @@ pub fn check_bounded(problem: &Problem) -> Result<(), OracleError> {
     let bounded = bounds.low >= -LARGEST_COST && bounds.high <= LARGEST_COST;
     // The bounds of a formula may be far too wide; its values are looked at one by one.
     if bounded || problem.objective().has_formula() { Ok(()) } else { Err(OracleError::Overflow) }
+}
+
+fn check_stop(stop: &Stop) -> Result<(), OracleError> {
+    if stop.is_requested() { Err(OracleError::Stopped) } else { Ok(()) }
 }
 
 /// A final cost; NaN if it is not one that can be computed with.

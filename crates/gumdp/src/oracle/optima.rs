@@ -44,15 +44,24 @@ impl<'a> Passes<'a> {
     pub(super) fn new(problem: &'a Problem, limits: &Limits, start: Start) -> Result<Self, OracleError> {
         check_bounded(problem)?;
         let linear = problem.objective().as_linear();
-        Ok(Self { problem, limits: *limits, start, linear, unfolded: None, transitions: 0, states: 0, solves: 0 })
+        Ok(Self {
+            problem,
+            limits: limits.clone(),
+            start,
+            linear,
+            unfolded: None,
+            transitions: 0,
+            states: 0,
+            solves: 0,
+        })
     }
 
     /// How far apart two costs can be, whatever the policy, if the objective is linear.
     pub(super) fn linear_range(&self) -> Result<Option<f64>, OracleError> {
         let Some((costs, constant)) = &self.linear else { return Ok(None) };
         let gains: Vec<f64> = costs.iter().map(|cost| -cost).collect();
-        let (lowest, _, _) = induction(self.problem, Erm::BEST, costs, *constant)?;
-        let (highest_gain, _, _) = induction(self.problem, Erm::BEST, &gains, -constant)?;
+        let (lowest, _, _) = induction(self.problem, Erm::BEST, costs, *constant, &self.limits.stop)?;
+        let (highest_gain, _, _) = induction(self.problem, Erm::BEST, &gains, -constant, &self.limits.stop)?;
         Ok(Some(-highest_gain - lowest))
     }
 
@@ -103,7 +112,7 @@ impl<'a> Passes<'a> {
         self.transitions += aims.len() as u64 * self.transitions_of_induction();
         let so_far = if *time == 0 { *constant } else { self.problem.objective().value_of_features(features) };
         let solve = |aim: &Aim| {
-            let (value, mean) = onwards(self.problem, aim.erm, costs, *time, outcomes)?;
+            let (value, mean) = onwards(self.problem, aim.erm, costs, *time, outcomes, &self.limits.stop)?;
             Ok(Optimum { value: so_far + value, mean: so_far + mean })
         };
         aims.par_iter().map(solve).collect::<Result<_, _>>().map(Some)
@@ -122,7 +131,7 @@ impl<'a> Passes<'a> {
     ) -> Result<(), OracleError> {
         let unfolded = match &self.unfolded {
             Some(unfolded) => unfolded,
-            None => self.unfolded.insert(Unfolded::new(self.problem, self.limits, &self.start)?),
+            None => self.unfolded.insert(Unfolded::new(self.problem, &self.limits, &self.start)?),
         };
         for some in aims.chunks(PASS) {
             self.solves += some.len() as u64;

@@ -107,7 +107,7 @@ fn race_episode(planner: &mut Planner, number: u64, fastest: &mut [(f64, f64)]) 
     let mut at = problem.start(problem.mdp().sample_initial(&mut environment));
     for (planned, roof) in fastest {
         let (steps_before, before) = (planner.simulated_steps, Instant::now());
-        let action = planner.act(&at, &mut own);
+        let action = planner.act(&at, &mut own).expect("the objective is finite");
         *planned = planned.min(before.elapsed().as_secs_f64());
         let paths = (planner.simulated_steps - steps_before) / (problem.horizon() - at.time) as u64;
         let before = Instant::now();

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{ExplicitPolicy, PolicyError, available};
+use super::{Policy, PolicyError, PolicyFailure, available, draw};
 use crate::model::{Action, Pair};
 use crate::problem::{OccupancyState, Problem};
+use crate::rng::Rng;
 
 /// A list of decisions that leads to more occupancy states than this is refused.
 const MOST_REACHED: usize = 10_000_000;
@@ -139,16 +140,21 @@ fn key(at: &OccupancyState) -> Box<[u64]> {
     [at.time as u64, at.state.index() as u64].into_iter().chain(features).collect()
 }
 
-impl ExplicitPolicy for ByOccupancy {
-    fn problem(&self) -> &Problem {
-        &self.problem
+impl Policy for ByOccupancy {
+    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure> {
+        Ok(draw(self, self.problem.mdp(), at, rng))
     }
 
-    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {
+    fn problem(&self) -> Option<&Problem> {
+        Some(&self.problem)
+    }
+
+    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
         let chosen = self.find(at).map(|pair| pair.0);
         probabilities.clear();
         let one = |pair| if Some(pair) == chosen { 1.0 } else { 0.0 };
         probabilities.extend(self.problem.mdp().pairs(at.state).map(one));
+        true
     }
 }
 

@@ -10,11 +10,12 @@
 
 use std::cell::Cell;
 
-use crate::experiment::experiment;
+use crate::experiment::stoppable;
 use crate::policy::Policy;
 use crate::problem::Problem;
 use crate::risk::{Erm, FixedRisk, OuterForm, Risk, Tail};
 use crate::rng::{self, Purpose};
+use crate::stop::Stop;
 
 /// Simulated steps of all pilot episodes: about two seconds of one core.
 const EFFORT: f64 = 3e7;
@@ -36,24 +37,13 @@ const FEW_ATTITUDES: [f64; 1] = [10.0];
 /// Fixes the outer variable of a measure, given who plays once it is fixed. Entropic measures have none, and nothing is
 /// played for them.
 ///
-/// ```
-/// use gumdp::{Budget, GuidedPlanner, GuidedSettings, Risk, fix_outer};
-/// use gumdp_files::tasks;
-/// let problem = tasks::get("rooms").unwrap().problem;
-/// let settings = GuidedSettings { budget: Budget::simulations(50), ..GuidedSettings::default() };
-/// let risk: Risk = "cvar:0.9".parse()?;
-/// let fixed = fix_outer(&problem, risk, 0, |fixed| GuidedPlanner::new(&problem, fixed, settings.clone()))?;
-/// // The same seed gives the same answer.
-/// assert_eq!(fixed, fix_outer(&problem, risk, 0, |fixed| GuidedPlanner::new(&problem, fixed, settings.clone()))?);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
 /// # Errors
 /// Those of `player`.
-pub fn fix_outer<P: Policy + Clone + Sync + Send, E>(
+pub(super) fn fix_outer<P: Policy, E>(
     problem: &Problem,
     risk: Risk,
     seed: u64,
+    stop: &Stop,
     player: impl Fn(FixedRisk) -> Result<P, E>,
 ) -> Result<FixedRisk, E> {
     let outer = match (risk.fixed(), risk.outer()) {
@@ -69,7 +59,7 @@ pub fn fix_outer<P: Policy + Clone + Sync + Send, E>(
         let missing = candidate.costs.len() as u64..episodes;
         played.set(played.get() + missing.end.saturating_sub(missing.start));
         // A player that fails fails again in the real episodes, where it is reported.
-        let runs = experiment(problem, || policy.clone(), seed, missing).unwrap_or_default();
+        let runs = stoppable(problem, &policy, seed, missing, stop).unwrap_or_default();
         candidate.costs.extend(runs.iter().map(|run| run.episode.cost));
         candidate.risk = risk.of_samples(&candidate.costs).unwrap_or(f64::INFINITY);
         Ok(runs.iter().map(|run| run.simulated_steps as f64).sum::<f64>() / runs.len().max(1) as f64)
@@ -210,10 +200,9 @@ fn best_outer(outer: &dyn OuterForm, costs: &[f64]) -> Option<FixedRisk> {
 mod tests {
     use super::*;
 
-    use crate::Budget;
-    use crate::guided::{GuidedPlanner, GuidedSettings};
     use crate::oracle::{Limits, solve};
     use crate::test_problems::{map, msee, rooms};
+    use crate::{Budget, GuidedPlanner, GuidedSettings};
 
     /// A coarse bar, a tenth of the range of costs, that a wrong choice of the variable misses on `rooms`. Seeds are fixed.
     #[test]
@@ -223,9 +212,9 @@ mod tests {
             let risk: Risk = measure.parse().unwrap();
             let settings = GuidedSettings { budget: Budget::simulations(50), ..GuidedSettings::default() };
             let player = |fixed| GuidedPlanner::new(&problem, fixed, settings.clone());
-            let fixed = fix_outer(&problem, risk, 1, player).unwrap();
+            let fixed = fix_outer(&problem, risk, 1, &Stop::NEVER, player).unwrap();
             let policy = player(fixed).unwrap();
-            let runs = experiment(&problem, || policy.clone(), 2, 0..400).unwrap();
+            let runs = crate::experiment(&problem, &policy, 2, 0..400).unwrap();
             let costs: Vec<f64> = runs.iter().map(|run| run.episode.cost).collect();
             let (played, best) = (risk.of_samples(&costs).unwrap(), solve(&problem, risk, &Limits::QUICK).unwrap());
             let bounds = problem.objective().bounds();
@@ -258,13 +247,13 @@ mod tests {
             let risk: Risk = measure.parse().unwrap();
             let fixed_by = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| fix_outer(&problem, risk, 3, player).unwrap())
+                pool.install(|| fix_outer(&problem, risk, 3, &Stop::NEVER, player).unwrap())
             };
             let fixed = fixed_by(1);
             assert_eq!(fixed, fixed_by(4), "{measure}");
             let mut planner = player(fixed).unwrap();
             planner.begin_episode();
-            let chosen = planner.act(&start, &mut rng::stream(5, 0, Purpose::Policy));
+            let chosen = planner.act(&start, &mut rng::stream(5, 0, Purpose::Policy)).unwrap();
             assert_eq!(problem.mdp().action_name(chosen), action, "{measure}: {fixed:?}");
         }
     }
@@ -287,10 +276,10 @@ mod tests {
         let first = |fixed: FixedRisk| {
             let mut planner = player(fixed).unwrap();
             planner.begin_episode();
-            planner.act(&start, &mut rng::stream(5, 0, Purpose::Policy)).index()
+            planner.act(&start, &mut rng::stream(5, 0, Purpose::Policy)).unwrap().index()
         };
         // The rare cost decides which lottery looks better: 26 % of first rounds meet it, and there the sure cost is kept.
-        let kept = |seed| fix_outer(&problem, "cvar:0.5".parse().unwrap(), seed, player).unwrap();
+        let kept = |seed| fix_outer(&problem, "cvar:0.5".parse().unwrap(), seed, &Stop::NEVER, player).unwrap();
         let best = (0..12).map(kept).filter(|fixed| !fixed.is_entropic() && first(*fixed) == 1);
         let best = best.count();
         assert!(best >= 9, "{best} of 12");
@@ -304,7 +293,11 @@ mod tests {
     struct Counted(crate::Uniform, std::sync::Arc<std::sync::atomic::AtomicU64>);
 
     impl Policy for Counted {
-        fn act(&mut self, at: &crate::OccupancyState, rng: &mut rng::Rng) -> crate::Action {
+        fn act(
+            &mut self,
+            at: &crate::OccupancyState,
+            rng: &mut rng::Rng,
+        ) -> Result<crate::Action, crate::PolicyFailure> {
             self.0.act(at, rng)
         }
 
@@ -318,7 +311,8 @@ mod tests {
         for (problem, fewest, most) in [(map(200), 6, 24), (map(99), 20, 66), (msee(), 150, 960)] {
             let count = std::sync::Arc::default();
             let uniform = Counted(crate::Uniform::new(&problem), std::sync::Arc::clone(&count));
-            fix_outer(&problem, "cvar:0.95".parse().unwrap(), 0, |_| Ok::<_, ()>(uniform.clone())).unwrap();
+            fix_outer(&problem, "cvar:0.95".parse().unwrap(), 0, &Stop::NEVER, |_| Ok::<_, ()>(uniform.clone()))
+                .unwrap();
             let played = count.load(std::sync::atomic::Ordering::Relaxed);
             assert!((fewest..=most).contains(&played), "{} steps: {played}", problem.horizon());
         }

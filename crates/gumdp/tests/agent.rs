@@ -4,14 +4,17 @@ mod common;
 
 use common::{OBJECTIVE_KINDS, Shape, generator, random_discount, random_mdp, random_objective, task};
 use gumdp::oracle::{Limits, Method, OracleError, Strategy, decide, distribution, solve};
-use gumdp::{Auto, Erm, ExplicitPolicy, GuidedSettings, OccupancyState, PlannerError, Problem, experiment, rng};
+use gumdp::{
+    Agent, AgentError, Erm, GuidedPlanner, GuidedSettings, OccupancyState, PlannerError, Policy, Problem, Spec, Who,
+    experiment, rng,
+};
 use gumdp_files::tasks;
 
 /// The built-in tasks that are too large to be solved.
 const VAST: [&str; 3] = ["il", "grid-msee", "grid-il"];
 
-fn auto(problem: &Problem, erm: Erm) -> Auto {
-    Auto::new(problem, erm, &Limits::QUICK, GuidedSettings::default()).unwrap()
+fn auto(problem: &Problem, erm: Erm, limits: &Limits, settings: GuidedSettings) -> Result<Agent, AgentError> {
+    Agent::new(problem, Spec { limits: limits.clone(), ..Spec::new(Who::Auto(settings), erm) })
 }
 
 /// The optimum by other means than those of `auto`.
@@ -26,9 +29,9 @@ fn every_task_that_can_be_solved_is_played_optimally() {
         let task = tasks::get(name).unwrap();
         for &beta in &task.defaults.betas {
             let erm = Erm::new(beta).unwrap();
-            let auto = auto(&task.problem, erm);
-            let Auto::Solved(solution) = &auto else {
-                assert!(VAST.contains(&name), "{name}: {auto}");
+            let auto = auto(&task.problem, erm, &Limits::QUICK, GuidedSettings::default()).unwrap();
+            let Some(solution) = auto.solution() else {
+                assert!(VAST.contains(&name), "{name}: {}", auto.what());
                 // What is too large for one β is too large for all.
                 break;
             };
@@ -36,9 +39,9 @@ fn every_task_that_can_be_solved_is_played_optimally() {
             let law = distribution(&task.problem, &solution.policy(), &Limits::default()).unwrap();
             let (played, best) = (law.erm(erm), reference(&task.problem, erm));
             assert!((played - best).abs() < 1e-9, "{name}, beta {beta}: {played} is played, {best} is possible");
-            assert!((solution.value - best).abs() < 1e-9 && (solution.mean - law.mean()).abs() < 1e-9);
+            assert!((solution.high - best).abs() < 1e-9 && (solution.mean - law.mean()).abs() < 1e-9);
             // Every episode that is played is one of the law's.
-            for run in experiment(&task.problem, || auto.clone(), 0, 0..20).unwrap() {
+            for run in experiment(&task.problem, auto.policy(), 0, 0..20).unwrap() {
                 let cost = run.episode.cost;
                 assert!(law.values().binary_search_by(|value| value.total_cmp(&cost)).is_ok(), "{name}: {cost}");
                 assert_eq!(run.simulated_steps, 0);
@@ -50,7 +53,7 @@ fn every_task_that_can_be_solved_is_played_optimally() {
 #[test]
 fn it_says_what_it_does() {
     let text = |name: &str, limits: &Limits| {
-        Auto::new(&task(name), Erm::MEAN, limits, GuidedSettings::default()).unwrap().to_string()
+        auto(&task(name), Erm::MEAN, limits, GuidedSettings::default()).unwrap().what().to_owned()
     };
     assert_eq!(text("mdp", &Limits::QUICK), "solved exactly by backward induction, 80 states");
     assert_eq!(text("grid-mo", &Limits::QUICK), "solved exactly, 5358 occupancy states");
@@ -63,8 +66,9 @@ fn it_says_what_it_does() {
     let narrow = Limits { max_bytes: 1 << 20, ..Limits::QUICK };
     assert_eq!(text("msee", &narrow), "too large to solve (more than 1 MiB of memory), planning");
     let wrong = GuidedSettings { rollouts: 0, ..GuidedSettings::default() };
-    assert!(matches!(Auto::new(&task("il"), Erm::MEAN, &tight, wrong.clone()), Err(PlannerError::Rollouts)));
-    assert!(Auto::new(&task("mdp"), Erm::MEAN, &Limits::QUICK, wrong).is_ok(), "no planner, no settings");
+    let refused = auto(&task("il"), Erm::MEAN, &tight, wrong.clone()).err();
+    assert_eq!(refused, Some(AgentError::Planner(PlannerError::Rollouts)));
+    assert!(auto(&task("mdp"), Erm::MEAN, &Limits::QUICK, wrong).is_ok(), "no planner, no settings");
 }
 
 #[test]
@@ -72,11 +76,11 @@ fn planning_is_what_the_planner_does() {
     let problem = task("il").with_horizon(12).unwrap();
     let (erm, settings) = (Erm::new(40.0).unwrap(), GuidedSettings::default());
     let tight = Limits { max_states: 100, ..Limits::QUICK };
-    let auto = Auto::new(&problem, erm, &tight, settings.clone()).unwrap();
-    let Auto::Planning { planner, because } = &auto else { panic!("{auto}") };
-    assert!(matches!(because, OracleError::TooLarge { limit: 100, .. }));
-    let runs = experiment(&problem, || auto.clone(), 3, 0..4).unwrap();
-    assert_eq!(runs, experiment(&problem, || (**planner).clone(), 3, 0..4).unwrap());
+    let auto = auto(&problem, erm, &tight, settings.clone()).unwrap();
+    assert_eq!(auto.what(), "too large to solve (more than 100 occupancy states), planning");
+    let runs = experiment(&problem, auto.policy(), 3, 0..4).unwrap();
+    let planner = GuidedPlanner::new(&problem, erm, settings).unwrap();
+    assert_eq!(runs, experiment(&problem, &planner, 3, 0..4).unwrap());
     assert!(runs.iter().all(|run| run.simulated_steps > 0));
 }
 
@@ -96,7 +100,7 @@ fn the_suitable_solver_gives_the_same_optimum() {
         assert_eq!(best.method == Method::BackwardInduction, linear, "kind {kind}");
         assert!((best.value - general.value).abs() < 1e-12 && (best.mean - general.mean).abs() < 1e-9);
         let policy = best.policy();
-        assert_eq!(policy.problem().horizon(), 4);
+        assert_eq!(policy.problem().unwrap().horizon(), 4);
         let law = distribution(&problem, &policy, &Limits::default()).unwrap();
         assert!((law.erm(erm) - best.value).abs() < 1e-12);
     }
