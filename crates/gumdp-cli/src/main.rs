@@ -21,9 +21,7 @@ mod results;
 mod saved_policy;
 mod side_by_side;
 mod store;
-mod study;
 mod talk;
-mod worlds;
 
 use std::io;
 use std::process::ExitCode;

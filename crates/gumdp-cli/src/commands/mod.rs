@@ -15,8 +15,6 @@ pub mod reproduce;
 pub mod run;
 pub mod show;
 pub mod solve;
-pub mod speed;
-pub mod study;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -81,8 +79,6 @@ pub enum Command {
     Reproduce(reproduce::ReproduceArgs),
     Report(report::ReportArgs),
     Replay(replay::ReplayArgs),
-    Speed(speed::SpeedArgs),
-    Study(study::StudyArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -115,8 +111,6 @@ impl Command {
             Self::Reproduce(args) => args,
             Self::Report(args) => args,
             Self::Replay(args) => args,
-            Self::Speed(args) => args,
-            Self::Study(args) => args,
             Self::Completions(args) => args,
         }
     }

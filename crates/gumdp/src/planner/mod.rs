@@ -21,7 +21,7 @@ mod tree;
 mod worker;
 
 pub use black_box::BlackBoxPlanner;
-pub use roofline::{Race, Roofline, race};
+pub use roofline::Roofline;
 pub use settings::{
     Budget, Expansion, Exploration, FinalChoice, MAX_SIMULATIONS, PlannerError, PlannerSettings, UntriedOrder,
 };

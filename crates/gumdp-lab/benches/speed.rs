@@ -8,11 +8,15 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use gumdp::oracle::{self, Limits};
-use gumdp::planner::{Race, Roofline, race};
+use gumdp::planner::Roofline;
 use gumdp::risk::{Seen, Weigher};
 use gumdp::rng::{self, Purpose};
-use gumdp::{Budget, Erm, Exploration, Objective, Planner, PlannerSettings, Policy};
-use gumdp_files::{PlannerVariant, Task, tasks};
+use gumdp::{Erm, Objective, Planner, PlannerSettings, Policy};
+use gumdp_files::{Task, tasks};
+
+#[path = "../src/race.rs"]
+mod race;
+use race::{Race, race};
 
 type Benchmark = (&'static str, fn());
 
@@ -141,15 +145,7 @@ fn solve() {
 
 /// The paper's planner for a task, and an occupancy state in the middle of an episode.
 fn planner(task: &Task) -> Planner {
-    let settings = match task.defaults.variant {
-        PlannerVariant::Illustrative => PlannerSettings::paper_illustrative(),
-        PlannerVariant::Grid => PlannerSettings::paper_grid(),
-    };
-    let settings = PlannerSettings {
-        budget: Budget::simulations(task.defaults.simulations),
-        exploration: Exploration::Constant(task.defaults.exploration),
-        ..settings
-    };
+    let settings = task.defaults.published();
     Planner::new(&task.problem, Erm::new(task.defaults.betas[1]).unwrap(), settings).unwrap()
 }
 
@@ -185,7 +181,8 @@ fn decision(name: &str) {
 
 /// A whole episode, beside as many random paths from the same occupancy states.
 fn episode(name: &str) {
-    let Race { planned, roofline, .. } = race(&planner(&tasks::get(name).unwrap()), 2 * PATIENCE);
+    let task = tasks::get(name).unwrap();
+    let Race { planned, roofline, .. } = race(&task.problem, &planner(&task), 2 * PATIENCE);
     println!(
         "{:<24} {planned:>10.4} s per run; roofline {roofline:.4} s, ratio {:.2}",
         format!("episode {name}"),
