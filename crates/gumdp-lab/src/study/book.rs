@@ -81,7 +81,7 @@ impl Book {
                 Some(row) => row.optimum,
                 None => {
                     let erm = Erm::new(job.beta)?.into();
-                    oracle::minimise(&job.task.problem, erm, &Limits::QUICK).ok().map(|solution| solution.high)
+                    oracle::solve(&job.task.problem, erm, &Limits::QUICK).ok().map(|solution| solution.high)
                 }
             };
             let row = job.play(study, self.seed, optimum)?;
