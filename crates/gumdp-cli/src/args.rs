@@ -136,13 +136,6 @@ pub fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
-pub fn measuring_time(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if (0.0..=3600.0).contains(&seconds) => Ok(seconds),
-        _ => Err("the time must lie in [0, 3600] seconds".to_owned()),
-    }
-}
-
 /// A time with a unit: 50ms, 2s, 1.5s.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let refusal = || "it must be a time such as 50ms, 2s or 1.5s, more than 0 and at most one day".to_owned();

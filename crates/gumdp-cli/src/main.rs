@@ -16,15 +16,12 @@ mod number;
 mod outcome;
 mod paper_report;
 mod player;
-mod precision;
 mod progress;
 mod results;
 mod saved_policy;
 mod side_by_side;
 mod store;
-mod study;
 mod talk;
-mod worlds;
 
 use std::io;
 use std::process::ExitCode;

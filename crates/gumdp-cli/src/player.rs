@@ -2,16 +2,7 @@
 
 use std::fmt;
 
-use anyhow::Result;
-use gumdp::oracle::{OptimalPolicy, OracleError};
-use gumdp::{Action, FixedRisk, GuidedPlanner, OccupancyState, Planner, Policy, Uniform, fix_outer, rng::Rng};
-use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
-
-use crate::cells::Cell;
-use crate::exact::{Solver, unsolved};
-use crate::failure::BadInput;
-use crate::progress::Progress;
 
 /// Who plays a cell: a planner by its preset, or another policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,93 +51,11 @@ impl fmt::Display for Who {
     }
 }
 
-/// One that plays.
-#[derive(Clone, Debug)]
-pub enum Player {
-    /// The published algorithm.
-    Planner(Box<Planner>),
-    /// The default planner.
-    Guided(Box<GuidedPlanner>),
-    /// Does not care.
-    Uniform(Uniform),
-    /// Knows the optimum; clones share it.
-    Exact(OptimalPolicy),
-}
-
-impl Player {
-    /// The player of a cell, and the outer variable of its risk measure, if that has one.
-    pub fn new(cell: &Cell, task: &Task, solver: &mut Solver) -> Result<(Self, Option<String>)> {
-        let problem = &task.problem;
-        let _pilots = (cell.preset.plans()).then(|| Progress::pilots(cell.risk));
-        let planned = |fixed: FixedRisk| fixed.outer().map(|outer| outer.to_string());
-        Ok(match cell.preset {
-            Who::Paper => {
-                let settings = cell.planner_settings(task);
-                let player = |risk| Planner::new(problem, risk, settings.clone());
-                let fixed = fix_outer(problem, cell.risk, cell.seed, player).map_err(BadInput::new)?;
-                (Self::Planner(Box::new(player(fixed).map_err(BadInput::new)?)), planned(fixed))
-            }
-            Who::Default => {
-                let settings = cell.guided_settings(task);
-                let player = |risk| GuidedPlanner::new(problem, risk, settings.clone());
-                let fixed = fix_outer(problem, cell.risk, cell.seed, player).map_err(BadInput::new)?;
-                (Self::Guided(Box::new(player(fixed).map_err(BadInput::new)?)), planned(fixed))
-            }
-            Who::Uniform => (Self::Uniform(Uniform::new(problem)), None),
-            Who::BackwardInduction if cell.risk.as_erm().is_none() => {
-                return Err(BadInput::new(format!("backward induction minimises entropic risks, not {}", cell.risk))
-                    .hint("--policy exact minimises any risk measure")
-                    .into());
-            }
-            Who::BackwardInduction if problem.objective().as_linear().is_none() => {
-                return Err(unsolved(&task.name, &OracleError::NotLinear));
-            }
-            Who::Exact | Who::BackwardInduction => {
-                let solution = solver.solve(cell.risk).map_err(|error| unsolved(&task.name, &error))?;
-                (Self::Exact(solution.policy()), solution.outer.map(|outer| outer.to_string()))
-            }
-        })
-    }
-}
-
-impl Policy for Player {
-    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
-        match self {
-            Self::Planner(policy) => policy.act(at, rng),
-            Self::Guided(policy) => policy.act(at, rng),
-            Self::Uniform(policy) => policy.act(at, rng),
-            Self::Exact(policy) => policy.act(at, rng),
-        }
-    }
-
-    fn begin_episode(&mut self) {
-        match self {
-            Self::Planner(planner) => planner.begin_episode(),
-            Self::Guided(planner) => planner.begin_episode(),
-            Self::Uniform(_) | Self::Exact(_) => {}
-        }
-    }
-
-    fn has_failed(&self) -> bool {
-        match self {
-            Self::Planner(planner) => planner.has_failed(),
-            Self::Guided(planner) => planner.has_failed(),
-            Self::Uniform(_) | Self::Exact(_) => false,
-        }
-    }
-
-    fn simulated_steps(&self) -> u64 {
-        match self {
-            Self::Planner(planner) => planner.simulated_steps(),
-            Self::Guided(planner) => planner.simulated_steps(),
-            Self::Uniform(_) | Self::Exact(_) => 0,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cells::Cell;
+    use crate::exact::Solver;
     use gumdp::oracle::{self, Limits, distribution};
     use gumdp_files::tasks;
 
@@ -158,20 +67,17 @@ mod tests {
             let task = tasks::get(name).unwrap();
             let mut solver = Solver::new(&task.problem, Limits::QUICK);
             for risk in task.defaults.risks() {
-                let cell = Cell::auto(&task, risk, 0, &mut solver);
+                let (cell, agent) = Cell::auto(&task, risk, 0, None, &mut solver).unwrap();
                 let erm = cell.erm().unwrap();
-                match Player::new(&cell, &task, &mut solver).unwrap().0 {
-                    Player::Exact(policy) => {
-                        let law = distribution(&task.problem, &policy, &Limits::default()).unwrap();
+                match agent.solution() {
+                    Some(_) => {
+                        let law = distribution(&task.problem, agent.policy(), &Limits::default()).unwrap();
                         let merging = Limits { strategy: oracle::Strategy::Merge, ..Limits::default() };
-                        let optimum = match oracle::backward_induction(&task.problem, erm) {
-                            Ok(linear) => linear.value,
-                            Err(_) => oracle::solve(&task.problem, erm, &merging).unwrap().value,
-                        };
+                        let optimum = oracle::solve(&task.problem, erm, &merging).unwrap().value;
                         assert!((law.erm(erm) - optimum).abs() < 1e-9, "{name}, {risk}");
                         assert!((cell.preset, cell.simulations) == (Who::Exact, 0));
                     }
-                    _ => planned.push((name, cell.preset, cell.simulations)),
+                    None => planned.push((name, cell.preset, cell.simulations)),
                 }
             }
         }

@@ -19,8 +19,8 @@ use crate::text::Text;
 use crate::world::{find_action, find_state};
 use crate::{read_text, shortened};
 use gumdp::model::{Action, Pair, State};
-use gumdp::policy::{ExplicitPolicy, Markov, PolicyError, Scripted};
-use gumdp::problem::{OccupancyState, Problem};
+use gumdp::policy::{Markov, Policy, PolicyError, Scripted};
+use gumdp::problem::Problem;
 
 const COLUMNS: [&str; 4] = ["time", "state", "action", "probability"];
 const HINT: &str =
@@ -83,20 +83,13 @@ impl PolicyTable {
     pub fn load(path: &Path, problem: &Problem) -> Result<Self, FileError> {
         Self::parse(&path.display().to_string(), &read_text(path, "a table of a policy")?, problem)
     }
-}
 
-impl ExplicitPolicy for PolicyTable {
-    fn problem(&self) -> &Problem {
+    /// The policy itself, whichever it is.
+    #[must_use]
+    pub fn into_policy(self) -> Box<dyn Policy> {
         match self {
-            Self::Markov(policy) => policy.problem(),
-            Self::Script(policy) => policy.problem(),
-        }
-    }
-
-    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {
-        match self {
-            Self::Markov(policy) => policy.probabilities(at, probabilities),
-            Self::Script(policy) => policy.probabilities(at, probabilities),
+            Self::Markov(policy) => Box::new(policy),
+            Self::Script(policy) => Box::new(policy),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::error::FileError;
 use super::world::World;
 use gumdp::guided::GuidedSettings;
 use gumdp::model::Action;
-use gumdp::planner::Budget;
+use gumdp::planner::{Budget, Exploration, PlannerSettings};
 use gumdp::risk::{Erm, Risk};
 
 /// How a task is usually run; what a file leaves out has the values of [`Defaults::default`].
@@ -42,6 +42,17 @@ impl Defaults {
     pub fn risks(&self) -> Vec<Risk> {
         let entropic = |&beta: &f64| Erm::new(beta).unwrap_or(Erm::MEAN).into();
         if self.risks.is_empty() { self.betas.iter().map(entropic).collect() } else { self.risks.clone() }
+    }
+
+    /// The settings of the published planner.
+    #[must_use]
+    pub fn published(&self) -> PlannerSettings {
+        let variant = match self.variant {
+            PlannerVariant::Illustrative => PlannerSettings::paper_illustrative(),
+            PlannerVariant::Grid => PlannerSettings::paper_grid(),
+        };
+        let budget = Budget::simulations(self.simulations);
+        PlannerSettings { budget, exploration: Exploration::Constant(self.exploration), ..variant }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Policies that people write as tables: what is wrong is said with its place, and nothing panics.
 
-use gumdp::{ExplicitPolicy, Mdp, Objective, Policy, Problem, rng};
+use gumdp::{Mdp, Objective, Policy, Problem, rng};
 use gumdp_files::{PolicyTable, tasks};
 use proptest::prelude::*;
 
@@ -73,11 +73,11 @@ fn states_with_one_action_need_no_row() {
         .unwrap();
     let problem = Problem::new(mdp, Objective::linear(vec![0.0, 1.0, 0.0]).unwrap(), 1.0, 3).unwrap();
     for text in ["state,action\nchoose,b\n", "time,state,action\n0,choose,b\n"] {
-        let mut policy = PolicyTable::parse("p.csv", text, &problem).unwrap();
+        let mut policy = PolicyTable::parse("p.csv", text, &problem).unwrap().into_policy();
         let mut rng = rng::stream(0, 0, rng::Purpose::Policy);
         let start = problem.start(problem.mdp().initial()[0].0);
-        assert_eq!(problem.mdp().action_name(policy.act(&start, &mut rng)), "b");
-        assert_eq!(policy.problem().horizon(), 3);
+        assert_eq!(problem.mdp().action_name(policy.act(&start, &mut rng).unwrap()), "b");
+        assert_eq!(policy.problem().unwrap().horizon(), 3);
     }
     let error = PolicyTable::parse("p.csv", "state,action\nchoose,b\nend,a\n", &problem).unwrap_err();
     assert_eq!(error.to_string(), "p.csv:3:5: state \"end\" does not allow action \"a\"");

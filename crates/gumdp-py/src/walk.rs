@@ -60,7 +60,7 @@ impl Walk {
     /// f of the occupancy so far: the cost of the episode once it is over.
     fn cost(&self, py: Python<'_>) -> PyResult<f64> {
         let at = self.at.take(py)?;
-        watched(self.functions.again(py), || Ok(self.task.problem.cost(&at)))
+        watched(self.functions.again(py), |_| Ok(self.task.problem.cost(&at)))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

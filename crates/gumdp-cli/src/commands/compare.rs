@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
+use gumdp::experiment::tail_note;
 use gumdp::oracle::OracleError;
 use serde::Serialize;
 
@@ -14,7 +15,6 @@ use crate::cells::Cell;
 use crate::exact::Solver;
 use crate::number::{Naming, counted, known, short};
 use crate::player::Who;
-use crate::precision::tail_note;
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row};
 use crate::side_by_side;
@@ -80,7 +80,7 @@ fn compare(args: &CompareArgs, quiet: bool) -> Result<()> {
     let experiment = with_threads(args.luck.threads, || {
         let mut finished = Vec::new();
         for cell in cells {
-            finished.push(Finished::play(cell, &task, store.as_ref(), &progress, &mut solver)?);
+            finished.push(Finished::of(cell, &task, store.as_ref(), &progress, &mut solver)?);
         }
         Ok(Experiment::new(task, finished, &mut solver))
     })?;

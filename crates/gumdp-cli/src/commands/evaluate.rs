@@ -5,21 +5,21 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use gumdp::oracle::{Limits, OracleError};
-use gumdp::{Problem, Risk, experiment};
+use gumdp::experiment::{Experiment, Precision, tail_note};
+use gumdp::oracle::{Limits, OracleError, distribution};
+use gumdp::{Problem, Risk};
 use gumdp_files::Task;
 use serde::{Serialize, Serializer};
 
 use super::{Run, entropic, heading, limits, load, print_json, with_threads};
 use crate::args::{MAX_RUNS, PolicyName, beta, precision, risk, threads, whole};
-use crate::brought::{Brought, BroughtPolicy};
+use crate::brought::Brought;
 use crate::draw;
 use crate::exact::Solver;
 use crate::failure::BadInput;
-use crate::interrupt::{self, Interrupted};
+use crate::interrupt;
 use crate::measures::{self, Measure};
 use crate::number::{Naming, known, short};
-use crate::precision::{least_runs, more_runs, tail_note};
 use crate::progress::Progress;
 use crate::results::distinct;
 use crate::store::Store;
@@ -83,8 +83,6 @@ impl Run for EvaluateArgs {
 
 /// Episodes of a policy that decides without thinking.
 const USUAL_RUNS: u64 = 10_000;
-/// Episodes between two looks at Ctrl-C.
-const BATCH: u64 = 256;
 
 /// What is known of a policy.
 #[derive(Debug, Serialize)]
@@ -156,12 +154,11 @@ fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
     let limits = limits(PolicyName::Auto, args.max_states);
     let evaluation = with_threads(args.threads, || {
         let spinner = Progress::spinner("computing the law", quiet);
-        let exact = brought.policy.law(&task.problem, &limits);
+        let exact = distribution(&task.problem, &*brought.policy, &limits);
         drop(spinner);
         let mut evaluation = match exact {
-            Some(Ok(law)) => exactly(&law.outcomes().collect::<Vec<_>>(), &risks),
-            Some(Err(error)) => sampled(args, &task, &brought, &risks, &too_large(&error)?, quiet)?,
-            None => sampled(args, &task, &brought, &risks, "a planner can only be played", quiet)?,
+            Ok(law) => exactly(&law.outcomes().collect::<Vec<_>>(), &risks),
+            Err(error) => sampled(args, &task, &brought, &risks, &too_large(&error)?, quiet)?,
         };
         evaluation.task.clone_from(&task.name);
         evaluation.policy.clone_from(&brought.what);
@@ -201,6 +198,7 @@ fn too_large(error: &OracleError) -> Result<String> {
     match error {
         OracleError::TooLarge { limit, .. } => Ok(format!("its law takes more than {limit} occupancy states")),
         OracleError::Memory { limit, .. } => Ok(format!("its law takes more than {} MiB", limit >> 20)),
+        OracleError::NoProbabilities => Ok("a planner can only be played".to_owned()),
         OracleError::NotFinite => Err(error.clone().into()),
         other => Err(BadInput::new(other).into()),
     }
@@ -250,50 +248,25 @@ fn sampled(
     let planner = brought.planner.as_ref();
     let seed = args.seed.or(planner.map(|cell| cell.seed)).unwrap_or(0);
     let most = if args.precision.is_some() { args.max_runs } else { u64::MAX };
-    let mut runs = args.runs.unwrap_or(planner.map_or(USUAL_RUNS, |cell| cell.runs).min(most));
+    let runs = args.runs.unwrap_or(planner.map_or(USUAL_RUNS, |cell| cell.runs).min(most));
     let progress = Progress::new(runs, quiet);
-    let mut costs: Vec<f64> = Vec::new();
-    loop {
-        play(&task.problem, &brought.policy, seed, runs, &progress, &mut costs)?;
-        let evaluation = of_samples(&costs, risks, seed, because);
-        let Some(precision) = args.precision else { return Ok(evaluation) };
-        let half_width = evaluation.risks.iter().map(RiskRow::half_width).fold(0.0, f64::max);
-        let least = risks.iter().map(|&risk| least_runs(&task.problem, risk, costs.iter().copied(), precision));
-        let needed = more_runs(runs, half_width, precision, least.max().unwrap_or(0), args.max_runs);
-        let Some(needed) = needed else {
-            if half_width > precision && !quiet {
-                crate::talk::say!(
-                    "--max-runs {} is reached: the risk is known to ±{}",
-                    args.max_runs,
-                    short(half_width)
-                );
-            }
-            return Ok(evaluation);
-        };
-        progress.lengthen_by(needed - runs);
-        runs = needed;
+    let experiment = Experiment {
+        stop: interrupt::stop(),
+        watch: &progress,
+        paths: false,
+        ..Experiment::new(&task.problem, &*brought.policy, seed)
+    };
+    let mut records = experiment.play(Vec::new(), runs).map_err(interrupt::of_experiment)?;
+    if let Some(half_width) = args.precision {
+        let precision = Precision { half_width, most_runs: args.max_runs };
+        records = experiment.play_until(records, risks, &precision).map_err(interrupt::of_experiment)?;
     }
-}
-
-/// Plays the runs that are missing.
-fn play(
-    problem: &Problem,
-    policy: &BroughtPolicy,
-    seed: u64,
-    runs: u64,
-    progress: &Progress,
-    costs: &mut Vec<f64>,
-) -> Result<()> {
-    while (costs.len() as u64) < runs {
-        if interrupt::requested() {
-            return Err(Interrupted.into());
-        }
-        let first = costs.len() as u64;
-        let next = first..runs.min(first + BATCH);
-        progress.advance(next.end - first);
-        costs.extend(experiment(problem, || policy.clone(), seed, next)?.iter().map(|run| run.episode.cost));
+    let evaluation = of_samples(&records.iter().map(|record| record.cost).collect::<Vec<_>>(), risks, seed, because);
+    let half_width = evaluation.risks.iter().map(RiskRow::half_width).fold(0.0, f64::max);
+    if !quiet && args.precision.is_some_and(|wanted| half_width > wanted) {
+        crate::talk::say!("--max-runs {} is reached: the risk is known to ±{}", args.max_runs, short(half_width));
     }
-    Ok(())
+    Ok(evaluation)
 }
 
 fn of_samples(costs: &[f64], risks: &[Risk], seed: u64, because: &str) -> Evaluation {

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use gumdp::oracle::{self, OracleError};
 use gumdp::planner::MAX_SIMULATIONS;
-use gumdp::{Auto, FixedRisk, GuidedPlanner, Risk, experiment, fix_outer};
+use gumdp::{Agent, Erm, Risk, experiment};
 use gumdp_files::Task;
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ use super::{heading, limits, load, one_naming, one_risk, output_folder, print_js
 use crate::args::{AttitudeArgs, LuckArgs, PolicyName, whole};
 use crate::cells::Cell;
 use crate::draw;
-use crate::exact::{first_decision, unsolved};
+use crate::exact::{Solver, first_decision, unsolved};
 use crate::explain::{self, Exact, Planned, Situation, Wanted};
 use crate::failure::BadInput;
 use crate::number::short;
@@ -158,12 +158,11 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
     let limits = limits(PolicyName::Auto, args.max_states);
     let problem = &task.problem;
     let spinner = Progress::spinner("solving", quiet);
-    let refused = match oracle::minimise(problem, risk, &limits) {
+    let refused = match oracle::solve(problem, risk, &limits) {
         Ok(solution) => {
             let first = first_decision(&solution, &limits).map_err(|error| unsolved(&task.name, &error))?;
             let upper_bounds = solution.outer.is_some() && first.as_ref().is_none_or(|first| !first.certain);
-            let mut exact =
-                Exact::new(problem, limits, &solution, &task.name).with_first(first.map(|first| first.decision));
+            let mut exact = Exact::new(problem, limits, &solution, &task.name).with_first(first);
             let tree = explain::grow(problem, solution.fixed().erm(), &mut exact, wanted)?;
             let fixed = solution.outer.map(|outer| outer.to_string());
             let explanation = Explanation {
@@ -172,9 +171,9 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
                 beta: risk.beta(),
                 outer: solution.outer.map(OuterJson::from),
                 exact: true,
-                origin: Auto::Solved(solution.inner().clone()).to_string(),
+                origin: Agent::from(solution.clone()).what().to_owned(),
                 value: solution.high,
-                estimate_of: risk.to_string(),
+                estimate_of: solution.fixed().measure().to_string(),
                 upper_bounds,
                 tree,
             };
@@ -184,21 +183,20 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
         Err(error) => error,
     };
     let cell = Cell::new(task, risk, Who::Default, args.luck.seed).with(None, args.simulations);
-    let player = |fixed: FixedRisk| GuidedPlanner::new(problem, fixed, cell.guided_settings(task));
-    let fixed = fix_outer(problem, risk, args.luck.seed, player).map_err(BadInput::new)?;
+    let agent = cell.agent(task, &mut Solver::new(problem, limits))?;
+    let fixed = agent.fixed().unwrap_or(Erm::MEAN.into());
     drop(spinner);
     let progress = Progress::situations(args.nodes, quiet);
-    let planner = player(fixed).map_err(BadInput::new)?;
     let (seed, runs) = (args.luck.seed, args.runs);
     // The measure itself is that of whole episodes.
     let value = if risk.fixed().is_some() {
         None
     } else {
-        let runs = experiment(problem, || planner.clone(), seed, 0..runs).map_err(BadInput::new)?;
+        let runs = experiment(problem, agent.policy(), seed, 0..runs).map_err(BadInput::new)?;
         let costs: Vec<f64> = runs.iter().map(|run| run.episode.cost).collect();
         Some(risk.of_samples(&costs)?)
     };
-    let mut planned = Planned { problem, fixed, planner, seed, runs, progress: &progress };
+    let mut planned = Planned { problem, fixed, planner: agent.policy().boxed(), seed, runs, progress: &progress };
     let tree = explain::grow(problem, fixed.erm(), &mut planned, wanted)?;
     let simulations = cell.simulations;
     let said = refused.in_short();

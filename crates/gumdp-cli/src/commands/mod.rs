@@ -15,8 +15,6 @@ pub mod reproduce;
 pub mod run;
 pub mod show;
 pub mod solve;
-pub mod speed;
-pub mod study;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,9 +23,8 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand, ValueEnum};
 use gumdp::oracle::{Limits, OracleError};
-use gumdp::{EpisodeError, Erm, Risk, RunError};
-use gumdp_files::broken_formula;
-use gumdp_files::{FileError, Task, tasks};
+use gumdp::{EpisodeError, Erm, PolicyFailure, Risk, RunError};
+use gumdp_files::{FileError, Task, broken_formula, tasks};
 use serde::Serialize;
 
 use crate::args::{AttitudeArgs, ExperimentArgs, PolicyArgs, PolicyName, Preset};
@@ -82,8 +79,6 @@ pub enum Command {
     Reproduce(reproduce::ReproduceArgs),
     Report(report::ReportArgs),
     Replay(replay::ReplayArgs),
-    Speed(speed::SpeedArgs),
-    Study(study::StudyArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -116,8 +111,6 @@ impl Command {
             Self::Reproduce(args) => args,
             Self::Report(args) => args,
             Self::Replay(args) => args,
-            Self::Speed(args) => args,
-            Self::Study(args) => args,
             Self::Completions(args) => args,
         }
     }
@@ -180,8 +173,9 @@ pub fn clarified(error: anyhow::Error, task: Option<&str>) -> anyhow::Error {
 
 /// Whether the objective had no finite value.
 fn is_broken_formula(cause: &(dyn std::error::Error + 'static)) -> bool {
-    let of_episode =
-        |error: &EpisodeError| matches!(error, EpisodeError::NotFinite | EpisodeError::SimulationNotFinite { .. });
+    let of_episode = |error: &EpisodeError| {
+        matches!(error, EpisodeError::NotFinite | EpisodeError::Policy { failure: PolicyFailure::NotFinite, .. })
+    };
     matches!(cause.downcast_ref(), Some(OracleError::NotFinite))
         || cause.downcast_ref().is_some_and(of_episode)
         || cause.downcast_ref().is_some_and(|error: &RunError| of_episode(&error.error))

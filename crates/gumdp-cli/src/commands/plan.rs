@@ -10,21 +10,17 @@ use clap::Args;
 use gumdp::oracle::{self, ExactDecision, Limits, OracleError};
 use gumdp::planner::MAX_SIMULATIONS;
 use gumdp::rng::{self, Purpose};
-use gumdp::{
-    Budget, Decision, FixedRisk, GuidedPlanner, GuidedSettings, Mdp, OccupancyState, Planner, PlannerSettings, Risk,
-    State, StopReason, fix_outer,
-};
+use gumdp::{Budget, Decision, Erm, FixedRisk, Mdp, OccupancyState, PolicyFailure, Risk, State, StopReason};
 use gumdp_files::Task;
 use serde::Serialize;
 
 use super::{Run, limits, load, one_naming, one_risk, policy, print_json, solve};
 use crate::args::{AttitudeArgs, PolicyArgs, PolicyName, Preset, duration, whole};
 use crate::cells::Cell;
-use crate::exact::{first_decision, unsolved};
+use crate::exact::{Solver, first_decision, unsolved};
 use crate::failure::BadInput;
 use crate::number::{counted, known, short};
 use crate::player::Who;
-use crate::progress::Progress;
 use crate::saved_policy;
 use gumdp_plot::Table;
 
@@ -170,24 +166,13 @@ fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
         let given = args.simulations.map(Budget::simulations).or(args.time_limit.map(Budget::time));
         let budget = given.unwrap_or(Budget::simulations(cell.simulations));
         let mut rng = rng::stream(args.seed, 0, Purpose::Policy);
-        let pilots = Progress::pilots(risk);
-        let (fixed, decision) = if who == Who::Paper {
-            let settings = PlannerSettings { budget, ..cell.planner_settings(&task) };
-            let planner = |risk| Planner::new(&task.problem, risk, settings.clone());
-            let fixed = fix_outer(&task.problem, risk, args.seed, planner).map_err(BadInput::new)?;
-            drop(pilots);
-            (fixed, planner(fixed).map_err(BadInput::new)?.decide(&at, &mut rng))
-        } else {
-            let settings = GuidedSettings { budget, ..cell.guided_settings(&task) };
-            let planner = |risk| GuidedPlanner::new(&task.problem, risk, settings.clone());
-            let fixed = fix_outer(&task.problem, risk, args.seed, planner).map_err(BadInput::new)?;
-            drop(pilots);
-            (fixed, planner(fixed).map_err(BadInput::new)?.decide(&at, &mut rng))
-        };
-        plan.outer = fixed.outer().map(|outer| outer.to_string());
-        if decision.stopped == StopReason::NotFinite {
-            return Err(OracleError::NotFinite.into());
-        }
+        let agent = cell.agent_within(budget, &task, &mut Solver::new(&task.problem, Limits::QUICK))?;
+        let decision = agent.policy().boxed().decide(&at, &mut rng).map_err(|failure| match failure {
+            PolicyFailure::NotFinite => OracleError::NotFinite.into(),
+            other => anyhow::Error::from(other),
+        })?;
+        plan.outer = agent.outer().map(str::to_owned);
+        let fixed = agent.fixed().unwrap_or(Erm::MEAN.into());
         plan.planned(mdp, &decision, &fixed);
     }
     if let Some(path) = &args.save {
@@ -200,7 +185,7 @@ fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
 fn save(path: &Path, args: &PlanArgs, task: &Task, risk: Risk, plan: &Plan, quiet: bool) -> Result<()> {
     if plan.preset == Who::Exact {
         let policy = policy(&args.policy, None)?;
-        let solution = oracle::minimise(&task.problem, risk, &limits(policy, args.policy.max_states));
+        let solution = oracle::solve(&task.problem, risk, &limits(policy, args.policy.max_states));
         let solution = solution.map_err(|error| unsolved(&task.name, &error))?;
         return solve::save(path, task, risk, &solution, quiet);
     }
@@ -219,17 +204,17 @@ struct Decided {
 }
 
 fn decide(task: &Task, risk: Risk, at: &OccupancyState, limits: &Limits) -> Result<Decided, OracleError> {
-    let solution = match risk.as_erm() {
-        Some(erm) => {
-            let decision = oracle::decide(&task.problem, erm, at, limits)?;
+    let solution = match risk.fixed() {
+        Some(fixed) => {
+            let decision = oracle::decide(&task.problem, fixed, at, limits)?;
             return Ok(Decided { decision, outer: None, upper_bounds: false });
         }
-        None => oracle::minimise(&task.problem, risk, limits)?,
+        None => oracle::solve(&task.problem, risk, limits)?,
     };
     let is_first = matches!(task.problem.mdp().initial(), &[(state, _)] if state == at.state);
     let own = if is_first { first_decision(&solution, limits)? } else { None };
     let upper_bounds = own.as_ref().is_none_or(|first| !first.certain);
-    let decision = own.map_or_else(|| solution.decide(at, limits), |first| Ok(first.decision))?;
+    let decision = own.map_or_else(|| solution.decide(at, limits), Ok)?;
     Ok(Decided { decision, outer: solution.outer.map(|outer| outer.to_string()), upper_bounds })
 }
 
@@ -237,11 +222,11 @@ impl<'a> Plan<'a> {
     fn solved(&mut self, mdp: &'a Mdp, decision: &ExactDecision) {
         self.preset = Who::Exact;
         self.action = mdp.action_name(decision.action);
-        self.root_estimate = decision.reasons.iter().map(|reason| reason.erm).fold(f64::INFINITY, f64::min);
+        self.root_estimate = decision.reasons.iter().map(|reason| reason.value).fold(f64::INFINITY, f64::min);
         let reason = |reason: &oracle::ActionValue| Reason {
             action: mdp.action_name(reason.action),
             visits: 0,
-            erm: Some(reason.erm),
+            erm: Some(reason.value),
             mean: Some(reason.mean),
             min: None,
             max: None,
@@ -266,6 +251,7 @@ impl<'a> Plan<'a> {
             StopReason::Solved => "exact answer",
             StopReason::Marginal => "marginal backward induction",
             StopReason::NotFinite => "cost that is not finite",
+            StopReason::Known => "known action",
         };
         let reason = |reason: &gumdp::ActionReason| Reason {
             action: mdp.action_name(reason.action),

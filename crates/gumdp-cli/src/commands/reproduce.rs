@@ -132,7 +132,7 @@ fn experiment(task: Task, cells: Vec<Cell>, store: &Store, progress: &Progress) 
     let mut solver = Solver::new(&task.problem, limits(PolicyName::Auto, None));
     let mut finished = Vec::new();
     for cell in cells {
-        finished.push(Finished::play(cell, &task, Some(store), progress, &mut solver)?);
+        finished.push(Finished::of(cell, &task, Some(store), progress, &mut solver)?);
     }
     Ok(Experiment::new(task, finished, &mut solver))
 }

@@ -1,11 +1,12 @@
 //! `gumdp run`: episodes for each β, a table, results and figures.
 
 use std::io::{self, Write};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
 use gumdp::Risk;
+use gumdp::experiment::{Precision, Watch, tail_note};
 use gumdp_files::Task;
 use serde::Serialize;
 
@@ -16,7 +17,6 @@ use crate::draw;
 use crate::exact::Solver;
 use crate::number::{Naming, short};
 use crate::player::Who;
-use crate::precision::{least_runs, more_runs, runs_for, tail_note};
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row, runs_text};
 use gumdp_plot::Table;
@@ -77,40 +77,29 @@ fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     let store = open_store(args, &task, "")?;
     let progress = Progress::new(risks.len() as u64 * args.runs.unwrap_or(task.defaults.runs), quiet);
     let mut solver = Solver::new(&task.problem, limits(policy, chosen.max_states));
+    let precision = precision.map(|half_width| Precision { half_width, most_runs: *max_runs });
     let finished: Vec<Finished> = with_threads(args.luck.threads, || {
-        let cell = |risk: Risk, solver: &mut Solver| {
+        let mut prepared = |risk: Risk| {
             let who = match policy {
-                PolicyName::Auto => return Cell::auto(&task, risk, args.luck.seed, solver),
+                PolicyName::Auto => {
+                    let (cell, agent) = Cell::auto(&task, risk, args.luck.seed, args.simulations, &mut solver)?;
+                    return Ok((cell.with(args.runs, None), agent));
+                }
                 PolicyName::Planner if chosen.preset == Some(Preset::Paper) => Who::Paper,
                 PolicyName::Planner => Who::Default,
                 PolicyName::Uniform => Who::Uniform,
                 PolicyName::Exact => Who::Exact,
                 PolicyName::BackwardInduction => Who::BackwardInduction,
             };
-            Cell::new(&task, risk, who, args.luck.seed)
+            let cell = Cell::new(&task, risk, who, args.luck.seed).with(args.runs, args.simulations);
+            let agent = cell.agent(&task, &mut solver)?;
+            anyhow::Ok((cell, agent))
         };
         let play = |&risk: &Risk| {
-            progress.message(format!("{} {}", task.name, naming.label(risk)));
-            let cell = cell(risk, &mut solver).with(args.runs, args.simulations);
-            let mut finished = Finished::play(cell, &task, store.as_ref(), &progress, &mut solver)?;
-            let next = |finished: &Finished| {
-                let wanted = (*precision)?;
-                let least = least_runs(&task.problem, risk, finished.costs(), wanted);
-                more_runs(finished.cell.runs, finished.half_width(), wanted, least, *max_runs)
-            };
-            while let Some(runs) = next(&finished) {
-                if !quiet {
-                    let (risk, width) = (naming.label(risk), short(finished.half_width()));
-                    let have = finished.cell.runs;
-                    let unmet = unmet(&finished, *precision);
-                    crate::talk::say!("{risk}: ±{width} after {have} runs{unmet}; going on to {runs}");
-                }
-                let cell = Cell { runs, ..finished.cell };
-                // Those that are at hand are counted again.
-                progress.lengthen_by(runs);
-                finished = Finished::play_on(cell, finished.records, &task, store.as_ref(), &progress, &mut solver)?;
-            }
-            Ok(finished)
+            let (cell, agent) = prepared(risk)?;
+            progress.working_on(&cell);
+            let watch = Precise { progress: &progress, label: naming.label(risk), precision };
+            Finished::play(cell, &agent, &task, store.as_ref(), &watch, precision.as_ref())
         };
         risks.iter().map(play).collect()
     })?;
@@ -122,13 +111,14 @@ fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     } else {
         print_table(&task, naming, &finished, &mut io::stdout().lock())
     };
-    if !quiet && let Some(wanted) = *precision {
+    if !quiet && let Some(wanted) = precision {
         let is_missed = |of: &&Finished| {
-            of.half_width() > wanted || of.cell.runs < least_runs(&task.problem, of.cell.risk, of.costs(), wanted)
+            of.half_width() > wanted.half_width
+                || of.cell.runs < wanted.least_runs(&task.problem, &[of.cell.risk], &of.costs())
         };
         for missed in finished.iter().filter(is_missed) {
             let (risk, width) = (naming.label(missed.cell.risk), short(missed.half_width()));
-            let unmet = unmet(missed, *precision);
+            let unmet = unmet(missed.half_width(), wanted);
             crate::talk::say!("{risk}: --max-runs {max_runs} is reached, the risk is known to ±{width}{unmet}");
         }
     }
@@ -148,10 +138,35 @@ fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     printed
 }
 
+/// Says when a measure needs more runs.
+struct Precise<'a> {
+    progress: &'a Progress,
+    label: String,
+    precision: Option<Precision>,
+}
+
+impl Watch for Precise<'_> {
+    fn decided(&self, made: usize, of: usize, took: Duration) {
+        self.progress.decided(made, of, took);
+    }
+
+    fn finished(&self, runs: u64) {
+        self.progress.finished(runs);
+    }
+
+    fn goes_on(&self, half_width: f64, runs: u64, next: u64) {
+        if !crate::talk::is_quiet() {
+            let unmet = self.precision.map_or("", |wanted| unmet(half_width, wanted));
+            let (label, width) = (&self.label, short(half_width));
+            crate::talk::say!("{label}: ±{width} after {runs} runs{unmet}; going on to {next}");
+        }
+        self.progress.goes_on(half_width, runs, next);
+    }
+}
+
 /// What is missing if it is not a narrower interval.
-fn unmet(finished: &Finished, precision: Option<f64>) -> &'static str {
-    let is_narrow = precision.is_some_and(|wanted| finished.half_width() <= wanted);
-    if is_narrow { ", but rarer costs may not have been met" } else { "" }
+fn unmet(half_width: f64, wanted: Precision) -> &'static str {
+    if half_width <= wanted.half_width { ", but rarer costs may not have been met" } else { "" }
 }
 
 fn print_table(task: &Task, naming: Naming, finished: &[Finished], out: &mut impl Write) -> Result<()> {
@@ -208,7 +223,7 @@ fn precision_note(naming: Naming, finished: &[Finished]) -> Option<String> {
         .filter(|finished| finished.cell.risk.beta().is_none_or(f64::is_finite) && finished.half_width() > 0.0);
     let widest = averaged.max_by(|a, b| a.half_width().total_cmp(&b.half_width()))?;
     let (width, risk) = (widest.half_width(), naming.label(widest.cell.risk));
-    let (half, runs) = (short(width / 2.0), runs_for(widest.cell.runs, width, width / 2.0));
+    let (half, runs) = (short(width / 2.0), 4 * widest.cell.runs);
     Some(format!(
         "widest interval: ±{} at {risk}; half of that takes about {runs} runs (--precision {half})",
         short(width)

@@ -1,10 +1,10 @@
 //! `report.html` and the figure files of `gumdp run`, and the pieces that the paper's report shares.
 
 use anyhow::Result;
+use gumdp::experiment::tail_note;
 
 use super::{figures, problem_file};
 use crate::number::{interval, known, risk, short};
-use crate::precision::tail_note;
 use crate::results::{Experiment, Finished, Manifest, distinct, runs_text};
 use crate::store::Store;
 use gumdp_plot::page::{Figure, Page};

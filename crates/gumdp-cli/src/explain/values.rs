@@ -1,9 +1,9 @@
 //! What is done in a situation and what it costs from there on: from the exact solution, or from a planner.
 
 use anyhow::Result;
-use gumdp::oracle::{ExactDecision, Limits, OptimalPolicy, RiskSolution};
+use gumdp::oracle::{ExactDecision, Limits, OptimalPolicy, Solution};
 use gumdp::rng::{self, Purpose};
-use gumdp::{Erm, FixedRisk, GuidedPlanner, OccupancyState, Pair, Policy, Problem, play_on};
+use gumdp::{Erm, FixedRisk, OccupancyState, Pair, Policy, Problem, play_on};
 use rayon::prelude::*;
 
 use crate::exact::unsolved;
@@ -39,7 +39,7 @@ pub trait Explainer {
 pub struct Exact<'a> {
     problem: &'a Problem,
     limits: Limits,
-    solution: &'a RiskSolution,
+    solution: &'a Solution,
     policy: OptimalPolicy,
     task: &'a str,
     /// The first decision with each action at its own outer variable, if that is known.
@@ -48,7 +48,7 @@ pub struct Exact<'a> {
 
 impl<'a> Exact<'a> {
     /// Explains this solution.
-    pub fn new(problem: &'a Problem, limits: Limits, solution: &'a RiskSolution, task: &'a str) -> Self {
+    pub fn new(problem: &'a Problem, limits: Limits, solution: &'a Solution, task: &'a str) -> Self {
         Self { problem, limits, solution, policy: solution.policy(), task, first: None }
     }
 
@@ -77,8 +77,8 @@ impl Explainer for Exact<'_> {
             return Err(Interrupted.into());
         }
         if at.time >= self.problem.horizon() {
-            let cost = self.problem.cost(at);
-            return Ok(Value { erm: self.solution.of_cost(cost), mean: cost, next_best: None });
+            let (cost, fixed) = (self.problem.cost(at), self.solution.fixed());
+            return Ok(Value { erm: fixed.of_cost(cost) + fixed.price(), mean: cost, next_best: None });
         }
         let decision = match self.first.as_ref().filter(|_| at.time == 0) {
             Some(first) => first.clone(),
@@ -89,9 +89,9 @@ impl Explainer for Exact<'_> {
         let mut value = Value { erm: f64::NAN, mean: f64::NAN, next_best: None };
         for (pair, reason) in mdp.pairs(at.state).map(Pair::from).zip(&decision.reasons) {
             if pair == best {
-                (value.erm, value.mean) = (reason.erm, reason.mean);
-            } else if value.next_best.is_none_or(|(_, erm)| reason.erm < erm) {
-                value.next_best = Some((pair, reason.erm));
+                (value.erm, value.mean) = (reason.value, reason.mean);
+            } else if value.next_best.is_none_or(|(_, erm)| reason.value < erm) {
+                value.next_best = Some((pair, reason.value));
             }
         }
         value.next_best = value.next_best.map(|(pair, erm)| (pair, erm - value.erm));
@@ -100,14 +100,13 @@ impl Explainer for Exact<'_> {
 }
 
 /// A planner, and episodes that it plays on from a situation.
-#[derive(Debug)]
 pub struct Planned<'a> {
     /// What is planned.
     pub problem: &'a Problem,
     /// The risk measure with its outer variable.
     pub fixed: FixedRisk,
     /// Who plans.
-    pub planner: GuidedPlanner,
+    pub planner: Box<dyn Policy>,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Episodes for each situation.
@@ -131,13 +130,14 @@ impl Explainer for Planned<'_> {
             if now.time >= self.problem.horizon() || interrupt::requested() {
                 return;
             }
-            let action = self.planner.act(&now, &mut rng);
+            // What it fails for is told where its episodes are played.
+            let Ok(action) = self.planner.act(&now, &mut rng) else { return };
             at = mdp.pair(now.state, action).and_then(|pair| step(&now, pair));
         }
     }
 
     fn value(&mut self, at: &OccupancyState, number: u64) -> Result<Value> {
-        let play = |planner: &mut GuidedPlanner, run: u64| {
+        let play = |planner: &mut Box<dyn Policy>, run: u64| {
             if interrupt::requested() {
                 return Err(Interrupted.into());
             }

@@ -1,7 +1,7 @@
 //! A frontier of a problem that is too large to be solved: the planner plays at each level, every level with the same luck.
 
 use anyhow::Result;
-use gumdp::oracle::{Behaviour, Change, Frontier, FrontierPoint, Law, Limits};
+use gumdp::oracle::{Behaviour, Change, Distribution, Frontier, FrontierPoint, Limits};
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::quantile;
 use gumdp::{Pair, Risk};
@@ -16,6 +16,7 @@ use crate::failure::BadInput;
 use crate::measures::Measure;
 use crate::player::Who;
 use crate::progress::Progress;
+use crate::results::Finished;
 
 /// Resamples behind an interval.
 const RESAMPLES: u64 = 1000;
@@ -75,19 +76,19 @@ pub fn sample(
     let mut sampled = Sampled { runs, simulations: 0, because, intervals: Vec::new() };
     let mut before: Option<Vec<f64>> = None;
     for (point, &risk) in risks.iter().enumerate() {
-        let mut cell = Cell::new(task, risk, Who::Default, seed).with(Some(runs), simulations);
+        let cell = Cell::new(task, risk, Who::Default, seed).with(Some(runs), simulations);
         sampled.simulations = cell.simulations;
-        let records = cell.play(task, None, progress, &mut solver)?;
+        let records = Finished::of(cell, task, None, progress, &mut solver)?.records;
         let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
         let unusable = || BadInput::new(format!("a cost of {} at level {risk} is not finite", task.name));
-        let law = Law::of_samples(&costs).ok_or_else(unusable)?;
+        let law = Distribution::of_samples(&costs).ok_or_else(unusable)?;
         let mut visits = vec![0.0; task.problem.mdp().pair_count()];
         for &pair in records.iter().flat_map(|record| &record.path) {
             visits[pair as usize] += 1.0 / runs as f64;
         }
         let first = first_pairs(task, records.iter().filter_map(|record| record.path.first().copied()));
         frontier.points.push(FrontierPoint { risk, value: law.risk(risk), behaviour: point });
-        frontier.behaviours.push(Behaviour { law, visits, first });
+        frontier.behaviours.push(Behaviour { costs: law, visits, first });
         let known = |laws: &[Vec<(f64, f64)>]| measured(&laws[0], risk);
         let [of_mean, of_tail, of_risk] = resampled(&[&costs], seed, SHOWN, known);
         sampled.intervals.push(Intervals { risk: of_risk, mean: of_mean, cvar95: of_tail });

@@ -15,69 +15,18 @@
 //! ```
 //!
 //! The optimum is constant + ERM_β(U_0(s_0)), and a deterministic Markov policy attains it. Work: H times the number of
-//! transitions. Not here: any other objective; for them the history matters (see [`super::solve`]).
+//! transitions. Not here: any other objective; for them the history matters (see [`super::occupancy_dp`]).
 
 use rayon::prelude::*;
 
-use super::{OracleError, check_bounded};
+use super::{OracleError, check_stop};
 use crate::model::{Pair, State};
-use crate::policy::Markov;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Erm;
 use crate::stop::Stop;
 
-/// The policy's table, 4 bytes for each time and state, may take this many bytes.
-const POLICY_BYTES: u64 = 1 << 34;
 /// States of one piece of parallel work.
 const PIECE: usize = 256;
-
-/// The optimum of a linear problem. See the [example](backward_induction()).
-#[derive(Clone, Debug)]
-pub struct LinearSolution {
-    /// The lowest possible ERM of the cost.
-    pub value: f64,
-    /// The expected cost of [`LinearSolution::policy`].
-    pub mean: f64,
-    /// A policy that attains it: time-dependent, ties to the lowest action.
-    pub policy: Markov,
-}
-
-/// Solves a problem with a linear objective, in parallel in rayon's current thread pool; the same bits for any number of
-/// threads.
-///
-/// ```
-/// use gumdp::oracle::backward_induction;
-/// use gumdp::risk::Erm;
-/// use gumdp::{Mdp, Objective, Problem};
-/// // A sure cost of 0.6 against a fair coin for 0 or 1.
-/// let mdp = Mdp::named(["choose", "good", "fair", "bad"], ["gamble", "play safe"])
-///     .start("choose")
-///     .transition("choose", "gamble", [("good", 0.5), ("bad", 0.5)])
-///     .transition("choose", "play safe", [("fair", 1.0)])
-///     .transition("good", "gamble", [("good", 1.0)])
-///     .transition("fair", "gamble", [("fair", 1.0)])
-///     .transition("bad", "gamble", [("bad", 1.0)])
-///     .build()?;
-/// let cost = Objective::linear(mdp.by_state(&[0.0, 0.0, 1.2, 2.0])?)?;
-/// let problem = Problem::new(mdp, cost, 1.0, 2)?;
-/// assert_eq!(backward_induction(&problem, Erm::MEAN)?.value, 0.5);
-/// assert_eq!(backward_induction(&problem, Erm::WORST)?.value, 0.6);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// [`OracleError::NotLinear`] for another objective; [`OracleError::PolicyTable`] if the policy's table (4 bytes for each
-/// time and state) would be larger than 16 GiB; [`OracleError::Overflow`] for astronomic costs.
-pub fn backward_induction(problem: &Problem, erm: Erm) -> Result<LinearSolution, OracleError> {
-    check_bounded(problem)?;
-    let (costs, constant) = problem.objective().as_linear().ok_or(OracleError::NotLinear)?;
-    let bytes = 4 * stages(problem, 0);
-    if bytes > POLICY_BYTES {
-        return Err(OracleError::PolicyTable { bytes, limit: POLICY_BYTES });
-    }
-    let (value, mean, pairs) = induction(problem, erm, &costs, constant)?;
-    Ok(LinearSolution { value, mean, policy: Markov::of_pairs(problem, pairs) })
-}
 
 /// States of the model times the steps from `time` to the horizon: what backward induction goes through.
 pub(super) fn stages(problem: &Problem, time: usize) -> u64 {
@@ -90,9 +39,10 @@ pub(super) fn induction(
     erm: Erm,
     costs: &[f64],
     constant: f64,
+    stop: &Stop,
 ) -> Result<(f64, f64, Vec<Vec<u32>>), OracleError> {
     let mut pairs = Vec::with_capacity(problem.horizon());
-    let from_start = from(problem, erm, costs, 0, |chosen| pairs.push(chosen))?;
+    let from_start = from(problem, erm, costs, 0, stop, |chosen| pairs.push(chosen))?;
     pairs.reverse();
     let initial = || problem.mdp().initial().iter().copied();
     Ok((constant + risk(&from_start, initial(), erm), constant + mean(&from_start, initial()), pairs))
@@ -105,8 +55,9 @@ pub(super) fn onwards(
     costs: &[f64],
     time: usize,
     states: &[(State, f64)],
+    stop: &Stop,
 ) -> Result<(f64, f64), OracleError> {
-    let next = from(problem, erm, costs, time, drop)?;
+    let next = from(problem, erm, costs, time, stop, drop)?;
     Ok((risk(&next, states.iter().copied(), erm), mean(&next, states.iter().copied())))
 }
 
@@ -116,8 +67,9 @@ pub(super) fn of_pairs(
     erm: Erm,
     costs: &[f64],
     at: &OccupancyState,
+    stop: &Stop,
 ) -> Result<Vec<(f64, f64)>, OracleError> {
-    let next = from(problem, erm, costs, at.time + 1, drop)?;
+    let next = from(problem, erm, costs, at.time + 1, stop, drop)?;
     let (mdp, so_far, mass) = (problem.mdp(), problem.cost(at), problem.masses()[at.time]);
     let of_pair = |pair: Pair| {
         let cost = so_far + mass * costs[pair.index()];
@@ -133,13 +85,14 @@ fn from(
     erm: Erm,
     costs: &[f64],
     first: usize,
+    stop: &Stop,
     mut chosen: impl FnMut(Vec<u32>),
 ) -> Result<Vec<(f64, f64)>, OracleError> {
-    let (mdp, stop) = (problem.mdp(), Stop::current());
+    let mdp = problem.mdp();
     let mut next = vec![(0.0, 0.0); mdp.state_count()];
     let mut now = next.clone();
     for &mass in problem.masses()[first..].iter().rev() {
-        stop.check()?;
+        check_stop(stop)?;
         let mut pairs = vec![0; mdp.state_count()];
         let solve = |state: usize, now: &mut (f64, f64), chosen: &mut u32| {
             let mut best = (f64::INFINITY, Pair(0));

@@ -1,4 +1,4 @@
-//! The exact law of the cost f(d) under a policy, and the expected occupancy.
+//! The exact distribution of the cost f(d) under a policy, and the expected occupancy.
 //!
 //! Probabilities are pushed forward over the occupancy states (t, s, Φo) that the policy reaches, those with the same bits
 //! merged. With d the occupancy of one trajectory and d_π = E[d] the expected one, f(d_π) and E[f(d)] differ unless f is
@@ -6,25 +6,27 @@
 //! are different problems.
 
 use super::level::{self, Level};
-use super::{Limits, OracleError, check_bounded, known_cost};
+use super::{Limits, OracleError, check_bounded, check_stop, known_cost};
 use crate::model::{Pair, State};
-use crate::policy::{ExplicitPolicy, Markov};
+use crate::objective::Bounds;
+use crate::policy::{Markov, Policy};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, Risk, Sum, Tail};
-use crate::stop::Stop;
 
 /// How far a sum of probabilities may be from 1.
 const SUM_TOLERANCE: f64 = 1e-9;
 
 /// A probability distribution on finitely many costs. See the [example](distribution()).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Law {
+pub struct Distribution {
     /// Ascending, no two equal.
     values: Vec<f64>,
     probabilities: Vec<f64>,
+    /// How far apart costs of the problem can be.
+    range: Option<f64>,
 }
 
-impl Law {
+impl Distribution {
     /// Sorts the outcomes and merges those with equal values. There is at least one outcome.
     fn new(mut outcomes: Vec<(f64, f64)>) -> Self {
         outcomes.sort_unstable_by(|(a, p), (b, q)| a.total_cmp(b).then(p.total_cmp(q)));
@@ -33,16 +35,16 @@ impl Law {
             values.push(equal[0].0);
             probabilities.push(equal.iter().map(|&(_, p)| p).collect::<Sum>().value());
         }
-        Self { values, probabilities }
+        Self { values, probabilities, range: None }
     }
 
-    /// The law of equally likely costs; `None` if there are none or one is not finite.
+    /// The distribution of equally likely costs; `None` if there are none or one is not finite.
     ///
     /// ```
-    /// use gumdp::oracle::Law;
-    /// let law = Law::of_samples(&[2.0, 1.0, 2.0, 4.0]).unwrap();
+    /// use gumdp::oracle::Distribution;
+    /// let law = Distribution::of_samples(&[2.0, 1.0, 2.0, 4.0]).unwrap();
     /// assert_eq!((law.values(), law.mean()), (&[1.0, 2.0, 4.0][..], 2.25));
-    /// assert!(Law::of_samples(&[]).is_none() && Law::of_samples(&[f64::NAN]).is_none());
+    /// assert!(Distribution::of_samples(&[]).is_none() && Distribution::of_samples(&[f64::NAN]).is_none());
     /// ```
     #[must_use]
     pub fn of_samples(costs: &[f64]) -> Option<Self> {
@@ -76,10 +78,10 @@ impl Law {
         erm.of_outcomes(self.outcomes())
     }
 
-    /// Any risk measure of the cost. See the [example](super::minimise()).
+    /// Any risk measure of the cost. See the [example](super::solve()).
     #[must_use]
     pub fn risk(&self, risk: Risk) -> f64 {
-        risk.of_tail(&self.tail())
+        self.range.map_or(risk, |range| risk.within(range)).of_tail(&self.tail())
     }
 
     pub(super) fn tail(&self) -> Tail {
@@ -128,7 +130,7 @@ impl Law {
     }
 }
 
-/// The exact law of f(d) when `policy` is played.
+/// The exact distribution of f(d) when `policy` is played.
 ///
 /// ```
 /// use gumdp::oracle::{Limits, distribution};
@@ -146,23 +148,26 @@ impl Law {
 /// memory, than the limits allow (only `max_states` and `max_bytes` are looked at); [`OracleError::OtherProblem`] or
 /// [`OracleError::Probabilities`] if the policy does not fit the problem; [`OracleError::Overflow`] for astronomic costs;
 /// [`OracleError::NotFinite`] for a formula that breaks.
-pub fn distribution(problem: &Problem, policy: &impl ExplicitPolicy, limits: &Limits) -> Result<Law, OracleError> {
+pub fn distribution(problem: &Problem, policy: &dyn Policy, limits: &Limits) -> Result<Distribution, OracleError> {
     distribution_with_visits(problem, policy, limits, |_, _| ())
 }
 
 /// The same; tells how likely each pair is to be visited, once for each occupancy state that leads there.
 pub(super) fn distribution_with_visits(
     problem: &Problem,
-    policy: &impl ExplicitPolicy,
+    policy: &dyn Policy,
     limits: &Limits,
     mut visit: impl FnMut(Pair, f64),
-) -> Result<Law, OracleError> {
+) -> Result<Distribution, OracleError> {
     check_bounded(problem)?;
-    check_model(problem, policy.problem())?;
+    let mut policy = policy.boxed();
+    policy.set_stop(&limits.stop);
     let (mdp, objective, horizon) = (problem.mdp(), problem.objective(), problem.horizon());
-    let expected = objective.feature_count();
-    check_same("features of the occupancy", policy.problem().objective().feature_count(), expected)?;
-    let (mut now, stop) = (Reached::new(problem), Stop::current());
+    if let Some(of) = policy.problem() {
+        check_model(problem, of)?;
+        check_same("features of the occupancy", of.objective().feature_count(), objective.feature_count())?;
+    }
+    let mut now = Reached::new(problem);
     let mut features = vec![0.0; objective.feature_count()];
     for &(state, probability) in mdp.initial() {
         now.add(state, &features, level::hash(&features), probability, |level| limits.check_growth(0, 0, level))?;
@@ -174,10 +179,12 @@ pub(super) fn distribution_with_visits(
         let mut next = Reached::new(problem);
         let mut at = OccupancyState { time, ..problem.start(State(0)) };
         for (number, reached) in now.probabilities.iter().enumerate() {
-            stop.check()?;
+            check_stop(&limits.stop)?;
             at.state = State(now.level.states()[number]);
             at.features.copy_from_slice(now.level.features(number));
-            policy.probabilities(&at, &mut action_probabilities);
+            if !policy.probabilities(&at, &mut action_probabilities) {
+                return Err(OracleError::NoProbabilities);
+            }
             check_distribution(problem, &at, &action_probabilities)?;
             for (pair, &chosen) in mdp.pairs(at.state).map(Pair).zip(&action_probabilities) {
                 if chosen == 0.0 {
@@ -189,7 +196,7 @@ pub(super) fn distribution_with_visits(
                 visit(pair, probability);
                 if time + 1 == horizon {
                     if outcomes.len() == outcomes.capacity() {
-                        // Grown to twice the size, and then copied to the law.
+                        // Grown to twice the size, and then copied once more.
                         let grown = 2 * 2 * outcomes.len() * size_of::<(f64, f64)>();
                         limits.check(states + outcomes.len() as u64, bytes + grown as u64)?;
                     }
@@ -210,7 +217,8 @@ pub(super) fn distribution_with_visits(
         }
         now = next;
     }
-    Ok(Law::new(outcomes))
+    let Bounds { low, high } = objective.bounds();
+    Ok(Distribution { range: Some(high - low), ..Distribution::new(outcomes) })
 }
 
 /// The expected occupancy d_π of a Markov policy, as a vector over pairs.
@@ -229,7 +237,7 @@ pub(super) fn distribution_with_visits(
 /// # Errors
 /// [`OracleError::OtherProblem`] if the policy is for another model or horizon. Its objective does not matter.
 pub fn expected_occupancy(problem: &Problem, policy: &Markov) -> Result<Vec<f64>, OracleError> {
-    check_model(problem, policy.problem())?;
+    policy.problem().map_or(Ok(()), |of| check_model(problem, of))?;
     let mdp = problem.mdp();
     let mut occupancy = vec![0.0; mdp.pair_count()];
     let mut now = vec![0.0; mdp.state_count()];

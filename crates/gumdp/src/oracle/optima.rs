@@ -1,4 +1,5 @@
-//! Many optima of one problem in few passes: the occupancy MDP is walked through once for several attitudes to risk.
+//! Many optima of one problem in few passes: the occupancy MDP is walked through once for several aims, with the same bits as each
+//! has alone.
 
 use rayon::prelude::*;
 
@@ -13,35 +14,13 @@ use crate::risk::{Aim, Erm};
 /// Aims of one pass. Fixed, so that results depend on nothing else; more would save little and slow every state down.
 pub(super) const PASS: usize = 8;
 
-/// The optimum of a problem without its policy. See the [example](optima()).
+/// The optimum of a problem without its policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Optimum {
-    /// The lowest possible risk of the cost.
-    pub value: f64,
+pub(super) struct Optimum {
+    /// The lowest value of the aim.
+    pub(super) value: f64,
     /// The expected cost of a policy that attains it.
-    pub mean: f64,
-}
-
-/// The optima for many attitudes to risk, with the same bits as [`super::optimum()`] gives for each of them alone.
-///
-/// ```
-/// use gumdp::oracle::{Limits, optima, optimum};
-/// use gumdp::Erm;
-/// use gumdp_files::tasks;
-/// let problem = tasks::get("rooms").unwrap().problem;
-/// let betas: Vec<Erm> = (0..20).map(|k| Erm::new(f64::from(k))).collect::<Result<_, _>>()?;
-/// let optima = optima(&problem, &betas, &Limits::QUICK)?;
-/// assert!(optima.is_sorted_by_key(|optimum| optimum.value));
-/// assert_eq!(optima[7].value, optimum(&problem, betas[7], &Limits::QUICK)?.value);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// Those of [`super::optimum()`].
-pub fn optima(problem: &Problem, erms: &[Erm], limits: &Limits) -> Result<Vec<Optimum>, OracleError> {
-    let aims: Vec<Aim> = erms.iter().map(|&erm| erm.into()).collect();
-    let mut passes = Passes::new(problem, limits, Start::of(problem))?;
-    passes.solve(&aims)
+    pub(super) mean: f64,
 }
 
 /// Solves one problem for aim after aim, and counts the work.
@@ -65,15 +44,24 @@ impl<'a> Passes<'a> {
     pub(super) fn new(problem: &'a Problem, limits: &Limits, start: Start) -> Result<Self, OracleError> {
         check_bounded(problem)?;
         let linear = problem.objective().as_linear();
-        Ok(Self { problem, limits: *limits, start, linear, unfolded: None, transitions: 0, states: 0, solves: 0 })
+        Ok(Self {
+            problem,
+            limits: limits.clone(),
+            start,
+            linear,
+            unfolded: None,
+            transitions: 0,
+            states: 0,
+            solves: 0,
+        })
     }
 
     /// How far apart two costs can be, whatever the policy, if the objective is linear.
     pub(super) fn linear_range(&self) -> Result<Option<f64>, OracleError> {
         let Some((costs, constant)) = &self.linear else { return Ok(None) };
         let gains: Vec<f64> = costs.iter().map(|cost| -cost).collect();
-        let (lowest, _, _) = induction(self.problem, Erm::BEST, costs, *constant)?;
-        let (highest_gain, _, _) = induction(self.problem, Erm::BEST, &gains, -constant)?;
+        let (lowest, _, _) = induction(self.problem, Erm::BEST, costs, *constant, &self.limits.stop)?;
+        let (highest_gain, _, _) = induction(self.problem, Erm::BEST, &gains, -constant, &self.limits.stop)?;
         Ok(Some(-highest_gain - lowest))
     }
 
@@ -124,7 +112,7 @@ impl<'a> Passes<'a> {
         self.transitions += aims.len() as u64 * self.transitions_of_induction();
         let so_far = if *time == 0 { *constant } else { self.problem.objective().value_of_features(features) };
         let solve = |aim: &Aim| {
-            let (value, mean) = onwards(self.problem, aim.erm, costs, *time, outcomes)?;
+            let (value, mean) = onwards(self.problem, aim.erm, costs, *time, outcomes, &self.limits.stop)?;
             Ok(Optimum { value: so_far + value, mean: so_far + mean })
         };
         aims.par_iter().map(solve).collect::<Result<_, _>>().map(Some)
@@ -143,7 +131,7 @@ impl<'a> Passes<'a> {
     ) -> Result<(), OracleError> {
         let unfolded = match &self.unfolded {
             Some(unfolded) => unfolded,
-            None => self.unfolded.insert(Unfolded::new(self.problem, self.limits, &self.start)?),
+            None => self.unfolded.insert(Unfolded::new(self.problem, &self.limits, &self.start)?),
         };
         for some in aims.chunks(PASS) {
             self.solves += some.len() as u64;

@@ -3,20 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use gumdp::oracle::Limits;
+use gumdp::Erm;
+use gumdp::experiment::Experiment;
+use gumdp::oracle::{self, Limits};
+use gumdp::stats::Summary;
 use serde::{Deserialize, Serialize};
 
 use super::Job;
 use super::variant::Variant;
-use crate::cells::{Cell, play_runs};
-use crate::commands::entropic;
-use crate::exact::Solver;
-use crate::failure::BadInput;
-use crate::interrupt;
-use crate::number;
-use crate::progress::Progress;
-use crate::results::Finished;
-use crate::store::write_atomically;
+
+const FILE: &str = "study.csv";
 
 /// What was measured of one planner on one task at one β.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,37 +50,41 @@ pub struct Row {
 /// The rows of a folder.
 #[derive(Debug)]
 pub struct Book {
-    path: PathBuf,
+    folder: PathBuf,
     rows: Vec<Row>,
     seed: u64,
 }
 
 impl Book {
     /// Reads the rows of a folder, if it has any.
-    pub fn open(dir: &Path, seed: u64) -> Result<Self> {
-        let path = dir.join("study.csv");
+    pub fn open(folder: &Path, seed: u64) -> Result<Self> {
+        let path = folder.join(FILE);
         let rows = if path.exists() { read(&path)? } else { Vec::new() };
-        interrupt::runs_are_kept();
-        Ok(Self { path, rows, seed })
+        Ok(Self { folder: folder.to_owned(), rows, seed })
     }
 
     /// The rows of a study in the order of its jobs; those that the folder does not hold are measured.
     pub fn measure(&mut self, study: &str, jobs: &[Job], quiet: bool) -> Result<Vec<Row>> {
-        let cells: Vec<Cell> = jobs.iter().map(|job| job.cell(self.seed)).collect();
-        let missing = jobs.iter().zip(&cells).filter(|(job, cell)| self.find(study, job, cell).is_none());
-        let progress = Progress::new(missing.map(|(job, _)| job.runs).sum(), quiet);
-        // Jobs of one task follow one another: a solver lasts as long as its task.
-        let mut solver: Option<(&str, Solver)> = None;
-        let mut rows = Vec::new();
-        for (job, cell) in jobs.iter().zip(cells) {
-            if let Some(row) = self.find(study, job, &cell) {
+        let mut rows: Vec<Row> = Vec::new();
+        for (number, job) in jobs.iter().enumerate() {
+            if let Some(row) = self.find(study, job) {
                 rows.push(row.clone());
                 continue;
             }
-            if solver.as_ref().is_none_or(|(task, _)| *task != job.task()) {
-                solver = Some((job.task(), Solver::new(&job.task.problem, Limits::QUICK)));
+            if !quiet {
+                let (task, beta, variant) = (job.task(), job.beta, job.variant.name());
+                eprintln!("{} of {}: {task}, β = {beta}, {variant}", number + 1, jobs.len());
             }
-            let row = job.play(study, cell, solver.as_mut().map(|(_, solver)| solver), &progress)?;
+            // Rows of one task and β follow one another and have one optimum.
+            let same = rows.last().filter(|row| row.task == job.task() && row.beta == job.beta);
+            let optimum = match same {
+                Some(row) => row.optimum,
+                None => {
+                    let erm = Erm::new(job.beta)?;
+                    oracle::solve(&job.task.problem, erm, &Limits::QUICK).ok().map(|solution| solution.high)
+                }
+            };
+            let row = job.play(study, self.seed, optimum)?;
             // A row of other settings is replaced.
             self.rows.retain(|old| !same_place(old, &row));
             self.rows.push(row.clone());
@@ -94,8 +94,8 @@ impl Book {
         Ok(rows)
     }
 
-    fn find(&self, study: &str, job: &Job, cell: &Cell) -> Option<&Row> {
-        let fingerprint = job.variant.fingerprint(cell, &job.task);
+    fn find(&self, study: &str, job: &Job) -> Option<&Row> {
+        let fingerprint = job.variant.fingerprint(&job.task, job.simulations);
         self.rows.iter().find(|row| {
             (row.study.as_str(), row.task.as_str(), row.beta) == (study, job.task(), job.beta)
                 && (row.variant, row.simulations) == (job.variant, job.simulations)
@@ -109,41 +109,34 @@ impl Book {
         for row in &self.rows {
             writer.serialize(row)?;
         }
-        write_atomically(&self.path, &writer.into_inner()?)
+        crate::write(&self.folder, FILE, writer.into_inner()?)
     }
 }
 
 impl Job {
-    fn cell(&self, seed: u64) -> Cell {
-        Cell::new(&self.task, entropic(self.beta), self.variant.who(), seed)
-            .with(Some(self.runs), Some(self.simulations))
-    }
-
     /// Plays all runs.
-    fn play(&self, study: &str, cell: Cell, solver: Option<&mut Solver>, progress: &Progress) -> Result<Row> {
-        progress.message(format!("{} β = {} {}", cell.task, number::beta(self.beta), self.variant.name()));
-        let fingerprint = self.variant.fingerprint(&cell, &self.task);
-        let erm = cell.erm()?;
-        let optimum = solver.and_then(|solver| solver.optimum(erm));
-        let player = self.variant.player(&cell, &self.task)?;
-        let records = play_runs(&player, &self.task, cell.seed, (0..cell.runs).collect(), progress, |_| Ok(()))?;
-        let finished = Finished::new(cell, records)?;
-        let Finished { cell, summary, .. } = &finished;
+    fn play(&self, study: &str, seed: u64, optimum: Option<f64>) -> Result<Row> {
+        let erm = Erm::new(self.beta)?;
+        let policy = self.variant.policy(&self.task, erm, self.simulations)?;
+        let records = Experiment::new(&self.task.problem, &*policy, seed).play(Vec::new(), self.runs)?;
+        let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
+        let cpu: f64 = records.iter().map(|record| record.cpu_seconds).sum();
+        let summary = Summary::of(&costs, erm, seed)?;
         Ok(Row {
             study: study.to_owned(),
-            task: cell.task.clone(),
+            task: self.task().to_owned(),
             beta: self.beta,
             variant: self.variant,
-            simulations: cell.simulations,
-            runs: cell.runs,
-            seed: cell.seed,
+            simulations: self.simulations,
+            runs: self.runs,
+            seed,
             erm: summary.erm,
             erm_low: summary.erm_low,
             erm_high: summary.erm_high,
             mean: summary.mean,
             optimum,
-            cpu_ms_per_run: finished.cpu_milliseconds_per_run(),
-            fingerprint,
+            cpu_ms_per_run: cpu / self.runs as f64 * 1e3,
+            fingerprint: self.variant.fingerprint(&self.task, self.simulations),
         })
     }
 }
@@ -157,8 +150,5 @@ fn same_place(a: &Row, b: &Row) -> bool {
 fn read(path: &Path) -> Result<Vec<Row>> {
     let mut reader = csv::Reader::from_path(path).with_context(|| format!("cannot read {}", path.display()))?;
     let rows: Result<Vec<Row>, csv::Error> = reader.deserialize().collect();
-    Ok(rows.map_err(|error| {
-        BadInput::new(format!("{} does not hold rows of a study: {error}", path.display()))
-            .hint("choose another folder with --out")
-    })?)
+    rows.with_context(|| format!("{} does not hold rows of a study; choose another folder with --out", path.display()))
 }

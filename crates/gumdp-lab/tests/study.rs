@@ -1,8 +1,50 @@
-//! `gumdp study`: the rows are the right ones, and none is measured twice.
+//! The rows of studies are the right ones, and none is measured twice.
 
-mod common;
+use std::fs;
+use std::process::{Command, Output};
 
-use common::Sandbox;
+/// An empty folder in which commands are run; it is removed in the end.
+struct Sandbox(tempfile::TempDir);
+
+impl Sandbox {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn lab(&self, arguments: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gumdp-lab"));
+        command.args(arguments.split_whitespace()).current_dir(self.0.path()).output().unwrap()
+    }
+
+    /// The stdout of a command that must succeed and say nothing.
+    fn data(&self, arguments: &str) -> String {
+        let ended = self.lab(arguments);
+        assert!(ended.status.success() && ended.stderr.is_empty(), "{arguments}: {ended:?}");
+        String::from_utf8(ended.stdout).unwrap()
+    }
+
+    /// What a command says that must be refused.
+    fn refusal(&self, arguments: &str) -> String {
+        let ended = self.lab(arguments);
+        assert_eq!(ended.status.code(), Some(2));
+        String::from_utf8(ended.stderr).unwrap()
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.path().join(name)).unwrap()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.path().join(name), text).unwrap();
+    }
+
+    fn files(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path().join(folder)).unwrap();
+        let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
 
 /// The rows of a Markdown table, as cells; without its header.
 fn rows(text: &str) -> Vec<Vec<&str>> {
@@ -77,15 +119,9 @@ fn worlds_and_convergence_have_both_planners() {
 #[test]
 fn what_cannot_be_studied_is_refused() {
     let sandbox = Sandbox::new();
-    let ended = sandbox.gumdp("study worlds --task mdp");
-    assert_eq!(ended.code, Some(2));
-    assert!(
-        ended.stderr.starts_with("error: no study has a task \"mdp\"\nhint: there are explore-6,"),
-        "{}",
-        ended.stderr
-    );
+    let said = sandbox.refusal("study worlds --task mdp");
+    assert!(said.starts_with("error: no study has a task \"mdp\"\nhint: there are explore-6,"), "{said}");
     sandbox.write("study.csv", "task,beta\nmdp,1\n");
-    let ended = sandbox.gumdp("study --task mdp --out .");
-    assert_eq!(ended.code, Some(2));
-    assert!(ended.stderr.starts_with("error: ./study.csv does not hold rows of a study"), "{}", ended.stderr);
+    let said = sandbox.refusal("study --task mdp --out .");
+    assert!(said.starts_with("error: ./study.csv does not hold rows of a study"), "{said}");
 }

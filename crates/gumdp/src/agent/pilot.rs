@@ -6,15 +6,16 @@
 //! attitude is kept where no λ does better. All meet the same luck, so that equal players have equal costs; of equals only the first plays on.
 //! How many episodes there are depends on how long one is: about two seconds in all, but at least 24 episodes, and fewer
 //! candidates where they are few. That is counted, never timed: the choice is the same for the same seed.
-//! Not here: the exact search ([`crate::oracle::minimise()`]).
+//! Not here: the exact search ([`crate::oracle::solve()`]).
 
 use std::cell::Cell;
 
-use crate::experiment::experiment;
+use crate::experiment::stoppable;
 use crate::policy::Policy;
 use crate::problem::Problem;
 use crate::risk::{Erm, FixedRisk, OuterForm, Risk, Tail};
 use crate::rng::{self, Purpose};
+use crate::stop::Stop;
 
 /// Simulated steps of all pilot episodes: about two seconds of one core.
 const EFFORT: f64 = 3e7;
@@ -36,24 +37,13 @@ const FEW_ATTITUDES: [f64; 1] = [10.0];
 /// Fixes the outer variable of a measure, given who plays once it is fixed. Entropic measures have none, and nothing is
 /// played for them.
 ///
-/// ```
-/// use gumdp::{Budget, GuidedPlanner, GuidedSettings, Risk, fix_outer};
-/// use gumdp_files::tasks;
-/// let problem = tasks::get("rooms").unwrap().problem;
-/// let settings = GuidedSettings { budget: Budget::simulations(50), ..GuidedSettings::default() };
-/// let risk: Risk = "cvar:0.9".parse()?;
-/// let fixed = fix_outer(&problem, risk, 0, |fixed| GuidedPlanner::new(&problem, fixed, settings.clone()))?;
-/// // The same seed gives the same answer.
-/// assert_eq!(fixed, fix_outer(&problem, risk, 0, |fixed| GuidedPlanner::new(&problem, fixed, settings.clone()))?);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
 /// # Errors
 /// Those of `player`.
-pub fn fix_outer<P: Policy + Clone + Sync + Send, E>(
+pub(super) fn fix_outer<P: Policy, E>(
     problem: &Problem,
     risk: Risk,
     seed: u64,
+    stop: &Stop,
     player: impl Fn(FixedRisk) -> Result<P, E>,
 ) -> Result<FixedRisk, E> {
     let outer = match (risk.fixed(), risk.outer()) {
@@ -69,14 +59,14 @@ pub fn fix_outer<P: Policy + Clone + Sync + Send, E>(
         let missing = candidate.costs.len() as u64..episodes;
         played.set(played.get() + missing.end.saturating_sub(missing.start));
         // A player that fails fails again in the real episodes, where it is reported.
-        let runs = experiment(problem, || policy.clone(), seed, missing).unwrap_or_default();
+        let runs = stoppable(problem, &policy, seed, missing, stop).unwrap_or_default();
         candidate.costs.extend(runs.iter().map(|run| run.episode.cost));
         candidate.risk = risk.of_samples(&candidate.costs).unwrap_or(f64::INFINITY);
         Ok(runs.iter().map(|run| run.simulated_steps as f64).sum::<f64>() / runs.len().max(1) as f64)
     };
     let mut neutral = Candidate::new(outer.attitude(Erm::MEAN));
     let rounds = Rounds::new(problem, play(&mut neutral, PROBE)?);
-    if outer.is_entropic() && rounds.all < PLENTY {
+    if outer.is_known_for_few() && rounds.all < PLENTY {
         play(&mut neutral, rounds.all)?;
         if let Some(value) = outer.for_few(&neutral.costs) {
             return Ok(outer.at(value));
@@ -210,10 +200,9 @@ fn best_outer(outer: &dyn OuterForm, costs: &[f64]) -> Option<FixedRisk> {
 mod tests {
     use super::*;
 
-    use crate::Budget;
-    use crate::guided::{GuidedPlanner, GuidedSettings};
-    use crate::oracle::{Limits, minimise};
+    use crate::oracle::{Limits, solve};
     use crate::test_problems::{map, msee, rooms};
+    use crate::{Budget, GuidedPlanner, GuidedSettings};
 
     /// A coarse bar, a tenth of the range of costs, that a wrong choice of the variable misses on `rooms`. Seeds are fixed.
     #[test]
@@ -223,11 +212,11 @@ mod tests {
             let risk: Risk = measure.parse().unwrap();
             let settings = GuidedSettings { budget: Budget::simulations(50), ..GuidedSettings::default() };
             let player = |fixed| GuidedPlanner::new(&problem, fixed, settings.clone());
-            let fixed = fix_outer(&problem, risk, 1, player).unwrap();
+            let fixed = fix_outer(&problem, risk, 1, &Stop::NEVER, player).unwrap();
             let policy = player(fixed).unwrap();
-            let runs = experiment(&problem, || policy.clone(), 2, 0..400).unwrap();
+            let runs = crate::experiment(&problem, &policy, 2, 0..400).unwrap();
             let costs: Vec<f64> = runs.iter().map(|run| run.episode.cost).collect();
-            let (played, best) = (risk.of_samples(&costs).unwrap(), minimise(&problem, risk, &Limits::QUICK).unwrap());
+            let (played, best) = (risk.of_samples(&costs).unwrap(), solve(&problem, risk, &Limits::QUICK).unwrap());
             let bounds = problem.objective().bounds();
             assert!(
                 played <= best.high + 0.1 * (bounds.high - bounds.low),
@@ -258,13 +247,13 @@ mod tests {
             let risk: Risk = measure.parse().unwrap();
             let fixed_by = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| fix_outer(&problem, risk, 3, player).unwrap())
+                pool.install(|| fix_outer(&problem, risk, 3, &Stop::NEVER, player).unwrap())
             };
             let fixed = fixed_by(1);
             assert_eq!(fixed, fixed_by(4), "{measure}");
             let mut planner = player(fixed).unwrap();
             planner.begin_episode();
-            let chosen = planner.act(&start, &mut rng::stream(5, 0, Purpose::Policy));
+            let chosen = planner.act(&start, &mut rng::stream(5, 0, Purpose::Policy)).unwrap();
             assert_eq!(problem.mdp().action_name(chosen), action, "{measure}: {fixed:?}");
         }
     }
@@ -287,15 +276,15 @@ mod tests {
         let first = |fixed: FixedRisk| {
             let mut planner = player(fixed).unwrap();
             planner.begin_episode();
-            planner.act(&start, &mut rng::stream(5, 0, Purpose::Policy)).index()
+            planner.act(&start, &mut rng::stream(5, 0, Purpose::Policy)).unwrap().index()
         };
         // The rare cost decides which lottery looks better: 26 % of first rounds meet it, and there the sure cost is kept.
-        let kept = |seed| fix_outer(&problem, "cvar:0.5".parse().unwrap(), seed, player).unwrap();
+        let kept = |seed| fix_outer(&problem, "cvar:0.5".parse().unwrap(), seed, &Stop::NEVER, player).unwrap();
         let best = (0..12).map(kept).filter(|fixed| !fixed.is_entropic() && first(*fixed) == 1);
         let best = best.count();
         assert!(best >= 9, "{best} of 12");
         assert_eq!((first(Erm::MEAN.into()), first(Erm::WORST.into())), (0, 2));
-        let exact = minimise(&problem, "cvar:0.5".parse().unwrap(), &Limits::QUICK).unwrap();
+        let exact = solve(&problem, "cvar:0.5".parse::<Risk>().unwrap(), &Limits::QUICK).unwrap();
         assert!((exact.high - 0.394).abs() < 1e-9);
     }
 
@@ -304,7 +293,11 @@ mod tests {
     struct Counted(crate::Uniform, std::sync::Arc<std::sync::atomic::AtomicU64>);
 
     impl Policy for Counted {
-        fn act(&mut self, at: &crate::OccupancyState, rng: &mut rng::Rng) -> crate::Action {
+        fn act(
+            &mut self,
+            at: &crate::OccupancyState,
+            rng: &mut rng::Rng,
+        ) -> Result<crate::Action, crate::PolicyFailure> {
             self.0.act(at, rng)
         }
 
@@ -318,7 +311,8 @@ mod tests {
         for (problem, fewest, most) in [(map(200), 6, 24), (map(99), 20, 66), (msee(), 150, 960)] {
             let count = std::sync::Arc::default();
             let uniform = Counted(crate::Uniform::new(&problem), std::sync::Arc::clone(&count));
-            fix_outer(&problem, "cvar:0.95".parse().unwrap(), 0, |_| Ok::<_, ()>(uniform.clone())).unwrap();
+            fix_outer(&problem, "cvar:0.95".parse().unwrap(), 0, &Stop::NEVER, |_| Ok::<_, ()>(uniform.clone()))
+                .unwrap();
             let played = count.load(std::sync::atomic::Ordering::Relaxed);
             assert!((fewest..=most).contains(&played), "{} steps: {played}", problem.horizon());
         }

@@ -7,10 +7,8 @@ use gumdp_files::tasks;
 use super::book::Row;
 use super::variant::Variant;
 use super::{Block, Findings, Job};
-use crate::number::{beta, known, short};
-use crate::results::distinct;
-use gumdp_plot::Table;
-use gumdp_plot::{LinePlot, LineSeries, panels};
+use gumdp_plot::number::{beta, interval, known, short};
+use gumdp_plot::{LinePlot, LineSeries, Table, panels};
 
 /// Tasks that can be solved exactly.
 const TASKS: [&str; 6] = ["mdp", "msee", "mo-weighted", "mo-max", "mo-min", "grid-mo"];
@@ -36,7 +34,7 @@ pub fn jobs() -> Vec<Job> {
 pub fn findings(rows: &[Row]) -> Findings {
     Findings {
         introduction:
-            "Gap: ERM of sampled runs less the exact optimum, with its 95% interval. The exact law of what a planner plays \
+            "Gap: ERM of sampled runs less the exact optimum, with its 95% interval. The exact distribution of what a planner plays \
                        is not known, since its search is random; gaps below 0 are sampling error."
                 .to_owned(),
         table: table(rows),
@@ -63,7 +61,7 @@ fn table(rows: &[Row]) -> Table {
             short(row.erm),
             known(row.optimum),
             known(gap.map(|gap| gap[0])),
-            gap.map_or_else(String::new, |[_, low, high]| format!("{} – {}", short(low), short(high))),
+            gap.map_or_else(String::new, |[_, low, high]| interval(low, high)),
             format!("{:.2}", row.cpu_ms_per_run),
         ]);
     }
@@ -93,7 +91,7 @@ fn plot(block: &Block) -> String {
         x_label: "simulations per decision".to_owned(),
         y_label: "ERM less the optimum".to_owned(),
         log_x: true,
-        series: distinct(block.0.iter().map(|row| row.variant)).into_iter().map(series).collect(),
+        series: Variant::PLANNERS.map(series).to_vec(),
         width: Some(420),
         ..LinePlot::default()
     }

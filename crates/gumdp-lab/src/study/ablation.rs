@@ -10,9 +10,8 @@ use super::book::Row;
 use super::variant::Variant;
 use super::worlds::{Sample, sparse_tasks};
 use super::{Block, Findings, Job, Verdict, dot, groups};
-use crate::number::{beta, known};
-use gumdp_plot::Table;
-use gumdp_plot::{Dot, DotPlot, DotRow};
+use gumdp_plot::number::{beta, known};
+use gumdp_plot::{Dot, DotPlot, DotRow, Table};
 
 /// Tasks whose episodes take long, and how often they are played.
 const LONG: ([&str; 2], u64) = (["grid-msee", "grid-il"], 16);

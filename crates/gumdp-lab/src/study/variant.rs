@@ -1,12 +1,11 @@
 //! Who is compared: the published planner, the default one, and the default one with one ingredient off or changed.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use anyhow::Result;
-use gumdp::{GuidedPlanner, GuidedSettings, Planner};
+use gumdp::{Budget, Erm, GuidedPlanner, GuidedSettings, Planner, PlannerSettings, Policy};
 use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
-
-use crate::cells::{Cell, fnv1a};
-use crate::player::{Player, Who};
 
 /// A planner with its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,32 +65,28 @@ impl Variant {
         }
     }
 
-    /// Who plays, as far as a cell knows.
-    pub fn who(self) -> Who {
-        if self == Self::Paper { Who::Paper } else { Who::Default }
+    /// A hash of all that decides how it plays: rows of other settings or of another problem are not the same.
+    pub fn fingerprint(self, task: &Task, simulations: u64) -> String {
+        let settings = match self {
+            Self::Paper => format!("{:?}", published(task, simulations)),
+            _ => format!("{:?}", self.guided(task, simulations)),
+        };
+        let mut hasher = DefaultHasher::new();
+        (gumdp::RESULTS_VERSION, &task.source, settings).hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
     }
 
     /// The planner.
-    pub fn player(self, cell: &Cell, task: &Task) -> Result<Player> {
-        let (problem, erm) = (&task.problem, cell.erm()?);
+    pub fn policy(self, task: &Task, erm: Erm, simulations: u64) -> Result<Box<dyn Policy>> {
+        let problem = &task.problem;
         Ok(match self {
-            Self::Paper => Player::Planner(Box::new(Planner::new(problem, erm, cell.planner_settings(task))?)),
-            _ => Player::Guided(Box::new(GuidedPlanner::new(problem, erm, self.guided(cell, task))?)),
+            Self::Paper => Box::new(Planner::new(problem, erm, published(task, simulations))?),
+            _ => Box::new(GuidedPlanner::new(problem, erm, self.guided(task, simulations))?),
         })
     }
 
-    /// A hash of all that decides how it plays: rows of other settings or of another problem are not the same.
-    pub fn fingerprint(self, cell: &Cell, task: &Task) -> String {
-        let settings = match self {
-            Self::Paper => format!("{:?}", cell.planner_settings(task)),
-            _ => format!("{:?}", self.guided(cell, task)),
-        };
-        let key = format!("{}\n{}\n{settings}", gumdp::RESULTS_VERSION, task.source);
-        format!("{:016x}", fnv1a(key.as_bytes()))
-    }
-
-    fn guided(self, cell: &Cell, task: &Task) -> GuidedSettings {
-        let settings = cell.guided_settings(task);
+    fn guided(self, task: &Task, simulations: u64) -> GuidedSettings {
+        let settings = GuidedSettings { budget: Budget::simulations(simulations), ..task.defaults.guided.clone() };
         match self {
             Self::Paper | Self::Default => settings,
             Self::NoTree => GuidedSettings { reach: 0.0, ..settings },
@@ -102,4 +97,8 @@ impl Variant {
             Self::PaperTheta => GuidedSettings { exploration: task.defaults.exploration, ..settings },
         }
     }
+}
+
+fn published(task: &Task, simulations: u64) -> PlannerSettings {
+    PlannerSettings { budget: Budget::simulations(simulations), ..task.defaults.published() }
 }

@@ -8,11 +8,15 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use gumdp::oracle::{self, Limits};
-use gumdp::planner::{Race, Roofline, race};
+use gumdp::planner::Roofline;
 use gumdp::risk::{Seen, Weigher};
 use gumdp::rng::{self, Purpose};
-use gumdp::{Budget, Erm, Exploration, Objective, Planner, PlannerSettings};
-use gumdp_files::{PlannerVariant, Task, tasks};
+use gumdp::{Erm, Objective, Planner, PlannerSettings, Policy};
+use gumdp_files::{Task, tasks};
+
+#[path = "../src/race.rs"]
+mod race;
+use race::{Race, race};
 
 type Benchmark = (&'static str, fn());
 
@@ -120,7 +124,7 @@ fn selection() {
     let mut number = 0;
     let seconds = fastest(|| {
         number += 1;
-        black_box(planner.decide(&start, &mut rng::stream(0, number % 8, Purpose::Policy)));
+        black_box(planner.decide(&start, &mut rng::stream(0, number % 8, Purpose::Policy)).unwrap());
     });
     report("selection msee", seconds, 500.0 * 20.0, "node");
 }
@@ -141,15 +145,7 @@ fn solve() {
 
 /// The paper's planner for a task, and an occupancy state in the middle of an episode.
 fn planner(task: &Task) -> Planner {
-    let settings = match task.defaults.variant {
-        PlannerVariant::Illustrative => PlannerSettings::paper_illustrative(),
-        PlannerVariant::Grid => PlannerSettings::paper_grid(),
-    };
-    let settings = PlannerSettings {
-        budget: Budget::simulations(task.defaults.simulations),
-        exploration: Exploration::Constant(task.defaults.exploration),
-        ..settings
-    };
+    let settings = task.defaults.published();
     Planner::new(&task.problem, Erm::new(task.defaults.betas[1]).unwrap(), settings).unwrap()
 }
 
@@ -167,7 +163,7 @@ fn decision(name: &str) {
         number += 1;
         let mut rng = rng::stream(0, number % 4, Purpose::Policy);
         let before = Instant::now();
-        black_box(planner.decide(&start, &mut rng));
+        black_box(planner.decide(&start, &mut rng).unwrap());
         planned = planned.min(before.elapsed().as_secs_f64());
         let before = Instant::now();
         black_box(roofline.simulate(&start, simulations, &mut rng));
@@ -185,7 +181,8 @@ fn decision(name: &str) {
 
 /// A whole episode, beside as many random paths from the same occupancy states.
 fn episode(name: &str) {
-    let Race { planned, roofline, .. } = race(&planner(&tasks::get(name).unwrap()), 2 * PATIENCE);
+    let task = tasks::get(name).unwrap();
+    let Race { planned, roofline, .. } = race(&task.problem, &planner(&task), 2 * PATIENCE);
     println!(
         "{:<24} {planned:>10.4} s per run; roofline {roofline:.4} s, ratio {:.2}",
         format!("episode {name}"),
@@ -199,6 +196,6 @@ fn count(name: &str, only_setup: bool) {
     let start = task.problem.start(task.problem.mdp().initial()[0].0);
     let mut planner = planner(&task);
     if !only_setup {
-        black_box(planner.decide(&start, &mut rng::stream(0, 0, Purpose::Policy)));
+        black_box(planner.decide(&start, &mut rng::stream(0, 0, Purpose::Policy)).unwrap());
     }
 }

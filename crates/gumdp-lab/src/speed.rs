@@ -1,49 +1,43 @@
-//! `gumdp speed`: how fast this machine plans, as tables and curves.
+//! How fast this machine plans, as tables and curves.
 //!
 //! The planner is measured in turns with its roofline (random paths without a tree), and each figure is the fastest of many
 //! repetitions, so that other work on the machine matters little.
 
 use std::io::{self, Write};
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use gumdp::planner::{Race, Roofline, race};
+use gumdp::planner::Roofline;
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::Summary;
-use gumdp::{Budget, Erm, Planner, PlannerSettings, Problem, experiment};
+use gumdp::{Budget, Erm, Planner, PlannerSettings, Policy, Problem, experiment};
 use gumdp_files::{Task, tasks};
+use gumdp_plot::number::{interval, short};
 use gumdp_plot::{LinePlot, LineSeries, Table};
 
-use super::{Run, load, output_folder, with_threads};
-use crate::args::measuring_time;
-use crate::cells::Cell;
-use crate::number::short;
-use crate::player::Who;
-use crate::store::write_atomically;
+use crate::on_threads;
+use crate::race::{Race, race};
 use crate::worlds::{Terrain, explore};
 
 /// Measure how fast this machine plans, and draw how that scales.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  gumdp speed --out gumdp-out/speed")]
 pub struct SpeedArgs {
     /// Folder for the curves.
     #[arg(long, value_name = "DIR", default_value = "gumdp-out/speed")]
-    pub out: PathBuf,
+    out: PathBuf,
     /// Seconds for each measurement.
-    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, allow_negative_numbers = true, value_parser = measuring_time)]
-    pub seconds: f64,
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = patience)]
+    seconds: Duration,
     /// Runs for each row on the quality of shared decisions.
-    #[arg(long, value_name = "N", default_value_t = 500, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(2..))]
-    pub runs: u64,
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u64).range(2..))]
+    runs: u64,
 }
 
-impl Run for SpeedArgs {
-    fn run(&self, _quiet: bool) -> Result<()> {
-        speed(&self.out, self.seconds, self.runs)
-    }
+fn patience(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=3600.0).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "the time must lie in [0, 3600] seconds".to_owned())
 }
 
 /// Sides of the square maps of the first curve.
@@ -53,10 +47,9 @@ const SIMULATIONS: [u64; 7] = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1
 /// Trees side by side.
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
-/// Measures, prints, and draws into `out`.
-fn speed(out: &Path, seconds: f64, runs: u64) -> Result<()> {
-    output_folder(out)?;
-    let patience = Duration::from_secs_f64(seconds);
+/// Measures, prints and draws.
+pub fn speed(&SpeedArgs { ref out, seconds: patience, runs }: &SpeedArgs) -> Result<()> {
+    std::fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
     let mut text = io::stdout().lock();
     tasks_table(patience, &mut text)?;
     map_sizes(out, patience, &mut text)?;
@@ -83,9 +76,13 @@ fn in_turns(patience: Duration, mut first: impl FnMut(u64), mut second: impl FnM
     (fastest_first, fastest_second)
 }
 
+fn load(name: &str) -> Result<Task> {
+    tasks::get(name).with_context(|| format!("no task {name}"))
+}
+
 fn planner(task: &Task, beta: f64) -> Result<Planner> {
-    let cell = Cell::new(task, Erm::new(beta)?, Who::Paper, 0);
-    Ok(Planner::new(&task.problem, Erm::new(beta)?, cell.planner_settings(task))?)
+    let settings = task.defaults.published();
+    Ok(Planner::new(&task.problem, Erm::new(beta)?, settings)?)
 }
 
 /// One run of each task, beside as many random paths from the same occupancy states.
@@ -93,7 +90,7 @@ fn tasks_table(patience: Duration, out: &mut impl Write) -> Result<()> {
     let mut table = Table::new(&["task", "s per run", "ns per step", "roofline s", "ratio"], &[0]);
     for name in tasks::NAMES {
         let task = load(name)?;
-        let Race { planned, roofline, steps } = race(&planner(&task, task.defaults.betas[1])?, patience);
+        let Race { planned, roofline, steps } = race(&task.problem, &planner(&task, task.defaults.betas[1])?, patience);
         table.row(vec![
             name.to_owned(),
             format!("{planned:.4}"),
@@ -181,8 +178,8 @@ fn threads(patience: Duration, text: &mut impl Write) -> Result<()> {
     let task = load("grid-mo")?;
     let erm = Erm::new(1.0)?;
     let play = |threads: usize| {
-        with_threads(Some(threads), || {
-            let runs = experiment(&task.problem, || planner(&task, erm.beta()).expect("the preset is valid"), 0, 0..64);
+        on_threads(Some(threads), || {
+            let runs = experiment(&task.problem, &planner(&task, erm.beta())?, 0, 0..64);
             runs.context("a run")?;
             Ok(())
         })
@@ -204,7 +201,7 @@ fn workers(patience: Duration, runs: u64, text: &mut impl Write) -> Result<()> {
     let mut table = Table::new(&["workers", "1 thread, ms", "2 threads, ms"], &[]);
     for workers in WORKERS {
         let settings = PlannerSettings { workers, ..PlannerSettings::paper_grid() };
-        let time = |threads| with_threads(Some(threads), || decision(&task.problem, &settings, 1.0, patience));
+        let time = |threads| on_threads(Some(threads), || decision(&task.problem, &settings, 1.0, patience));
         let (one, two) = (time(1)?.0, time(2)?.0);
         table.row(vec![workers.to_string(), format!("{:.2}", one * 1e3), format!("{:.2}", two * 1e3)]);
     }
@@ -214,20 +211,19 @@ fn workers(patience: Duration, runs: u64, text: &mut impl Write) -> Result<()> {
     let mut table = Table::new(&["task", "beta", "workers", "ERM", "95% interval"], &[0]);
     for (name, beta) in [("msee", 25.0), ("grid-mo", 1.0)] {
         let task = load(name)?;
-        let cell = Cell::new(&task, Erm::new(beta)?, Who::Paper, 0);
+        let erm = Erm::new(beta)?;
         for workers in WORKERS {
-            let settings = PlannerSettings { workers, ..cell.planner_settings(&task) };
-            let erm = cell.erm()?;
-            let planner = || Planner::new(&task.problem, erm, settings.clone()).expect("the preset is valid");
+            let settings = PlannerSettings { workers, ..task.defaults.published() };
+            let planner = Planner::new(&task.problem, erm, settings)?;
             let costs: Vec<f64> =
-                experiment(&task.problem, planner, 0, 0..runs)?.iter().map(|run| run.episode.cost).collect();
+                experiment(&task.problem, &planner, 0, 0..runs)?.iter().map(|run| run.episode.cost).collect();
             let summary = Summary::of(&costs, erm, 0)?;
             table.row(vec![
                 name.to_owned(),
                 beta.to_string(),
                 workers.to_string(),
                 short(summary.erm),
-                format!("{} – {}", short(summary.erm_low), short(summary.erm_high)),
+                interval(summary.erm_low, summary.erm_high),
             ]);
         }
     }
@@ -258,5 +254,5 @@ fn draw(
         series: vec![series("planner", planned), series("roofline: random paths, no tree", roof)],
         ..LinePlot::default()
     };
-    write_atomically(&out.join(file), plot.svg().as_bytes())
+    crate::write(out, file, plot.svg())
 }

@@ -3,22 +3,24 @@
 mod common;
 
 use common::{OBJECTIVE_KINDS, Shape, generator, random_discount, random_mdp, random_objective, task};
-use gumdp::oracle::{Limits, Method, OracleError, Strategy, backward_induction, decide, distribution, optimum, solve};
-use gumdp::{Auto, Erm, ExplicitPolicy, GuidedSettings, OccupancyState, PlannerError, Problem, experiment, rng};
+use gumdp::oracle::{Limits, Method, OracleError, Strategy, decide, distribution, solve};
+use gumdp::{
+    Agent, AgentError, Erm, GuidedPlanner, GuidedSettings, OccupancyState, PlannerError, Policy, Problem, Spec, Who,
+    experiment, rng,
+};
 use gumdp_files::tasks;
 
 /// The built-in tasks that are too large to be solved.
 const VAST: [&str; 3] = ["il", "grid-msee", "grid-il"];
 
-fn auto(problem: &Problem, erm: Erm) -> Auto {
-    Auto::new(problem, erm, &Limits::QUICK, GuidedSettings::default()).unwrap()
+fn auto(problem: &Problem, erm: Erm, limits: &Limits, settings: GuidedSettings) -> Result<Agent, AgentError> {
+    Agent::new(problem, Spec { limits: limits.clone(), ..Spec::new(Who::Auto(settings), erm) })
 }
 
 /// The optimum by other means than those of `auto`.
 fn reference(problem: &Problem, erm: Erm) -> f64 {
     let merging = Limits { strategy: Strategy::Merge, ..Limits::default() };
-    backward_induction(problem, erm)
-        .map_or_else(|_| solve(problem, erm, &merging).unwrap().value, |linear| linear.value)
+    solve(problem, erm, &merging).unwrap().value
 }
 
 #[test]
@@ -27,9 +29,9 @@ fn every_task_that_can_be_solved_is_played_optimally() {
         let task = tasks::get(name).unwrap();
         for &beta in &task.defaults.betas {
             let erm = Erm::new(beta).unwrap();
-            let auto = auto(&task.problem, erm);
-            let Auto::Solved(solution) = &auto else {
-                assert!(VAST.contains(&name), "{name}: {auto}");
+            let auto = auto(&task.problem, erm, &Limits::QUICK, GuidedSettings::default()).unwrap();
+            let Some(solution) = auto.solution() else {
+                assert!(VAST.contains(&name), "{name}: {}", auto.what());
                 // What is too large for one β is too large for all.
                 break;
             };
@@ -37,9 +39,9 @@ fn every_task_that_can_be_solved_is_played_optimally() {
             let law = distribution(&task.problem, &solution.policy(), &Limits::default()).unwrap();
             let (played, best) = (law.erm(erm), reference(&task.problem, erm));
             assert!((played - best).abs() < 1e-9, "{name}, beta {beta}: {played} is played, {best} is possible");
-            assert!((solution.value - best).abs() < 1e-9 && (solution.mean - law.mean()).abs() < 1e-9);
+            assert!((solution.high - best).abs() < 1e-9 && (solution.mean - law.mean()).abs() < 1e-9);
             // Every episode that is played is one of the law's.
-            for run in experiment(&task.problem, || auto.clone(), 0, 0..20).unwrap() {
+            for run in experiment(&task.problem, auto.policy(), 0, 0..20).unwrap() {
                 let cost = run.episode.cost;
                 assert!(law.values().binary_search_by(|value| value.total_cmp(&cost)).is_ok(), "{name}: {cost}");
                 assert_eq!(run.simulated_steps, 0);
@@ -51,7 +53,7 @@ fn every_task_that_can_be_solved_is_played_optimally() {
 #[test]
 fn it_says_what_it_does() {
     let text = |name: &str, limits: &Limits| {
-        Auto::new(&task(name), Erm::MEAN, limits, GuidedSettings::default()).unwrap().to_string()
+        auto(&task(name), Erm::MEAN, limits, GuidedSettings::default()).unwrap().what().to_owned()
     };
     assert_eq!(text("mdp", &Limits::QUICK), "solved exactly by backward induction, 80 states");
     assert_eq!(text("grid-mo", &Limits::QUICK), "solved exactly, 5358 occupancy states");
@@ -64,8 +66,9 @@ fn it_says_what_it_does() {
     let narrow = Limits { max_bytes: 1 << 20, ..Limits::QUICK };
     assert_eq!(text("msee", &narrow), "too large to solve (more than 1 MiB of memory), planning");
     let wrong = GuidedSettings { rollouts: 0, ..GuidedSettings::default() };
-    assert!(matches!(Auto::new(&task("il"), Erm::MEAN, &tight, wrong.clone()), Err(PlannerError::Rollouts)));
-    assert!(Auto::new(&task("mdp"), Erm::MEAN, &Limits::QUICK, wrong).is_ok(), "no planner, no settings");
+    let refused = auto(&task("il"), Erm::MEAN, &tight, wrong.clone()).err();
+    assert_eq!(refused, Some(AgentError::Planner(PlannerError::Rollouts)));
+    assert!(auto(&task("mdp"), Erm::MEAN, &Limits::QUICK, wrong).is_ok(), "no planner, no settings");
 }
 
 #[test]
@@ -73,11 +76,11 @@ fn planning_is_what_the_planner_does() {
     let problem = task("il").with_horizon(12).unwrap();
     let (erm, settings) = (Erm::new(40.0).unwrap(), GuidedSettings::default());
     let tight = Limits { max_states: 100, ..Limits::QUICK };
-    let auto = Auto::new(&problem, erm, &tight, settings.clone()).unwrap();
-    let Auto::Planning { planner, because } = &auto else { panic!("{auto}") };
-    assert!(matches!(because, OracleError::TooLarge { limit: 100, .. }));
-    let runs = experiment(&problem, || auto.clone(), 3, 0..4).unwrap();
-    assert_eq!(runs, experiment(&problem, || (**planner).clone(), 3, 0..4).unwrap());
+    let auto = auto(&problem, erm, &tight, settings.clone()).unwrap();
+    assert_eq!(auto.what(), "too large to solve (more than 100 occupancy states), planning");
+    let runs = experiment(&problem, auto.policy(), 3, 0..4).unwrap();
+    let planner = GuidedPlanner::new(&problem, erm, settings).unwrap();
+    assert_eq!(runs, experiment(&problem, &planner, 3, 0..4).unwrap());
     assert!(runs.iter().all(|run| run.simulated_steps > 0));
 }
 
@@ -91,13 +94,13 @@ fn the_suitable_solver_gives_the_same_optimum() {
         let objective = random_objective(&mdp, kind, &mut rng);
         let problem = Problem::new(mdp, objective, random_discount(&mut rng), 4).unwrap();
         let erm = Erm::new(2.0).unwrap();
-        let (best, general) =
-            (optimum(&problem, erm, &Limits::QUICK).unwrap(), solve(&problem, erm, &Limits::default()).unwrap());
+        let mixed = Limits { strategy: Strategy::Mixed, ..Limits::default() };
+        let (best, general) = (solve(&problem, erm, &Limits::QUICK).unwrap(), solve(&problem, erm, &mixed).unwrap());
         let linear = common::LINEAR_KINDS.contains(&kind);
         assert_eq!(best.method == Method::BackwardInduction, linear, "kind {kind}");
         assert!((best.value - general.value).abs() < 1e-12 && (best.mean - general.mean).abs() < 1e-9);
         let policy = best.policy();
-        assert_eq!(policy.problem().horizon(), 4);
+        assert_eq!(policy.problem().unwrap().horizon(), 4);
         let law = distribution(&problem, &policy, &Limits::default()).unwrap();
         assert!((law.erm(erm) - best.value).abs() < 1e-12);
     }
@@ -117,10 +120,10 @@ fn exact_decisions_follow_from_those_one_step_later() {
         let erm = Erm::new(betas[number % betas.len()]).unwrap();
         let exact = |at: &OccupancyState| decide(&problem, erm, at, &Limits::QUICK).unwrap();
         let lowest =
-            |at: &OccupancyState| exact(at).reasons.iter().map(|reason| reason.erm).fold(f64::INFINITY, f64::min);
+            |at: &OccupancyState| exact(at).reasons.iter().map(|reason| reason.value).fold(f64::INFINITY, f64::min);
         let mut at = problem.start(mdp.sample_initial(&mut rng));
-        assert!((lowest(&at) - optimum(&problem, erm, &Limits::QUICK).unwrap().value).abs() < 1e-11);
-        let policy = optimum(&problem, erm, &Limits::QUICK).unwrap().policy();
+        assert!((lowest(&at) - solve(&problem, erm, &Limits::QUICK).unwrap().value).abs() < 1e-11);
+        let policy = solve(&problem, erm, &Limits::QUICK).unwrap().policy();
         while at.time < horizon {
             let decision = exact(&at);
             let pairs: Vec<u32> = mdp.pairs(at.state).collect();
@@ -137,9 +140,9 @@ fn exact_decisions_follow_from_those_one_step_later() {
                     })
                     .collect();
                 let expected = erm.of_distribution(&outcomes);
-                assert!((reason.erm - expected).abs() < 1e-11, "problem {number}: {} {expected}", reason.erm);
+                assert!((reason.value - expected).abs() < 1e-11, "problem {number}: {} {expected}", reason.value);
             }
-            let reason = |action| decision.reasons.iter().find(|reason| reason.action == action).unwrap().erm;
+            let reason = |action| decision.reasons.iter().find(|reason| reason.action == action).unwrap().value;
             let played = mdp.action(policy.best(&at));
             assert!((reason(played) - reason(decision.action)).abs() < 1e-11, "problem {number}");
             let pair = pairs[rng::below(&mut rng, pairs.len() as u32) as usize].into();

@@ -8,10 +8,9 @@ use gumdp_files::Task;
 use super::book::Row;
 use super::variant::Variant;
 use super::{Block, Findings, Job, Verdict, dot, groups, with_interval};
-use crate::number::{beta, known};
 use crate::worlds::{Aim, Sparse, Terrain, explore, gather, imitate};
-use gumdp_plot::Table;
-use gumdp_plot::{DotPlot, DotRow};
+use gumdp_plot::number::{beta, known};
+use gumdp_plot::{DotPlot, DotRow, Table};
 
 /// Attitudes to risk of all worlds.
 const BETAS: &str = "[0.5, 3, 30]";
