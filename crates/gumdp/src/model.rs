@@ -180,6 +180,11 @@ impl Mdp {
         self.first_pair[state.index()]..self.first_pair[state.index() + 1]
     }
 
+    /// The pairs of some states that follow each other.
+    pub(crate) fn pairs_of(&self, states: Range<usize>) -> Range<u32> {
+        self.first_pair[states.start]..self.first_pair[states.end]
+    }
+
     /// The pair of a state and an action, if the state allows the action. See the [example](Mdp).
     #[must_use]
     pub fn pair(&self, state: State, action: Action) -> Option<Pair> {
@@ -206,6 +211,13 @@ impl Mdp {
     pub fn successors(&self, pair: Pair) -> impl ExactSizeIterator<Item = (State, f64)> + Clone + '_ {
         let row = self.row(pair);
         self.successors[row.clone()].iter().map(|&s| State(s)).zip(self.probabilities[row].iter().copied())
+    }
+
+    /// The same as two slices.
+    #[inline]
+    pub(crate) fn outcomes(&self, pair: Pair) -> (&[u32], &[f64]) {
+        let row = self.row(pair);
+        (&self.successors[row.clone()], &self.probabilities[row])
     }
 
     /// The states an episode may start in, with their probabilities. See the [example](Mdp).

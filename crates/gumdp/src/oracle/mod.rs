@@ -16,6 +16,7 @@
 //! that one can be held against the other.
 
 mod aim;
+mod backup;
 mod backward_induction;
 mod decide;
 mod depth_first;
