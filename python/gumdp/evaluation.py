@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -157,6 +159,9 @@ def evaluate(
     time_limit: float | None = None,
     max_states: int | None = None,
     threads: int | None = None,
+    precision: float | None = None,
+    max_runs: int = 1_000_000,
+    journal: str | os.PathLike[str] | None = None,
 ) -> Samples:
     """Plays a policy for many episodes. The costs are those of the command line for the same seed, bit for bit.
 
@@ -183,6 +188,14 @@ def evaluate(
         Limit for "exact".
     threads : int, optional
         As many as there are cores by default. The result does not depend on it.
+    precision : float, optional
+        Half the width that the 95 % interval of the risk may have: more episodes are played, after the first `runs`, until it
+        is as narrow and costs so rare that they were not met could not change the risk by more.
+    max_runs : int, optional
+        The most episodes that `precision` may take.
+    journal : path, optional
+        A file to which each episode is added as soon as it is finished. Those that it holds are not played again: the same
+        call goes on where an earlier one was interrupted. It belongs to one problem, policy and seed; another's is refused.
 
     Examples
     --------
@@ -203,12 +216,24 @@ def evaluate(
     measure = spec_of(risk)
     chosen_seed = count("seed", seed, 0, HIGHEST_SEED)
     chosen_runs = problem.runs if runs is None else count("runs", runs, 1, MOST_RUNS)
-    if chosen_runs * (8 * problem.horizon + 64) > MOST_BYTES:
+    if chosen_runs > _most_runs(problem):
         raise MemoryError(f"{chosen_runs} runs of {problem.horizon} steps do not fit in memory; evaluate fewer at a time")
     workers = optional_count("threads", threads, 1, MOST_THREADS)
     player = policy_of(problem, policy, measure, simulations, time_limit, chosen_seed, max_states, workers)
-    played = _native.evaluate(problem._native, player, chosen_runs, chosen_seed, workers)
+    wanted = None
+    if precision is not None:
+        half_width = number("precision", precision)
+        if not 0 < half_width < math.inf:
+            raise ValueError(f"precision is {precision}; it must be positive and finite")
+        wanted = (measure, half_width, min(count("max_runs", max_runs, 1, MOST_RUNS), _most_runs(problem)))
+    path = None if journal is None else os.fspath(journal)
+    played = _native.evaluate(problem._native, player, chosen_runs, chosen_seed, workers, wanted, path)
     return Samples(problem, measure, chosen_seed, player.what, played)
+
+
+def _most_runs(problem: Problem) -> int:
+    """How many fit in memory."""
+    return min(MOST_RUNS, MOST_BYTES // (8 * problem.horizon + 64))
 
 
 def exact_distribution(

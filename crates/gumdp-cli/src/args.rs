@@ -1,218 +1,153 @@
-//! The command line, as types: the commands. Arguments of the larger ones are in modules of their own.
-
-mod decide;
-mod evaluate;
-mod explain;
-mod frontier;
-mod parse;
-mod play;
-mod shared;
-mod study;
-
-pub use decide::{PlanArgs, SolveArgs};
-pub use evaluate::EvaluateArgs;
-pub use explain::ExplainArgs;
-pub use frontier::{FrontierArgs, SweptName};
-pub use play::{CompareArgs, ExperimentArgs, RunArgs};
-pub use shared::{AttitudeArgs, LuckArgs, PolicyArgs, PolicyName, Preset};
-pub use study::{StudyArgs, StudyName};
+//! Arguments that several commands have, and what their values may be. Those of one command are in its own file.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use gumdp::Risk;
-use parse::{beta, measuring_time, precision, risk, threads, whole};
+use gumdp::planner::MAX_SIMULATIONS;
 
 /// More runs than this are a typing error.
-const MAX_RUNS: u64 = 1_000_000_000;
+pub const MAX_RUNS: u64 = 1_000_000_000;
 
-/// Plan, solve and evaluate risk-aware general-utility Markov decision processes.
-#[derive(Debug, Parser)]
-#[command(name = "gumdp", version, max_term_width = 100, after_help = EXAMPLES)]
-pub struct Cli {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: Command,
-
-    /// No progress bar and no talk on stderr.
-    #[arg(long, short, global = true)]
-    pub quiet: bool,
+/// What is played, and what becomes of it.
+#[derive(Debug, Args)]
+pub struct ExperimentArgs {
+    /// Name of a built-in task, or a problem file.
+    pub task: String,
+    /// Attitudes to risk, separated by commas: 0 is the mean, inf the worst case, negative seeks risk (default: the task's).
+    #[arg(long, short, value_name = "B,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
+    pub beta: Vec<f64>,
+    /// Risk measures instead, separated by commas: mean, worst, best, erm:B, entropic-seeking:B (negative β),
+    /// cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT.
+    #[arg(long, value_name = "MEASURE,…", value_delimiter = ',', value_parser = risk, conflicts_with = "beta")]
+    pub risk: Vec<Risk>,
+    /// Episodes per β (default: the task's).
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
+    pub runs: Option<u64>,
+    /// Simulations per decision of a planner (default: the task's).
+    #[arg(long, value_name = "n", allow_negative_numbers = true, value_parser = whole(1, MAX_SIMULATIONS))]
+    pub simulations: Option<u64>,
+    /// Random numbers and threads.
+    #[command(flatten)]
+    pub luck: LuckArgs,
+    /// Folder for results and figures (default: one below gumdp-out; with --json nothing is written unless this is given).
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// A JSON array instead of a table.
+    #[arg(long)]
+    pub json: bool,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  gumdp run rooms                       play, print a table, draw the figures
-  gumdp run mdp --beta 0.1,5,10 --json  the same as data
-  gumdp compare msee --beta 50          both planners, the optimum and chance, side by side
-  gumdp solve msee --beta 50            the exact optimum
-  gumdp solve msee --risk cvar:0.95     the same for the mean of the worst 5 %
-  gumdp frontier rooms                  what each attitude to risk costs and saves
-  gumdp explain rooms --beta 50         its behaviour as a decision tree
-  gumdp evaluate rooms --policy pi1     the law of a policy of your own
-  gumdp show rooms --toml > mine.toml   start a problem of your own
-  gumdp reproduce                       every experiment of the paper
-
-Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted.";
-
-/// The commands.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// List the built-in tasks.
-    #[command(after_help = "Examples:\n  gumdp list\n  gumdp list --json")]
-    List {
-        /// A JSON array instead of a table.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Show a task: parameters, objective, map.
-    #[command(
-        after_help = "Examples:\n  gumdp show grid-msee\n  gumdp show mdp --svg mdp.svg\n  gumdp show rooms --toml > mine.toml"
-    )]
-    Show {
-        /// Name of a built-in task, or a problem file.
-        task: String,
-        /// Print the problem file itself.
-        #[arg(long, conflicts_with = "svg")]
-        toml: bool,
-        /// Draw the task into this SVG file.
-        #[arg(long, value_name = "FILE")]
-        svg: Option<PathBuf>,
-    },
-    /// Check a problem file or a model to import: all mistakes at once, and what is hardly meant.
-    #[command(after_help = "Examples:\n  gumdp check mine.toml\n  gumdp check riverswim.csv --json")]
-    Check {
-        /// A problem file, or a model as CSV, JSON or DRN.
-        file: PathBuf,
-        /// A JSON array instead of lines.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Write a task in another format: transitions as CSV, Storm's DRN, or a problem file (TOML), by extension.
-    #[command(
-        after_help = "Examples:\n  gumdp convert riverswim.csv riverswim.drn\n  gumdp convert two_dice.drn dice.toml\n  gumdp convert frozen-lake.json lake.csv --rewards split"
-    )]
-    Convert {
-        /// Name of a built-in task, a problem file, or a model as CSV, JSON or DRN.
-        #[arg(value_name = "IN")]
-        task: String,
-        /// The file to write: .csv (with .initial.csv and .parameters.csv beside it), .drn or .toml.
-        #[arg(value_name = "OUT")]
-        out: PathBuf,
-        /// What becomes of rewards that depend on the next state (default: expected).
-        #[arg(long, value_enum)]
-        rewards: Option<RewardsName>,
-        /// Replace files that exist.
-        #[arg(long)]
-        force: bool,
-    },
-    /// Play episodes for each β, print one row per β, write results and figures.
-    Run(RunArgs),
-    /// Play the paper's planner, the default one, the optimum and chance side by side.
-    Compare(CompareArgs),
-    /// Compute the exact optimum.
-    Solve(SolveArgs),
-    /// Compute the law of the cost of a policy that you bring, and all its measures.
-    Evaluate(EvaluateArgs),
-    /// Sweep the attitude to risk: what it costs, what it saves, and where the optimal behaviour changes.
-    Frontier(FrontierArgs),
-    /// Show the optimal or planned behaviour as a small decision tree.
-    Explain(ExplainArgs),
-    /// Make one decision and show its reasons.
-    Plan(PlanArgs),
-    /// Regenerate the paper's experiments with its settings and ours; can be resumed.
-    #[command(
-        after_help = "Examples:\n  gumdp reproduce\n  gumdp reproduce grid-mo mdp --runs 32\n  gumdp reproduce --paper-only --out paper"
-    )]
-    Reproduce {
-        /// Which experiments (default: all): the names of the built-in tasks.
-        #[arg(value_name = "FIGURE")]
-        figures: Vec<String>,
-        /// Runs per β (default: the paper's 100 and 128).
-        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
-        runs: Option<u64>,
-        /// Leave out the runs of the default planner, which take as long again, and the section on them.
-        #[arg(long)]
-        paper_only: bool,
-        /// Random numbers and threads.
-        #[command(flatten)]
-        luck: LuckArgs,
-        /// Folder for results, figures and report.
-        #[arg(long, value_name = "DIR", default_value = "gumdp-out/reproduce")]
-        out: PathBuf,
-    },
-    /// Draw figures and report again from saved results.
-    #[command(after_help = "Example:\n  gumdp report gumdp-out/rooms")]
-    Report {
-        /// A folder written by `run`, `compare` or `reproduce`.
-        dir: PathBuf,
-    },
-    /// Show one saved episode step by step.
-    #[command(
-        after_help = "Examples:\n  gumdp replay gumdp-out/grid-mo --run 3\n  gumdp replay gumdp-out/reproduce --run 0 --task grid-msee --beta 1000"
-    )]
-    Replay {
-        /// A folder written by `run`, `compare` or `reproduce`.
-        dir: PathBuf,
-        /// Number of the run, from 0.
-        #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]
-        run: u64,
-        /// The task, if the folder holds several (default: the first).
-        #[arg(long)]
-        task: Option<String>,
-        /// β, if the folder holds several (default: the first).
-        #[arg(long, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
-        beta: Option<f64>,
-        /// The risk measure, if the folder holds several (default: the first).
-        #[arg(long, value_name = "MEASURE", value_parser = risk, conflicts_with = "beta")]
-        risk: Option<Risk>,
-        /// Preset or policy, if the folder holds several (default: the first).
-        #[arg(long)]
-        preset: Option<String>,
-    },
-    /// Measure how fast this machine plans, and draw how that scales.
-    #[command(after_help = "Example:\n  gumdp speed --out gumdp-out/speed")]
-    Speed {
-        /// Folder for the curves.
-        #[arg(long, value_name = "DIR", default_value = "gumdp-out/speed")]
-        out: PathBuf,
-        /// Seconds for each measurement.
-        #[arg(long, value_name = "SECONDS", default_value_t = 1.0, allow_negative_numbers = true, value_parser = measuring_time)]
-        seconds: f64,
-        /// Runs for each row on the quality of shared decisions.
-        #[arg(long, value_name = "N", default_value_t = 500, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(2..))]
-        runs: u64,
-    },
-    /// Measure what each ingredient of the default planner earns, on built-in tasks and on worlds it was not tuned on.
-    Study(StudyArgs),
-    /// Print a completion script for a shell.
-    #[command(after_help = "Example:\n  gumdp completions bash > ~/.local/share/bash-completion/completions/gumdp")]
-    Completions {
-        /// The shell.
-        shell: clap_complete::Shell,
-    },
+/// One attitude to risk, by either option.
+#[derive(Debug, Args)]
+pub struct AttitudeArgs {
+    /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk; the same as --risk erm:B.
+    #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
+    pub beta: Option<f64>,
+    /// Risk measure: mean, worst, best, erm:B, entropic-seeking:B (negative β), cvar:LEVEL, evar:LEVEL or
+    /// mean-cvar:LEVEL:WEIGHT.
+    #[arg(long, value_name = "MEASURE", value_parser = risk, conflicts_with = "beta")]
+    pub risk: Option<Risk>,
 }
 
-impl Command {
-    /// The task that is played, planned or solved.
-    pub fn task(&self) -> Option<&str> {
-        match self {
-            Self::Run(args) => Some(&args.experiment.task),
-            Self::Compare(args) => Some(&args.experiment.task),
-            Self::Solve(args) => Some(&args.task),
-            Self::Frontier(args) => Some(&args.task),
-            Self::Explain(args) => Some(&args.task),
-            Self::Evaluate(args) => Some(&args.task),
-            Self::Plan(args) => Some(&args.task),
-            _ => None,
-        }
+/// Random numbers, and the threads that share them.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct LuckArgs {
+    /// Seed of all random numbers.
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]
+    pub seed: u64,
+    /// Use this many threads (default: all cores). Results do not depend on it.
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = threads)]
+    pub threads: Option<usize>,
+}
+
+/// Who chooses the actions.
+#[derive(Debug, Args)]
+pub struct PolicyArgs {
+    /// Settings of the planner; `paper` implies `--policy planner`.
+    #[arg(long, value_enum)]
+    pub preset: Option<Preset>,
+    /// Who chooses the actions (default: auto).
+    #[arg(long, value_enum)]
+    pub policy: Option<PolicyName>,
+    /// Refuse to solve problems with more occupancy states than this (default: 20000000, within 256 MiB, for auto; 50000000
+    /// for exact).
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
+    pub max_states: Option<u64>,
+}
+
+/// Settings of the planner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Preset {
+    /// The published algorithm with the task's settings.
+    Paper,
+    /// The guided planner, the best there is; it needs the model's probabilities.
+    Default,
+}
+
+/// Who chooses the actions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PolicyName {
+    /// The exact optimum if it can be computed soon, else the planner.
+    Auto,
+    /// The guided planner, or ERM-MCTS with `--preset paper`.
+    Planner,
+    /// Every action equally likely.
+    Uniform,
+    /// The exact optimum, where it can be computed.
+    Exact,
+    /// ERM backward induction, for linear objectives.
+    BackwardInduction,
+}
+
+pub fn beta(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        // Minus zero is zero: the sum has no sign.
+        Ok(beta) if !beta.is_nan() => Ok(beta + 0.0),
+        _ => Err("it must be a number in [-inf, inf]".to_owned()),
     }
 }
 
-/// What becomes of rewards that depend on the next state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RewardsName {
-    /// A state-action pair costs its expected reward.
-    Expected,
-    /// States are split by the reward that led to them: the law of the total is exact.
-    Split,
+pub fn risk(text: &str) -> Result<Risk, String> {
+    text.parse().map_err(|error: gumdp::ParseRiskError| error.to_string())
+}
+
+/// A whole number of a range.
+pub fn whole(low: u64, high: u64) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
+    move |text| match text.trim().parse::<u64>() {
+        Ok(value) if (low..=high).contains(&value) => Ok(value),
+        _ => Err(format!("it must be a whole number in [{low}, {high}]")),
+    }
+}
+
+/// Half the width of an interval.
+pub fn precision(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("it must be a positive number, half the width of the interval".to_owned()),
+    }
+}
+
+pub fn threads(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(count @ 1..=1024) => Ok(count),
+        _ => Err("it must be a whole number in [1, 1024]".to_owned()),
+    }
+}
+
+/// A time with a unit: 50ms, 2s, 1.5s.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let refusal = || "it must be a time such as 50ms, 2s or 1.5s, more than 0 and at most one day".to_owned();
+    let (number, seconds_per_unit) = if let Some(number) = text.strip_suffix("ms") {
+        (number, 1e-3)
+    } else if let Some(number) = text.strip_suffix("us") {
+        (number, 1e-6)
+    } else if let Some(number) = text.strip_suffix('s') {
+        (number, 1.0)
+    } else {
+        return Err(refusal());
+    };
+    let seconds = number.trim().parse::<f64>().map_err(|_| refusal())? * seconds_per_unit;
+    if seconds > 0.0 && seconds <= 86_400.0 { Ok(Duration::from_secs_f64(seconds)) } else { Err(refusal()) }
 }

@@ -3,23 +3,19 @@
 use std::path::Path;
 
 use anyhow::Result;
-use gumdp::oracle::{Law, Limits, OracleError, distribution};
-use gumdp::rng::Rng;
-use gumdp::{
-    Action, ByOccupancy, FileError, Markov, OccupancyState, Policy, PolicyTable, Problem, Risk, Scripted, Task, Uniform,
-};
+use gumdp::oracle::Limits;
+use gumdp::{Policy, Risk, Scripted, Uniform};
+use gumdp_files::{FileError, PolicyTable, Task};
 
 use crate::cells::Cell;
 use crate::exact::Solver;
 use crate::failure::BadInput;
-use crate::player::Player;
 use crate::saved_policy::{self, Read};
 
 /// A policy with what is known of it.
-#[derive(Debug)]
 pub struct Brought {
     /// Who chooses the actions.
-    pub policy: BroughtPolicy,
+    pub policy: Box<dyn Policy>,
     /// What it is, for people.
     pub what: String,
     /// The attitude to risk it was made for.
@@ -28,32 +24,17 @@ pub struct Brought {
     pub planner: Option<Cell>,
 }
 
-/// One that can be played.
-#[derive(Clone, Debug)]
-pub enum BroughtPolicy {
-    /// By chance.
-    Uniform(Uniform),
-    /// Of the task or of a table.
-    Table(PolicyTable),
-    /// By time and state.
-    Markov(Markov),
-    /// By occupancy state.
-    Occupancy(ByOccupancy),
-    /// Knows no probabilities; it can only be played.
-    Planner(Box<Player>),
-}
-
 impl Brought {
     /// The policy with this name or in this file.
     pub fn load(name: &str, task: &Task) -> Result<Self> {
         let problem = &task.problem;
-        let known = |policy, what: String| Self { policy, what, risk: None, planner: None };
+        let known = |policy: Box<dyn Policy>, what: String| Self { policy, what, risk: None, planner: None };
         if name == "uniform" {
-            return Ok(known(BroughtPolicy::Uniform(Uniform::new(problem)), "every action equally likely".to_owned()));
+            return Ok(known(Box::new(Uniform::new(problem)), "every action equally likely".to_owned()));
         }
         if let Some(script) = task.scripts.iter().find(|script| script.name == name) {
             let script = Scripted::new(problem, script.actions.clone()).map_err(BadInput::new)?;
-            return Ok(known(BroughtPolicy::Table(PolicyTable::Script(script)), format!("script {name} of the task")));
+            return Ok(known(Box::new(script), format!("script {name} of the task")));
         }
         let path = Path::new(name);
         let is_path = path.exists() || name.contains(std::path::is_separator) || path.extension().is_some();
@@ -71,7 +52,7 @@ impl Brought {
         }
         let table = PolicyTable::load(path, problem).map_err(bad_table)?;
         let kind = if matches!(table, PolicyTable::Script(_)) { "script" } else { "table" };
-        Ok(known(BroughtPolicy::Table(table), format!("{kind} {}", path.display())))
+        Ok(known(table.into_policy(), format!("{kind} {}", path.display())))
     }
 
     fn load_saved(path: &Path, task: &Task) -> Result<Self> {
@@ -80,54 +61,19 @@ impl Brought {
         let shown = format!("{}, saved for {}", path.display(), crate::number::risk_label(saved.risk));
         Ok(match read {
             Read::Markov(policy) => {
-                Self { policy: BroughtPolicy::Markov(policy), what: format!("policy {shown}"), risk, planner: None }
+                Self { policy: Box::new(policy), what: format!("policy {shown}"), risk, planner: None }
             }
             Read::Occupancy(policy) => {
-                Self { policy: BroughtPolicy::Occupancy(policy), what: format!("policy {shown}"), risk, planner: None }
+                Self { policy: Box::new(policy), what: format!("policy {shown}"), risk, planner: None }
             }
             Read::Planner(cell) => {
-                let (player, outer) = Player::new(&cell, task, &mut Solver::new(&task.problem, Limits::QUICK))?;
+                let agent = cell.agent(task, &mut Solver::new(&task.problem, Limits::QUICK))?;
                 let (preset, simulations) = (cell.preset, cell.simulations);
-                let outer = outer.map_or_else(String::new, |outer| format!(", {outer}"));
+                let outer = agent.outer().map_or_else(String::new, |outer| format!(", {outer}"));
                 let what = format!("planner {shown}: preset {preset}, {simulations} simulations per decision{outer}");
-                Self { policy: BroughtPolicy::Planner(Box::new(player)), what, risk, planner: Some(cell) }
+                Self { policy: agent.policy().boxed(), what, risk, planner: Some(cell) }
             }
         })
-    }
-}
-
-impl BroughtPolicy {
-    /// The exact law of the cost, or why it is not known; `None` if the policy can only be played.
-    pub fn law(&self, problem: &Problem, limits: &Limits) -> Option<Result<Law, OracleError>> {
-        Some(match self {
-            Self::Uniform(policy) => distribution(problem, policy, limits),
-            Self::Table(policy) => distribution(problem, policy, limits),
-            Self::Markov(policy) => distribution(problem, policy, limits),
-            Self::Occupancy(policy) => distribution(problem, policy, limits),
-            Self::Planner(_) => return None,
-        })
-    }
-}
-
-impl Policy for BroughtPolicy {
-    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
-        match self {
-            Self::Uniform(policy) => policy.act(at, rng),
-            Self::Table(policy) => policy.act(at, rng),
-            Self::Markov(policy) => policy.act(at, rng),
-            Self::Occupancy(policy) => policy.act(at, rng),
-            Self::Planner(player) => player.act(at, rng),
-        }
-    }
-
-    fn begin_episode(&mut self) {
-        if let Self::Planner(player) = self {
-            player.begin_episode();
-        }
-    }
-
-    fn simulated_steps(&self) -> u64 {
-        if let Self::Planner(player) = self { player.simulated_steps() } else { 0 }
     }
 }
 

@@ -1,20 +1,18 @@
 //! Cells of an experiment: one task, one policy, one β, many runs. Playing them, journalled and resumable.
 
-use std::collections::HashSet;
-
 use anyhow::Result;
-use cpu_time::ThreadTime;
-use gumdp::{Auto, Budget, Erm, Exploration, GuidedSettings, PlannerSettings, PlannerVariant, Risk, Task};
-use rayon::prelude::*;
+use gumdp::experiment::{Experiment, Precision, Record, Watch};
+use gumdp::{Agent, AgentError, Budget, Erm, Exploration, GuidedSettings, PlannerSettings, Risk, Spec};
+use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
-use crate::exact::Solver;
+use crate::exact::{Solver, unsolved};
 use crate::failure::BadInput;
-use crate::interrupt::{self, Interrupted};
+use crate::interrupt;
 use crate::number;
-use crate::player::{Player, Who};
-use crate::progress::{Progress, Watched};
-use crate::store::{Record, Store};
+use crate::player::Who;
+use crate::progress::Progress;
+use crate::store::Store;
 
 /// One task, one policy, one β.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,13 +57,46 @@ impl Cell {
         }
     }
 
-    /// The cell of `--policy auto`: the exact optimum if the solver finds it, else the default planner.
-    pub fn auto(task: &Task, risk: Risk, seed: u64, solver: &mut Solver) -> Self {
-        let (who, said) = match solver.solve(risk) {
-            Ok(solution) => (Who::Exact, Auto::Solved(solution.inner().clone()).to_string()),
-            Err(because) => (Who::Default, format!("{}, planning", because.in_short())),
+    /// The cell of `--policy auto`, and who plays it: the exact optimum if the solver finds it, else the default planner.
+    pub fn auto(
+        task: &Task,
+        risk: Risk,
+        seed: u64,
+        simulations: Option<u64>,
+        solver: &mut Solver,
+    ) -> Result<(Self, Agent)> {
+        let who = gumdp::Who::Auto(task.defaults.guided.clone());
+        let planning = Self::new(task, risk, Who::Default, seed).with(None, simulations);
+        let agent = planning.made(who, Budget::simulations(planning.simulations), task, solver)?;
+        let cell = if agent.solution().is_some() { Self::new(task, risk, Who::Exact, seed) } else { planning };
+        Ok((Self { auto: Some(agent.what().to_owned()), ..cell }, agent))
+    }
+
+    /// Who plays it.
+    pub fn agent(&self, task: &Task, solver: &mut Solver) -> Result<Agent> {
+        self.agent_within(Budget::simulations(self.simulations), task, solver)
+    }
+
+    /// Who plays it with another budget.
+    pub fn agent_within(&self, budget: Budget, task: &Task, solver: &mut Solver) -> Result<Agent> {
+        let who = match self.preset {
+            Who::Paper => gumdp::Who::Published(self.planner_settings(task)),
+            Who::Default => gumdp::Who::Guided(self.guided_settings(task)),
+            Who::Uniform => gumdp::Who::Uniform,
+            Who::Exact => gumdp::Who::Exact,
+            Who::BackwardInduction => gumdp::Who::BackwardInduction,
         };
-        Self { auto: Some(said), ..Self::new(task, risk, who, seed) }
+        self.made(who, budget, task, solver)
+    }
+
+    fn made(&self, who: gumdp::Who, budget: Budget, task: &Task, solver: &mut Solver) -> Result<Agent> {
+        let _pilots = self.preset.plans().then(|| Progress::pilots(self.risk));
+        let spec = Spec { seed: self.seed, budget: Some(budget), ..Spec::new(who, self.risk) };
+        Agent::with_solver(&task.problem, spec, || solver.solve(self.risk)).map_err(|error| match error {
+            AgentError::Oracle(error) => unsolved(&task.name, &error),
+            AgentError::NotEntropic(_) => BadInput::new(error).hint("--policy exact minimises any risk measure").into(),
+            AgentError::Planner(_) => BadInput::new(error).into(),
+        })
     }
 
     /// The cell with other runs and simulations than the task's, where they are given.
@@ -86,14 +117,10 @@ impl Cell {
 
     /// The settings of the published planner.
     pub fn planner_settings(&self, task: &Task) -> PlannerSettings {
-        let variant = match task.defaults.variant {
-            PlannerVariant::Illustrative => PlannerSettings::paper_illustrative(),
-            PlannerVariant::Grid => PlannerSettings::paper_grid(),
-        };
         PlannerSettings {
             budget: Budget::simulations(self.simulations),
             exploration: Exploration::Constant(self.exploration),
-            ..variant
+            ..task.defaults.published()
         }
     }
 
@@ -115,82 +142,34 @@ impl Cell {
         format!("{}_{preset}_{kind}{label}_{:016x}.csv", self.task, fnv1a(key.as_bytes()))
     }
 
-    /// Plays the runs that a journal does not hold yet and returns all of them, in order.
-    /// The outer variable of the measure is known afterwards.
+    /// Plays the runs that a journal does not hold yet, and goes on until the risk is known as precisely as wanted; returns all
+    /// of them, in order. The outer variable of the measure and the number of runs are known afterwards.
     pub fn play(
         &mut self,
+        agent: &Agent,
         task: &Task,
         store: Option<&Store>,
-        progress: &Progress,
-        solver: &mut Solver,
-    ) -> Result<Vec<Record>> {
-        self.play_on(Vec::new(), task, store, progress, solver)
-    }
-
-    /// The same if some runs, in order, are at hand.
-    pub fn play_on(
-        &mut self,
-        mut records: Vec<Record>,
-        task: &Task,
-        store: Option<&Store>,
-        progress: &Progress,
-        solver: &mut Solver,
+        watch: &dyn Watch,
+        precision: Option<&Precision>,
     ) -> Result<Vec<Record>> {
         let journal = store.map(|store| store.journal(&self.journal(task))).transpose()?;
-        if let Some(journal) = &journal {
-            records = journal.finished.range(..self.runs).map(|(_, record)| record.clone()).collect();
-        }
-        let known: HashSet<u64> = records.iter().map(|record| record.run).collect();
-        let missing: Vec<u64> = (0..self.runs).filter(|run| !known.contains(run)).collect();
-        progress.message(format!("{} {} {}", self.task, number::risk_label(self.risk), self.preset));
-        progress.advance(records.len() as u64);
-        if !missing.is_empty() {
-            let (player, outer) = Player::new(self, task, solver)?;
-            self.outer = outer;
-            let played = play_runs(&player, task, self.seed, missing, progress, |record| {
-                journal.as_ref().map_or(Ok(()), |journal| journal.append(record))
-            });
-            records.extend(played?);
-            records.sort_by_key(|record| record.run);
-        } else if self.outer.is_none() && self.risk.as_erm().is_none() {
-            // Journals hold no outer variable; it is the same again.
-            self.outer = Player::new(self, task, solver)?.1;
+        self.outer = agent.outer().map(str::to_owned);
+        let experiment = Experiment {
+            stop: interrupt::stop(),
+            watch,
+            journal: journal.as_ref(),
+            ..Experiment::new(&task.problem, agent.policy(), self.seed)
+        };
+        let mut records = experiment.play(Vec::new(), self.runs).map_err(interrupt::of_experiment)?;
+        if let Some(precision) = precision {
+            records = experiment.play_until(records, &[self.risk], precision).map_err(interrupt::of_experiment)?;
+            self.runs = records.len() as u64;
         }
         Ok(records)
     }
 }
 
-/// Plays the runs with these numbers in parallel; `keep` is called for each as soon as it is finished.
-pub fn play_runs(
-    player: &Player,
-    task: &Task,
-    seed: u64,
-    numbers: Vec<u64>,
-    progress: &Progress,
-    keep: impl Fn(&Record) -> Result<()> + Sync,
-) -> Result<Vec<Record>> {
-    let play = |player: &mut Player, number| {
-        if interrupt::requested() {
-            return Err(Interrupted.into());
-        }
-        let started = ThreadTime::now();
-        let run = gumdp::run(&task.problem, &mut Watched::new(player, &task.problem, progress), seed, number)?;
-        let record = Record {
-            run: number,
-            cost: run.episode.cost,
-            simulated_steps: run.simulated_steps,
-            // As precise as a journal is, so that a table is the same from memory and from disk.
-            cpu_seconds: started.elapsed().as_micros() as f64 / 1e6,
-            path: run.episode.path.iter().map(|pair| pair.index() as u32).collect(),
-        };
-        keep(&record)?;
-        progress.advance(1);
-        Ok(record)
-    };
-    numbers.into_par_iter().map_init(|| player.clone(), play).collect()
-}
-
 /// A hash that is the same on every machine and in every version.
-pub fn fnv1a(bytes: &[u8]) -> u64 {
+fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

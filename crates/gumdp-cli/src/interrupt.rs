@@ -1,9 +1,13 @@
 //! Ctrl-C: finished runs are kept, and the program is gone within a second.
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+use gumdp::Stop;
+use gumdp::experiment::ExperimentError;
+
+static STOP: LazyLock<Stop> = LazyLock::new(Stop::new);
 static JOURNALLED: AtomicBool = AtomicBool::new(false);
 static EXPLAINED: AtomicBool = AtomicBool::new(false);
 
@@ -15,7 +19,7 @@ pub fn install(quiet: bool) {
     EXPLAINED.store(quiet, Ordering::Relaxed);
     // A second handler in one process is the only way this can fail.
     let _ = ctrlc::set_handler(|| {
-        INTERRUPTED.store(true, Ordering::Relaxed);
+        STOP.request();
         // Journals are safe at any moment, so an episode that takes long can simply be cut off.
         std::thread::sleep(Duration::from_millis(700));
         explain();
@@ -23,9 +27,23 @@ pub fn install(quiet: bool) {
     });
 }
 
+/// Is requested when the program is asked to stop.
+pub fn stop() -> &'static Stop {
+    &STOP
+}
+
 /// Whether the program has been asked to stop.
 pub fn requested() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
+    STOP.is_requested()
+}
+
+/// The error of an experiment, which may have been cut short.
+pub fn of_experiment(error: ExperimentError) -> anyhow::Error {
+    match error {
+        _ if error.is_stopped() => Interrupted.into(),
+        ExperimentError::Run(error) => error.into(),
+        error @ ExperimentError::Journal { .. } => error.into(),
+    }
 }
 
 /// From now on finished runs are on disk.

@@ -1,22 +1,13 @@
 //! Numbers in JSON and in tables: infinities as the strings "inf" and "-inf", which JSON has no numbers for.
 
 use gumdp::Risk;
+pub use gumdp_plot::number::{beta, counted, interval, known, short};
 use serde::Serializer;
 
 /// Writes a number; an infinity as a string.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_str(&value.to_string()) }
-}
-
-/// β as text, for file names and tables: as short as it can be and still be read back exactly.
-pub fn beta(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 || !value.is_finite() || (1e-6..1e9).contains(&size) {
-        value.to_string()
-    } else {
-        format!("{value:e}")
-    }
 }
 
 /// A risk measure as text: β for an entropic one, else as it is given on the command line.
@@ -112,26 +103,4 @@ pub mod attitude {
             },
         }
     }
-}
-
-/// A cost for a table: four significant digits are what the eye compares.
-pub fn short(value: f64) -> String {
-    let size = value.abs();
-    if !value.is_finite() {
-        value.to_string()
-    } else if size != 0.0 && !(1e-4..1e6).contains(&size) {
-        format!("{value:.3e}")
-    } else {
-        format!("{value:.4}")
-    }
-}
-
-/// "1 run", "2 runs".
-pub fn counted(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
-/// A cost that may not be known.
-pub fn known(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), short)
 }

@@ -1,6 +1,7 @@
 //! How a gathering episode ended.
 
-use gumdp::{Pair, Scene, Task};
+use gumdp::Pair;
+use gumdp_files::{Scene, Task};
 
 /// All outcomes of a gathering task, best first; empty for other tasks.
 pub fn all(task: &Task) -> Vec<String> {

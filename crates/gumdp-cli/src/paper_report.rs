@@ -2,13 +2,14 @@
 
 use anyhow::Result;
 
-use crate::comparison::{Comparison, Published, Verdict};
+use crate::comparison::{Comparison, Published, Time, Verdict};
 use crate::number::{beta, short};
-use crate::page::{Cell, Column, Figure, Page, Table, Tone};
 use crate::player::Who;
 use crate::results::{Experiment, Finished, Manifest};
 use crate::store::Store;
 use crate::{draw, side_by_side};
+use gumdp_plot::page::Page;
+use gumdp_plot::{Field, Table, Tone};
 
 /// Draws every figure and writes `report.html`.
 pub fn write(
@@ -42,10 +43,10 @@ pub fn write(
         }
         let drawings = draw::figures(experiment);
         draw::write_figures(store, &drawings)?;
-        page.figures(&drawings.into_iter().map(Figure::from).collect::<Vec<_>>());
+        page.figures(&drawings);
     }
     let times = run_times(published, experiments);
-    if !times.rows.is_empty() {
+    if !times.is_empty() {
         page.section("run-time", "Run time");
         page.table(&times);
     }
@@ -82,35 +83,24 @@ fn compare(page: &mut Page, comparisons: &[Comparison]) {
         "A number agrees if the difference is within the 99 % interval that the sampling errors of both sides allow, plus \
          half a unit of the last digit printed in the paper. A maximum is possible unless too many of our runs exceed it.",
     );
-    let columns = vec![
-        Column::text("task"),
-        Column::number("β"),
-        Column::text("statistic"),
-        Column::text("reference"),
-        Column::text("from"),
-        Column::number("ours"),
-        Column::number("agrees within"),
-        Column::text("verdict"),
-    ];
-    let row = |c: &Comparison| {
+    let fields = |c: &Comparison| {
         let tone = match c.verdict {
             Verdict::Agrees => Tone::Good,
             Verdict::Differs => Tone::Bad,
             Verdict::Possible | Verdict::Undecided => Tone::Plain,
         };
         vec![
-            Cell::from(c.task.clone()),
-            Cell::from(beta(c.beta)),
-            Cell::from(c.statistic.clone()),
-            Cell::from(c.reference.clone()),
-            Cell::from(c.source),
-            Cell::from(short(c.ours)),
-            Cell::from(c.interval_text()),
-            Cell::from(c.verdict.text()).tone(tone),
+            Field::text("task", &c.task),
+            Field::number("β", beta(c.beta)),
+            Field::text("statistic", &c.statistic),
+            Field::text("reference", &c.reference),
+            Field::text("from", c.source),
+            Field::number("ours", short(c.ours)),
+            Field::number("agrees within", c.interval_text()),
+            Field::text("verdict", c.verdict.text()).tone(tone),
         ]
     };
-    let rows = comparisons.iter().map(row).collect();
-    page.table(&Table { caption: "References and our results.".to_owned(), columns, rows });
+    page.table(&Table::of(comparisons, fields).captioned("References and our results."));
     for c in comparisons {
         let label = format!("{}, β = {}, {}", c.task, beta(c.beta), c.statistic);
         match (c.verdict, &c.why) {
@@ -127,34 +117,26 @@ fn compare(page: &mut Page, comparisons: &[Comparison]) {
 }
 
 fn run_times(published: &Published, experiments: &[Experiment]) -> Table {
-    let columns = vec![
-        Column::text("task"),
-        Column::text("work"),
-        Column::number("paper, s"),
-        Column::number("ours, CPU s"),
-        Column::number("ratio"),
-    ];
-    let row = |experiment: &Experiment| {
+    let timed = experiments.iter().filter_map(|experiment| {
         let time = published.time.iter().find(|time| time.task == experiment.task.name)?;
-        let planned: Vec<&Finished> = experiment.finished.iter().filter(|f| f.cell.preset == Who::Paper).collect();
-        let cpu: f64 = planned.iter().map(|finished| finished.cpu_seconds()).sum();
-        let runs: usize = planned.iter().map(|finished| finished.records.len()).sum();
-        if runs == 0 {
-            return None;
-        }
+        let planned = || experiment.finished.iter().filter(|finished| finished.cell.preset == Who::Paper);
+        let cpu: f64 = planned().map(Finished::cpu_seconds).sum();
+        let runs: usize = planned().map(|finished| finished.records.len()).sum();
         // The paper gives the time of a whole figure or of one run; ours is scaled to the same work.
         let defaults = &experiment.task.defaults;
         let work = if time.of == "figure" { defaults.runs * defaults.betas.len() as u64 } else { 1 };
-        let ours = cpu / runs as f64 * work as f64;
-        let work = if work == 1 { "one run".to_owned() } else { format!("{work} runs") };
-        Some(vec![
-            Cell::from(experiment.task.name.clone()),
-            Cell::from(work),
-            Cell::from(time.seconds.to_string()),
-            Cell::from(format!("{ours:.3}")),
-            Cell::from(format!("{:.0}×", time.seconds / ours)).sorted_by(&(time.seconds / ours)),
-        ])
+        (runs > 0).then(|| (time, work, cpu / runs as f64 * work as f64))
+    });
+    let fields = |(time, work, ours): (&Time, u64, f64)| {
+        let ratio = time.seconds / ours;
+        vec![
+            Field::text("task", &time.task),
+            Field::text("work", if work == 1 { "one run".to_owned() } else { format!("{work} runs") }),
+            Field::number("paper, s", time.seconds.to_string()),
+            Field::number("ours, CPU s", format!("{ours:.3}")),
+            Field::number("ratio", format!("{ratio:.0}×")).sorted_by(ratio),
+        ]
     };
     let caption = "The paper's times are from other machines: a laptop (illustrative tasks) and a server (grids).";
-    Table { caption: caption.to_owned(), columns, rows: experiments.iter().filter_map(row).collect() }
+    Table::of(timed, fields).captioned(caption)
 }

@@ -2,17 +2,7 @@
 
 use std::fmt;
 
-use anyhow::Result;
-use gumdp::oracle::{OptimalPolicy, OracleError};
-use gumdp::{
-    Action, FixedRisk, GuidedPlanner, OccupancyState, Planner, Policy, Risk, Task, Uniform, fix_outer, rng::Rng,
-};
 use serde::{Deserialize, Serialize};
-
-use crate::cells::Cell;
-use crate::exact::{Solver, unsolved};
-use crate::failure::BadInput;
-use crate::progress::Progress;
 
 /// Who plays a cell: a planner by its preset, or another policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,135 +51,13 @@ impl fmt::Display for Who {
     }
 }
 
-/// What the risks are that a planner estimates, once the outer variable of its measure is fixed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Estimates {
-    /// The measure they are of, as `--risk` takes it: that which is minimised, or an entropic one that does better than any λ tried.
-    pub of: String,
-    /// What is to be added to them: the price of β.
-    pub price: f64,
-    /// Whether they are of the costs themselves, and not of what costs count beyond a threshold.
-    pub of_costs: bool,
-}
-
-impl Estimates {
-    /// What is estimated.
-    pub fn new(risk: Risk, fixed: FixedRisk) -> Self {
-        let itself = |price| Self { of: risk.to_string(), price, of_costs: true };
-        match (risk, fixed) {
-            (_, FixedRisk::Threshold { .. }) => Self { of_costs: false, ..itself(0.0) },
-            (Risk::Evar(evar), FixedRisk::Erm(erm)) if erm.beta() > 0.0 => itself(evar.price() / erm.beta()),
-            (Risk::Erm(_), _) => itself(0.0),
-            (_, FixedRisk::Erm(erm)) => Self { of: Risk::Erm(erm).to_string(), price: 0.0, of_costs: true },
-        }
-    }
-}
-
-/// One that plays.
-#[derive(Clone, Debug)]
-pub enum Player {
-    /// The published algorithm.
-    Planner(Box<Planner>),
-    /// The default planner.
-    Guided(Box<GuidedPlanner>),
-    /// Does not care.
-    Uniform(Uniform),
-    /// Knows the optimum; clones share it.
-    Exact(OptimalPolicy),
-}
-
-impl Player {
-    /// The player of a cell, and the outer variable of its risk measure, if that has one.
-    pub fn new(cell: &Cell, task: &Task, solver: &mut Solver) -> Result<(Self, Option<String>)> {
-        let problem = &task.problem;
-        let _pilots = (cell.preset.plans()).then(|| Progress::pilots(cell.risk));
-        let planned = |fixed: FixedRisk| cell.risk.as_erm().is_none().then(|| fixed.to_string());
-        Ok(match cell.preset {
-            Who::Paper => {
-                let settings = cell.planner_settings(task);
-                let player = |risk| Planner::new(problem, risk, settings.clone());
-                let fixed = fix_outer(problem, cell.risk, cell.seed, player).map_err(BadInput::new)?;
-                (Self::Planner(Box::new(player(fixed).map_err(BadInput::new)?)), planned(fixed))
-            }
-            Who::Default => {
-                let settings = cell.guided_settings(task);
-                let player = |risk| GuidedPlanner::new(problem, risk, settings.clone());
-                let fixed = fix_outer(problem, cell.risk, cell.seed, player).map_err(BadInput::new)?;
-                (Self::Guided(Box::new(player(fixed).map_err(BadInput::new)?)), planned(fixed))
-            }
-            Who::Uniform => (Self::Uniform(Uniform::new(problem)), None),
-            Who::BackwardInduction if cell.risk.as_erm().is_none() => {
-                return Err(BadInput::new(format!("backward induction minimises entropic risks, not {}", cell.risk))
-                    .hint("--policy exact minimises any risk measure")
-                    .into());
-            }
-            Who::BackwardInduction if problem.objective().as_linear().is_none() => {
-                return Err(unsolved(&task.name, &OracleError::NotLinear));
-            }
-            Who::Exact | Who::BackwardInduction => {
-                let solution = solver.solve(cell.risk).map_err(|error| unsolved(&task.name, &error))?;
-                (Self::Exact(solution.policy()), solution.outer.map(|outer| outer.to_string()))
-            }
-        })
-    }
-}
-
-impl Policy for Player {
-    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
-        match self {
-            Self::Planner(policy) => policy.act(at, rng),
-            Self::Guided(policy) => policy.act(at, rng),
-            Self::Uniform(policy) => policy.act(at, rng),
-            Self::Exact(policy) => policy.act(at, rng),
-        }
-    }
-
-    fn begin_episode(&mut self) {
-        match self {
-            Self::Planner(planner) => planner.begin_episode(),
-            Self::Guided(planner) => planner.begin_episode(),
-            Self::Uniform(_) | Self::Exact(_) => {}
-        }
-    }
-
-    fn has_failed(&self) -> bool {
-        match self {
-            Self::Planner(planner) => planner.has_failed(),
-            Self::Guided(planner) => planner.has_failed(),
-            Self::Uniform(_) | Self::Exact(_) => false,
-        }
-    }
-
-    fn simulated_steps(&self) -> u64 {
-        match self {
-            Self::Planner(planner) => planner.simulated_steps(),
-            Self::Guided(planner) => planner.simulated_steps(),
-            Self::Uniform(_) | Self::Exact(_) => 0,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cells::Cell;
+    use crate::exact::Solver;
     use gumdp::oracle::{self, Limits, distribution};
-    use gumdp::tasks;
-
-    #[test]
-    fn estimates_are_named_for_what_they_are() {
-        let [cvar, evar, erm]: [Risk; 3] = ["cvar:0.9", "evar:0.9", "erm:3"].map(|text| text.parse().unwrap());
-        let attitude = FixedRisk::Erm(gumdp::Erm::new(2.0).unwrap());
-        let threshold = FixedRisk::Threshold { measure: gumdp::MeanCvar::new(0.9, 1.0).unwrap(), lambda: 0.5 };
-        let of = |risk, fixed| Estimates::new(risk, fixed).of;
-        assert_eq!(of(cvar, attitude), "erm:2");
-        assert_eq!(of(cvar, threshold), "cvar:0.9");
-        assert_eq!(of(evar, attitude), "evar:0.9");
-        assert_eq!(of(evar, gumdp::Erm::MEAN.into()), "mean");
-        assert_eq!(of(erm, gumdp::Erm::new(3.0).unwrap().into()), "erm:3");
-        let price = Estimates::new(evar, attitude).price;
-        assert!((price - 10.0_f64.ln() / 2.0).abs() < 1e-12);
-        assert!(!Estimates::new(cvar, threshold).of_costs);
-    }
+    use gumdp_files::tasks;
 
     /// The very player of `gumdp run`: its exact law has the risk of the optimum, found here by another way.
     #[test]
@@ -199,11 +67,11 @@ mod tests {
             let task = tasks::get(name).unwrap();
             let mut solver = Solver::new(&task.problem, Limits::QUICK);
             for risk in task.defaults.risks() {
-                let cell = Cell::auto(&task, risk, 0, &mut solver);
+                let (cell, agent) = Cell::auto(&task, risk, 0, None, &mut solver).unwrap();
                 let erm = cell.erm().unwrap();
-                match Player::new(&cell, &task, &mut solver).unwrap().0 {
-                    Player::Exact(policy) => {
-                        let law = distribution(&task.problem, &policy, &Limits::default()).unwrap();
+                match agent.solution() {
+                    Some(_) => {
+                        let law = distribution(&task.problem, agent.policy(), &Limits::default()).unwrap();
                         let merging = Limits { strategy: oracle::Strategy::Merge, ..Limits::default() };
                         let optimum = match oracle::backward_induction(&task.problem, erm) {
                             Ok(linear) => linear.value,
@@ -212,7 +80,7 @@ mod tests {
                         assert!((law.erm(erm) - optimum).abs() < 1e-9, "{name}, {risk}");
                         assert!((cell.preset, cell.simulations) == (Who::Exact, 0));
                     }
-                    _ => planned.push((name, cell.preset, cell.simulations)),
+                    None => planned.push((name, cell.preset, cell.simulations)),
                 }
             }
         }

@@ -2,11 +2,15 @@
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use gumdp::{Action, OccupancyState, Policy, Problem, Risk, rng::Rng};
+use gumdp::Risk;
+use gumdp::experiment::Watch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::cells::Cell;
+use crate::number;
 use crate::talk;
 
 /// A run that takes longer than this is told of.
@@ -20,6 +24,8 @@ pub struct Progress {
     bar: ProgressBar,
     /// Whether a run that takes long was told of.
     told: AtomicBool,
+    /// When the decisions of a run were shown last.
+    shown: Mutex<Instant>,
 }
 
 impl Progress {
@@ -34,7 +40,7 @@ impl Progress {
     }
 
     fn of(bar: ProgressBar) -> Self {
-        Self { bar, told: AtomicBool::new(false) }
+        Self { bar, told: AtomicBool::new(false), shown: Mutex::new(Instant::now()) }
     }
 
     fn bar(total: u64, of: &str, quiet: bool) -> Self {
@@ -73,14 +79,14 @@ impl Progress {
         risk.as_erm().is_none().then(|| Self::spinner(&message(), talk::is_quiet()))
     }
 
+    /// Says which cell is being played.
+    pub fn working_on(&self, cell: &Cell) {
+        self.message(format!("{} {} {}", cell.task, number::risk_label(cell.risk), cell.preset));
+    }
+
     /// Says what is being worked on.
     pub fn message(&self, text: String) {
         self.bar.set_message(text);
-    }
-
-    /// There are so many more runs to do than was thought.
-    pub fn lengthen_by(&self, runs: u64) {
-        self.bar.inc_length(runs);
     }
 
     /// So many levels are solved; when all are, changes between them are located.
@@ -114,43 +120,20 @@ impl Drop for Progress {
     }
 }
 
-/// A policy that shows how far its episode is.
-#[derive(Debug)]
-pub struct Watched<'a, P> {
-    policy: &'a mut P,
-    progress: &'a Progress,
-    horizon: usize,
-    began: Instant,
-    shown: Instant,
-}
-
-impl<'a, P> Watched<'a, P> {
-    /// The policy, about to begin an episode of the problem.
-    pub fn new(policy: &'a mut P, problem: &Problem, progress: &'a Progress) -> Self {
-        let now = Instant::now();
-        Self { policy, progress, horizon: problem.horizon(), began: now, shown: now }
-    }
-}
-
-impl<P: Policy> Policy for Watched<'_, P> {
-    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
-        let action = self.policy.act(at, rng);
-        if self.shown.elapsed() >= SIGN_OF_LIFE {
-            self.shown = Instant::now();
-            self.progress.within_run(at.time + 1, self.horizon, self.began.elapsed());
+impl Watch for Progress {
+    fn decided(&self, made: usize, of: usize, took: Duration) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if took >= SIGN_OF_LIFE && shown.elapsed() >= SIGN_OF_LIFE {
+            *shown = Instant::now();
+            self.within_run(made, of, took);
         }
-        action
     }
 
-    fn begin_episode(&mut self) {
-        self.policy.begin_episode();
+    fn finished(&self, runs: u64) {
+        self.advance(runs);
     }
 
-    fn has_failed(&self) -> bool {
-        self.policy.has_failed()
-    }
-
-    fn simulated_steps(&self) -> u64 {
-        self.policy.simulated_steps()
+    fn goes_on(&self, _: f64, runs: u64, next: u64) {
+        self.bar.inc_length(next - runs);
     }
 }

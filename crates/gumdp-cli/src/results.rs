@@ -11,8 +11,10 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use gumdp::experiment::{Precision, Record, Watch};
 use gumdp::stats::Summary;
-use gumdp::{Risk, Task};
+use gumdp::{Agent, Risk};
+use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::cells::Cell;
@@ -20,7 +22,7 @@ use crate::exact::Solver;
 use crate::number;
 use crate::player::Who;
 use crate::progress::Progress;
-use crate::store::{Record, Store};
+use crate::store::Store;
 
 /// A task with all that was played of it.
 #[derive(Debug)]
@@ -100,28 +102,29 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Plays a cell, or what is missing of it.
-    pub fn play(
-        mut cell: Cell,
+    /// Plays a cell by whom it says, or what is missing of it.
+    pub fn of(
+        cell: Cell,
         task: &Task,
         store: Option<&Store>,
         progress: &Progress,
         solver: &mut Solver,
     ) -> Result<Self> {
-        let records = cell.play(task, store, progress, solver)?;
-        Self::new(cell, records)
+        let agent = cell.agent(task, solver)?;
+        progress.working_on(&cell);
+        Self::play(cell, &agent, task, store, progress, None)
     }
 
-    /// Plays a cell on from the first of its runs.
-    pub fn play_on(
+    /// Plays a cell, or what is missing of it, until its risk is known as precisely as wanted.
+    pub fn play(
         mut cell: Cell,
-        records: Vec<Record>,
+        agent: &Agent,
         task: &Task,
         store: Option<&Store>,
-        progress: &Progress,
-        solver: &mut Solver,
+        watch: &dyn Watch,
+        precision: Option<&Precision>,
     ) -> Result<Self> {
-        let records = cell.play_on(records, task, store, progress, solver)?;
+        let records = cell.play(agent, task, store, watch, precision)?;
         Self::new(cell, records)
     }
 

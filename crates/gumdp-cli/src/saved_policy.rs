@@ -2,14 +2,15 @@
 //! describes the form.
 //!
 //! A policy belongs to one problem, whose fingerprint it carries. Numbers are written so that they are read back to the last
-//! bit. Not here: tables that people write (see [`gumdp::PolicyTable`]).
+//! bit. Not here: tables that people write (see [`gumdp_files::PolicyTable`]).
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
 use gumdp::oracle::RiskSolution;
-use gumdp::{Action, ByOccupancy, Markov, OccupancyState, Risk, Task};
+use gumdp::{Action, ByOccupancy, Markov, OccupancyState, Risk};
+use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::cells::Cell;

@@ -3,12 +3,13 @@
 use anyhow::Result;
 use gumdp::Risk;
 
-use crate::draw::{self, Drawing};
+use crate::draw;
 use crate::number::{known, risk, short};
-use crate::page::{Cell, Column, Figure, Page, Table, Tone};
 use crate::player::Who;
 use crate::results::{Experiment, Finished, Manifest};
 use crate::store::Store;
+use gumdp_plot::page::{Figure, Page};
+use gumdp_plot::{Field, Table, Tone};
 
 /// One task and β, played by the paper's planner and by the default one.
 #[derive(Debug)]
@@ -37,13 +38,14 @@ impl<'a> Both<'a> {
 
 /// Draws the figures of `gumdp compare` and writes its report.
 pub fn draw(store: &Store, manifest: &Manifest, experiment: &Experiment) -> Result<()> {
-    let drawings: Vec<Drawing> = draw::boxes(experiment).into_iter().chain(draw::task_figure(experiment)).collect();
+    let drawings: Vec<Figure> =
+        draw::boxes(experiment).into_iter().chain(draw::task_figure(&experiment.task)).collect();
     draw::write_figures(store, &drawings)?;
     let mut page = Page::new(&experiment.task.title);
     page.lead(&experiment.task.description);
     page.section("comparison", "Side by side");
     page.paragraph(
-        "All policies meet the same luck: run k of each draws the same random numbers from the environment. An interval knows \
+        "All policies play with common random numbers: run k of each draws the same from the environment. An interval knows \
          only what has happened: a rare outcome that no run met is not in it.",
     );
     page.paragraph(if experiment.optima.is_empty() {
@@ -52,7 +54,7 @@ pub fn draw(store: &Store, manifest: &Manifest, experiment: &Experiment) -> Resu
         "The exact policy is solved once for each attitude to risk, which is not part of its CPU time."
     });
     page.table(&draw::results_table(experiment));
-    page.figures(&drawings.into_iter().map(Figure::from).collect::<Vec<_>>());
+    page.figures(&drawings);
     draw::settings(&mut page, manifest, std::slice::from_ref(experiment));
     store.write("report.html", page.html().as_bytes())
 }
@@ -65,7 +67,7 @@ pub fn section(page: &mut Page, store: &Store, experiments: &[Experiment]) -> Re
     }
     page.section("planners", "The paper's settings and ours");
     page.paragraph(
-        "The same runs with the default planner: as many simulations per decision, the same luck of the environment. A risk is \
+        "The same runs with the default planner: as many simulations per decision, common random numbers. A risk is \
          marked where the two intervals do not overlap. Where the optimum can be computed, `gumdp run` plays it.",
     );
     page.table(&planners_table(&cells));
@@ -73,30 +75,17 @@ pub fn section(page: &mut Page, store: &Store, experiments: &[Experiment]) -> Re
     for experiment in experiments {
         let planners = experiment.played_by(Who::plans);
         if let Some(drawing) = draw::boxes(&planners) {
-            drawings.push(Drawing { name: format!("{}-planners", experiment.task.name), ..drawing });
+            drawings.push(Figure { name: format!("{}-planners", experiment.task.name), ..drawing });
         }
     }
     draw::write_figures(store, &drawings)?;
-    page.figures(&drawings.into_iter().map(Figure::from).collect::<Vec<_>>());
+    page.figures(&drawings);
     Ok(())
 }
 
 /// One row for each task and β.
 fn planners_table(cells: &[Both]) -> Table {
-    let columns = vec![
-        Column::text("task"),
-        Column::number("β or measure"),
-        Column::number("paper's risk"),
-        Column::number("95\u{a0}% interval"),
-        Column::number("our risk"),
-        Column::number("95\u{a0}% interval"),
-        Column::number("exact optimum"),
-        Column::number("paper's mean"),
-        Column::number("our mean"),
-        Column::number("paper's CPU\u{a0}ms per run"),
-        Column::number("our CPU\u{a0}ms per run"),
-    ];
-    let row = |Both { paper, default, optimum }: &Both| {
+    let fields = |Both { paper, default, optimum }: &Both| {
         let tone = if default.summary.erm_high < paper.summary.erm_low {
             Tone::Good
         } else if default.summary.erm_low > paper.summary.erm_high {
@@ -104,20 +93,20 @@ fn planners_table(cells: &[Both]) -> Table {
         } else {
             Tone::Plain
         };
+        let cpu = |finished: &Finished| format!("{:.2}", finished.cpu_milliseconds_per_run());
         vec![
-            Cell::from(paper.cell.task.clone()),
-            Cell::from(risk(paper.cell.risk)),
-            Cell::from(short(paper.summary.erm)),
-            Cell::from(paper.erm_interval()),
-            Cell::from(short(default.summary.erm)).tone(tone),
-            Cell::from(default.erm_interval()),
-            Cell::from(known(*optimum)),
-            Cell::from(short(paper.summary.mean)),
-            Cell::from(short(default.summary.mean)),
-            Cell::from(format!("{:.2}", paper.cpu_milliseconds_per_run())),
-            Cell::from(format!("{:.2}", default.cpu_milliseconds_per_run())),
+            Field::text("task", &paper.cell.task),
+            Field::number("β or measure", risk(paper.cell.risk)),
+            Field::number("paper's risk", short(paper.summary.erm)),
+            Field::number("95\u{a0}% interval", paper.erm_interval()),
+            Field::number("our risk", short(default.summary.erm)).tone(tone),
+            Field::number("95\u{a0}% interval", default.erm_interval()),
+            Field::number("exact optimum", known(*optimum)),
+            Field::number("paper's mean", short(paper.summary.mean)),
+            Field::number("our mean", short(default.summary.mean)),
+            Field::number("paper's CPU\u{a0}ms per run", cpu(paper)),
+            Field::number("our CPU\u{a0}ms per run", cpu(default)),
         ]
     };
-    let caption = "The paper's planner and the default one; lower is better.".to_owned();
-    Table { caption, columns, rows: cells.iter().map(row).collect() }
+    Table::of(cells, fields).captioned("The paper's planner and the default one; lower is better.")
 }

@@ -1,13 +1,13 @@
-//! Results on disk. Finished runs are journalled one line at a time, so that a process killed at any moment loses nothing
-//! but the runs it was in; everything else is written to a temporary name and then renamed.
+//! Results on disk. Finished runs are in journals, which are safe at any moment; everything else is written to a temporary name
+//! and then renamed.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
+use gumdp::experiment::{Journal, Record};
 
 use crate::interrupt;
 
@@ -16,34 +16,6 @@ use crate::interrupt;
 pub struct Store {
     dir: PathBuf,
 }
-
-/// What is kept of one run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Record {
-    /// Number of the run.
-    pub run: u64,
-    /// f of its occupancy.
-    pub cost: f64,
-    /// Model steps simulated to choose its actions.
-    pub simulated_steps: u64,
-    /// CPU time it took.
-    pub cpu_seconds: f64,
-    /// The pairs it visited, by number.
-    pub path: Vec<u32>,
-}
-
-/// The finished runs of one cell of an experiment.
-#[derive(Debug)]
-pub struct Journal {
-    path: PathBuf,
-    /// The system's error code after a failed write: what it left must stay the end of the file, where it is recognised as
-    /// incomplete, and whichever thread comes next must give the same reason.
-    file: Mutex<std::result::Result<File, i32>>,
-    /// Runs that were finished before.
-    pub finished: BTreeMap<u64, Record>,
-}
-
-const JOURNAL_HEADER: &str = "run,cost,simulated_steps,cpu_seconds,path\n";
 
 impl Store {
     /// Opens a results folder for writing and creates it if need be.
@@ -107,7 +79,7 @@ impl Store {
     /// Opens the journal with this name and reads what it holds.
     pub fn journal(&self, name: &str) -> Result<Journal> {
         let path = self.dir.join("runs").join(name);
-        Journal::open(path.clone()).with_context(|| format!("cannot open the journal {}", path.display()))
+        Journal::open(&path).with_context(|| format!("cannot open the journal {}", path.display()))
     }
 
     /// The names of journals other than these, in order.
@@ -123,68 +95,8 @@ impl Store {
     /// Reads the finished runs of a journal without opening it for writing.
     pub fn records(&self, name: &str) -> Result<BTreeMap<u64, Record>> {
         let text = self.read(&format!("runs/{name}"))?;
-        Ok(parse(&text).0)
+        Ok(Journal::records(&text))
     }
-}
-
-impl Journal {
-    fn open(path: PathBuf) -> Result<Self> {
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
-        let mut text = String::new();
-        file.read_to_string(&mut text)?;
-        let (finished, complete) = parse(&text);
-        if complete < text.len() || text.is_empty() {
-            // The last line was cut off by a kill: drop it, its run is played again.
-            file.set_len(complete as u64)?;
-            file.seek(SeekFrom::End(0))?;
-            if complete == 0 {
-                file.write_all(JOURNAL_HEADER.as_bytes())?;
-            }
-        }
-        Ok(Self { path, file: Mutex::new(Ok(file)), finished })
-    }
-
-    /// Adds a finished run: one line in one write.
-    pub fn append(&self, record: &Record) -> Result<()> {
-        let path: Vec<String> = record.path.iter().map(ToString::to_string).collect();
-        let Record { run, cost, simulated_steps, cpu_seconds, .. } = record;
-        let line = format!("{run},{cost},{simulated_steps},{cpu_seconds:.6},{}\n", path.join(" "));
-        let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let written = match file.as_mut() {
-            Ok(file) => file.write_all(line.as_bytes()),
-            Err(code) => Err(io::Error::from_raw_os_error(*code)),
-        };
-        written
-            .inspect_err(|error| *file = Err(error.raw_os_error().unwrap_or_default()))
-            .with_context(|| format!("cannot write {}", self.path.display()))
-    }
-}
-
-/// The complete lines of a journal, and the number of bytes they take.
-fn parse(text: &str) -> (BTreeMap<u64, Record>, usize) {
-    let mut records = BTreeMap::new();
-    if !text.starts_with(JOURNAL_HEADER) {
-        return (records, 0);
-    }
-    let mut complete = JOURNAL_HEADER.len();
-    for line in text[complete..].split_inclusive('\n') {
-        let Some(record) = line.strip_suffix('\n').and_then(parse_record) else { break };
-        complete += line.len();
-        records.insert(record.run, record);
-    }
-    (records, complete)
-}
-
-fn parse_record(line: &str) -> Option<Record> {
-    let mut fields = line.split(',');
-    let record = Record {
-        run: fields.next()?.parse().ok()?,
-        cost: fields.next()?.parse().ok()?,
-        simulated_steps: fields.next()?.parse().ok()?,
-        cpu_seconds: fields.next()?.parse().ok()?,
-        path: fields.next()?.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?,
-    };
-    fields.next().is_none().then_some(record)
 }
 
 /// Writes a file under a temporary name next to its own and renames it. What is not a file (a pipe, a terminal) is written
@@ -213,35 +125,6 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn record(run: u64) -> Record {
-        Record { run, cost: 0.1 + run as f64 / 3.0, simulated_steps: 7, cpu_seconds: 0.25, path: vec![3, 1, 4] }
-    }
-
-    #[test]
-    fn a_cut_off_line_is_dropped_and_the_rest_kept() {
-        let dir = tempfile::tempdir().unwrap();
-        let store = Store::create(dir.path()).unwrap();
-        let journal = store.journal("cell.csv").unwrap();
-        journal.append(&record(1)).unwrap();
-        journal.append(&record(0)).unwrap();
-        drop(journal);
-        let path = dir.path().join("runs/cell.csv");
-        let whole = fs::read_to_string(&path).unwrap();
-        for cut in 0..=whole.len() {
-            fs::write(&path, &whole[..cut]).unwrap();
-            let journal = store.journal("cell.csv").unwrap();
-            let kept: Vec<u64> = journal.finished.keys().copied().collect();
-            let lines = whole[..cut].matches('\n').count();
-            let expected: &[u64] = [&[][..], &[], &[1], &[0, 1]][lines.min(3)];
-            assert_eq!(kept, expected, "cut at {cut}");
-            journal.append(&record(2)).unwrap();
-            drop(journal);
-            let again = store.records("cell.csv").unwrap();
-            assert_eq!(again[&2], record(2));
-            assert_eq!(again.len(), expected.len() + 1);
-        }
-    }
 
     #[test]
     fn an_unfinished_write_leaves_the_earlier_file() {

@@ -82,7 +82,8 @@ fn the_report_of_reproduce_is_complete() {
     let drawings = sandbox.files("paper/figures").len();
     // One of each but the rooms compares the planners.
     assert_eq!(drawings, 3 + 2 + 2 + 4 + 4 + 4);
-    let titles = ["rooms", "mdp", "msee", "grid-mo", "grid-il"].map(|name| gumdp::tasks::get(name).unwrap().title);
+    let titles =
+        ["rooms", "mdp", "msee", "grid-mo", "grid-il"].map(|name| gumdp_files::tasks::get(name).unwrap().title);
     let mut headings: Vec<&str> = titles.iter().map(String::as_str).collect();
     headings.extend(["The paper's numbers and ours", "The paper's settings and ours", "Run time", "Settings"]);
     assert_complete(&page, &headings, drawings);

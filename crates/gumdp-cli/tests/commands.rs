@@ -119,7 +119,7 @@ fn list() {
 
 #[test]
 fn show_describes_every_task() {
-    for name in gumdp::tasks::NAMES {
+    for name in gumdp_files::tasks::NAMES {
         check(&format!("show_{name}"), &format!("show {name}"));
     }
 }
@@ -127,10 +127,10 @@ fn show_describes_every_task() {
 #[test]
 fn show_toml_is_the_embedded_file_and_can_be_used_as_one() {
     let sandbox = Sandbox::new();
-    for name in gumdp::tasks::NAMES {
-        assert_eq!(sandbox.data(&format!("show {name} --toml")), gumdp::tasks::source(name).unwrap());
+    for name in gumdp_files::tasks::NAMES {
+        assert_eq!(sandbox.data(&format!("show {name} --toml")), gumdp_files::tasks::source(name).unwrap());
     }
-    sandbox.write("mine.toml", gumdp::tasks::source("rooms").unwrap());
+    sandbox.write("mine.toml", gumdp_files::tasks::source("rooms").unwrap());
     let [mine, rooms] = ["mine.toml", "rooms"].map(|task| sandbox.data(&format!("show {task}")));
     assert_eq!(mine.replacen("mine:", "rooms:", 1), rooms);
 }
@@ -138,7 +138,7 @@ fn show_toml_is_the_embedded_file_and_can_be_used_as_one() {
 #[test]
 fn show_svg_writes_a_well_formed_drawing() {
     let sandbox = Sandbox::new();
-    for name in gumdp::tasks::NAMES {
+    for name in gumdp_files::tasks::NAMES {
         assert_eq!(sandbox.data(&format!("show {name} --svg new/{name}.svg")), "");
         assert_well_formed(&sandbox.read(&format!("new/{name}.svg")));
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gumdp::{Task, tasks};
+use gumdp_files::{Task, tasks};
 use serde_json::Value;
 
 fn docs(name: &str) -> String {
@@ -77,7 +77,7 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-fn read(path: &Path, text: &str) -> Result<Task, gumdp::FileError> {
+fn read(path: &Path, text: &str) -> Result<Task, gumdp_files::FileError> {
     std::fs::write(path, text).expect("a problem file");
     Task::load(path)
 }

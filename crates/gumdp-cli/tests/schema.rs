@@ -94,7 +94,7 @@ fn assert_documented(schema: &Value, place: &str) {
 fn list() {
     let output = valid("list", &Sandbox::new().data("list --json"));
     let names: Vec<&str> = output.as_array().unwrap().iter().map(|task| task["name"].as_str().unwrap()).collect();
-    assert_eq!(names, gumdp::tasks::NAMES);
+    assert_eq!(names, gumdp_files::tasks::NAMES);
 }
 
 #[test]

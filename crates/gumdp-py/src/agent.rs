@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gumdp::rng::{self, Purpose, Rng};
-use gumdp::{OccupancyState, StopReason, Task};
+use gumdp::{OccupancyState, StopReason};
+use gumdp_files::Task;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
@@ -13,7 +14,7 @@ use crate::background::interruptible;
 use crate::errors::wrong;
 use crate::function::{Functions, watched};
 use crate::model::Named;
-use crate::policy::{Making, Player, Policy};
+use crate::policy::{Making, Policy};
 use crate::problem::Problem;
 use crate::turns::{Turn, Turns};
 use crate::walk::advance;
@@ -37,7 +38,7 @@ pub struct Agent {
 /// Where a player is in its episode, and what it draws from.
 struct Playing {
     /// `None` before it is first asked.
-    player: Option<Player>,
+    player: Option<Box<dyn gumdp::Policy>>,
     /// The number of the episode, from 0: that of the run of an experiment with the same random numbers.
     episode: u64,
     rng: Rng,
@@ -50,9 +51,7 @@ struct Playing {
 /// A decision and its reasons.
 #[pyclass(frozen, module = "gumdp._native")]
 pub struct Decision {
-    action: gumdp::Action,
-    /// `None` if nothing had to be found out.
-    planned: Option<gumdp::Decision>,
+    decided: gumdp::Decision,
     took: Duration,
     task: Arc<Task>,
 }
@@ -64,18 +63,18 @@ impl Decision {
     /// The number of the action.
     #[getter]
     fn action(&self) -> usize {
-        self.action.index()
+        self.decided.action.index()
     }
 
     /// The name of the action.
     #[getter]
     fn action_name(&self) -> &str {
-        self.task.problem.mdp().action_name(self.action)
+        self.task.problem.mdp().action_name(self.decided.action)
     }
 
     /// Actions, visits, and ERM, mean, lowest and highest cost.
     fn reasons<'py>(&self, py: Python<'py>) -> Reasons<'py> {
-        let reasons = self.planned.as_ref().map_or(&[][..], |planned| &planned.reasons);
+        let reasons = &self.decided.reasons;
         let column =
             |value: fn(&gumdp::ActionReason) -> f64| reasons.iter().map(value).collect::<Vec<f64>>().into_pyarray(py);
         let actions: Vec<i64> = reasons.iter().map(|reason| reason.action.index() as i64).collect();
@@ -87,13 +86,13 @@ impl Decision {
     /// The estimated risk from here.
     #[getter]
     fn estimate(&self) -> f64 {
-        self.planned.as_ref().map_or(f64::NAN, |planned| planned.root_estimate)
+        self.decided.root_estimate
     }
 
     /// Simulations done for this decision.
     #[getter]
     fn simulations(&self) -> u64 {
-        self.planned.as_ref().map_or(0, |planned| planned.simulations)
+        self.decided.simulations
     }
 
     /// How long it took, without the way from and to Python.
@@ -105,7 +104,7 @@ impl Decision {
     /// Why the search ended.
     #[getter]
     fn stopped(&self) -> &'static str {
-        self.planned.as_ref().map_or("known", |planned| stop_name(planned.stopped))
+        stop_name(self.decided.stopped)
     }
 }
 
@@ -117,6 +116,7 @@ pub fn stop_name(reason: StopReason) -> &'static str {
         StopReason::Solved => "solved",
         StopReason::NotFinite => "not finite",
         StopReason::Marginal => "marginal",
+        StopReason::Known => "known",
     }
 }
 
@@ -157,8 +157,7 @@ impl Agent {
             playing.player = None;
             playing.at.take_if(|_| is_first);
         }
-        let (action, planned) = decided?;
-        Ok(Decision { action, planned, took: playing.last, task: Arc::clone(&self.task) })
+        Ok(Decision { decided: decided?, took: playing.last, task: Arc::clone(&self.task) })
     }
 
     /// The action was taken and led to this state.
@@ -177,7 +176,7 @@ impl Agent {
             playing.episode += 1;
             playing.rng = rng::stream(self.seed, playing.episode, Purpose::Policy);
             if let Some(player) = &mut playing.player {
-                gumdp::Policy::begin_episode(player);
+                player.begin_episode();
             }
         }
         Ok(())
@@ -200,7 +199,7 @@ impl Agent {
             // Whatever is done next, it pays for the step before.
             problem.mdp().pairs(at.state).take(1).for_each(|pair| problem.advance(&mut paid, pair.into(), at.state));
         }
-        watched(self.functions.again(py), || Ok(Some(problem.cost(&paid))))
+        watched(self.functions.again(py), |_| Ok(Some(problem.cost(&paid))))
     }
 
     /// The seed, the number of the episode, and whether it has begun.
@@ -213,9 +212,6 @@ impl Agent {
         self.functions.show(&visit)
     }
 }
-
-/// An action and what a planner says about it.
-type Decided = (gumdp::Action, Option<gumdp::Decision>);
 
 impl Agent {
     /// Waits for its turn. A function that is asked in pilot episodes of others with the same player would wait for itself too.
@@ -232,19 +228,23 @@ impl Agent {
         Err(wrong(format!("the episode is over after {} steps; reset() begins another", self.decisions)))
     }
 
-    fn decide(&self, py: Python<'_>, playing: &mut Playing) -> PyResult<Decided> {
-        let fresh = &self.making.made(py, &self.functions)?.player;
+    fn decide(&self, py: Python<'_>, playing: &mut Playing) -> PyResult<gumdp::Decision> {
+        let fresh = self.making.made(py, &self.functions)?.policy();
         let started = Instant::now();
         let Playing { player, at: Some(at), rng, .. } = playing else {
             return Err(wrong("the episode has not begun"));
         };
-        let player = player.get_or_insert_with(|| fresh.clone());
-        let (action, planned) = if playing.last < INLINE {
-            watched(self.functions.again(py), || Ok(py.detach(|| player.decide(at, rng))))?
+        let player = player.get_or_insert_with(|| fresh.boxed());
+        let decided = if playing.last < INLINE {
+            watched(self.functions.again(py), |stop| {
+                player.set_stop(stop);
+                Ok(py.detach(|| player.decide(at, rng)))
+            })?
         } else {
-            let mut moved = std::mem::replace(player, fresh.clone());
+            let mut moved = std::mem::replace(player, fresh.boxed());
             let (at, mut own) = (at.clone(), rng.clone());
-            let (decided, moved, own) = interruptible(py, self.functions.again(py), move |_| {
+            let (decided, moved, own) = interruptible(py, self.functions.again(py), move |stop| {
+                moved.set_stop(stop);
                 let decided = moved.decide(&at, &mut own);
                 (decided, moved, own)
             })?;
@@ -252,11 +252,6 @@ impl Agent {
             decided
         };
         playing.last = started.elapsed();
-        if planned.as_ref().is_some_and(|planned| planned.stopped == StopReason::NotFinite) {
-            return Err(wrong(
-                "the objective is infinite or not a number at the end of a simulated episode; check its formula",
-            ));
-        }
-        Ok((action, planned))
+        decided.map_err(wrong)
     }
 }

@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::fs::File;
 use std::path::Path;
 
-use gumdp::FileError;
 use gumdp::oracle::OracleError;
+use gumdp_files::FileError;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 

@@ -8,7 +8,9 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use gumdp::{Action, Bounds, Mdp, OccupancyState, Pair, Stop, Task};
+use gumdp::rng::Rng;
+use gumdp::{Action, Bounds, Mdp, OccupancyState, Pair, Policy, PolicyFailure, Stop};
+use gumdp_files::Task;
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -55,8 +57,8 @@ impl Functions {
 }
 
 thread_local! {
-    /// What this thread works for.
-    static CURRENT: RefCell<Weak<Call>> = RefCell::default();
+    /// What this thread works for, and whether that was stopped.
+    static CURRENT: RefCell<(Weak<Call>, Stop)> = RefCell::default();
 }
 
 /// A piece of work that somebody waits for, the functions that it may ask, and what one of them raised.
@@ -70,7 +72,7 @@ pub struct Call {
 
 impl Call {
     pub fn new(functions: Functions) -> Arc<Self> {
-        Arc::new(Self { functions, stop: Stop::default(), raised: Mutex::default(), held: turns::held() })
+        Arc::new(Self { functions, stop: Stop::new(), raised: Mutex::default(), held: turns::held() })
     }
 
     /// Whether Python may be asked.
@@ -95,32 +97,32 @@ impl Call {
 /// Does some of the work of a call in this thread. Nothing is asked any more once nobody waits for it.
 pub fn working_for<T>(call: &Weak<Call>, stop: &Stop, work: impl FnOnce() -> T) -> T {
     /// Puts the outer call back, even if the work panics.
-    struct Outer(Weak<Call>);
+    struct Outer((Weak<Call>, Stop));
     impl Drop for Outer {
         fn drop(&mut self) {
             CURRENT.set(std::mem::take(&mut self.0));
         }
     }
     let held = call.upgrade().map(|call| call.held.clone()).unwrap_or_default();
-    let _outer = Outer(CURRENT.replace(call.clone()));
-    turns::holding(held, || stop.scope(work))
+    let _outer = Outer(CURRENT.replace((call.clone(), stop.clone())));
+    turns::holding(held, work)
 }
 
 /// Does something that may ask functions. If one of them raises, its exception is what comes of it.
-pub fn watched<T>(functions: Functions, work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+pub fn watched<T>(functions: Functions, work: impl FnOnce(&Stop) -> PyResult<T>) -> PyResult<T> {
     let call = Call::new(functions);
-    let result = working_for(&Arc::downgrade(&call), &call.stop, work);
+    let result = working_for(&Arc::downgrade(&call), &call.stop, || work(&call.stop));
     call.outcome(result)
 }
 
 /// Asks a function of the call that this thread works for. Nothing comes of it if the function raises, which stops the call, or
 /// if nobody waits for an answer.
 fn ask<T>(wanted: Number, question: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Option<T> {
-    if Stop::current().is_requested() {
+    if CURRENT.with_borrow(|(_, stop)| stop.is_requested()) {
         return None;
     }
     Python::attach(|py| {
-        let call = CURRENT.with_borrow(Weak::upgrade)?;
+        let call = CURRENT.with_borrow(|(call, _)| call.upgrade())?;
         let callable = call.find(py, wanted)?;
         match question(callable.bind(py)) {
             Ok(answer) => Some(answer),
@@ -195,13 +197,6 @@ impl Chooser {
         (Self { number, task: Arc::clone(task) }, functions)
     }
 
-    /// What it chooses; the first action of the state once it has raised.
-    pub fn act(&self, at: &OccupancyState) -> Action {
-        let mdp = self.task.problem.mdp();
-        let first = || mdp.pairs(at.state).next().map_or_else(|| 0.into(), |pair| mdp.action(pair.into()));
-        ask(self.number, |callable| self.chosen(callable, at)).unwrap_or_else(first)
-    }
-
     fn chosen(&self, callable: &Bound<'_, PyAny>, at: &OccupancyState) -> PyResult<Action> {
         let mdp = self.task.problem.mdp();
         let features = at.features.clone().into_pyarray(callable.py()).into_any();
@@ -217,6 +212,14 @@ impl Chooser {
         }
         let (state, action) = (mdp.state_name(at.state), mdp.action_name(action));
         Err(wrong(format!("the policy chose action \"{action}\", which state \"{state}\" does not allow")))
+    }
+}
+
+impl Policy for Chooser {
+    fn act(&mut self, at: &OccupancyState, _: &mut Rng) -> Result<Action, PolicyFailure> {
+        // What it raised belongs to the call.
+        let raised = || PolicyFailure::Other("the function raised".to_owned());
+        ask(self.number, |callable| self.chosen(callable, at)).ok_or_else(raised)
     }
 }
 

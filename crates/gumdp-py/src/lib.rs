@@ -48,7 +48,7 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let finish = pyo3::wrap_pyfunction!(super::background::finish, module)?;
         module.py().import("atexit")?.call_method1("register", (finish,))?;
-        module.add("TASKS", gumdp::tasks::NAMES.to_vec())?;
+        module.add("TASKS", gumdp_files::tasks::NAMES.to_vec())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -138,7 +138,7 @@ impl Objective {
     /// f(d).
     fn value(&self, py: Python<'_>, occupancy: PyReadonlyArray1<f64>) -> PyResult<f64> {
         let occupancy = self.checked(&occupancy)?;
-        watched(self.functions.again(py), || Ok(self.inner.value(occupancy)))
+        watched(self.functions.again(py), |_| Ok(self.inner.value(occupancy)))
     }
 
     /// The gradient, where it exists.

@@ -1,16 +1,17 @@
 //! Playing, solving, measuring.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gumdp::oracle::{self, Limits, RiskSolution};
+use gumdp::experiment::{Experiment, ExperimentError, Journal, Precision, Record};
+use gumdp::oracle::{self, Limits, OracleError, RiskSolution};
 use gumdp::stats::Summary;
-use gumdp::{Risk, RunError};
+use gumdp::{Policy as _, Risk, Stop};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{PyTraverseError, PyVisit};
-use rayon::prelude::*;
 
 use crate::background::in_pool;
 use crate::errors::{unsolved, wrong};
@@ -79,8 +80,12 @@ pub fn summary<'py>(
     Ok(fields)
 }
 
-/// Plays many episodes: costs, pairs of all times, last states, simulated steps.
+/// A measure, half the width of its interval, and the most runs that it may take.
+type Wanted = (String, f64, u64);
+
+/// Plays many episodes: costs, pairs of all times, last states, simulated steps. Runs that the journal holds are not played again.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "one for each thing a user may say")]
 pub fn evaluate<'py>(
     py: Python<'py>,
     problem: &Problem,
@@ -88,26 +93,89 @@ pub fn evaluate<'py>(
     runs: u64,
     seed: u64,
     threads: Option<usize>,
+    precision: Option<Wanted>,
+    journal: Option<PathBuf>,
 ) -> PyResult<Played<'py>> {
     let (task, player) = (Arc::clone(&problem.task), policy.player(py)?);
     let functions = problem.functions.and(py, &policy.functions);
+    let precision = precision
+        .map(|(measure, half_width, most_runs)| {
+            Ok::<_, PyErr>((risk(&measure)?.0, Precision { half_width, most_runs }))
+        })
+        .transpose()?;
+    let journal = journal.map(|path| open_journal(&path)).transpose()?;
+    let timed = policy.timed;
     let played = in_pool(py, functions, threads, move |stop| {
-        let play =
-            |player: &mut _, number| (!stop.is_requested()).then(|| gumdp::run(&task.problem, player, seed, number));
-        (0..runs).into_par_iter().map_init(|| player.clone(), play).collect()
+        let experiment =
+            Experiment { stop, journal: journal.as_ref(), ..Experiment::new(&task.problem, &player, seed) };
+        if let Some(journal) = &journal {
+            check_journal(&experiment, journal, timed)?;
+        }
+        let mut records = experiment.play(Vec::new(), runs).map_err(failed)?;
+        if let Some((measure, precision)) = precision {
+            records = experiment.play_until(records, &[measure], &precision).map_err(failed)?;
+        }
+        Ok(records)
     });
-    let played: Vec<Option<Result<gumdp::Run, RunError>>> = played?;
-    let steps = problem.task.problem.horizon();
-    let (mut costs, mut pairs) = (Vec::with_capacity(played.len()), Vec::with_capacity(played.len() * steps));
-    let (mut last, mut simulated) = (Vec::with_capacity(played.len()), Vec::with_capacity(played.len()));
-    for run in played {
-        let run = run.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?.map_err(wrong)?;
-        costs.push(run.episode.cost);
-        pairs.extend(run.episode.path.iter().map(|pair| pair.index() as u32));
-        last.push(run.episode.last.index() as u32);
-        simulated.push(run.simulated_steps);
-    }
+    let records: Vec<Record> = played?.map_err(|failure: Failure| failure.raised())?;
+    let model = &problem.task.problem;
+    let mut pairs = Vec::with_capacity(records.len() * model.horizon());
+    records.iter().for_each(|record| pairs.extend_from_slice(&record.path));
+    let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
+    // The model alone decides where an episode ends, given its actions.
+    let last: Vec<u32> =
+        records.iter().map(|record| record.end(model, seed).map_or(0, |end| end.state.index() as u32)).collect();
+    let simulated: Vec<u64> = records.iter().map(|record| record.simulated_steps).collect();
     Ok((costs.into_pyarray(py), pairs.into_pyarray(py), last.into_pyarray(py), simulated.into_pyarray(py)))
+}
+
+/// Why nothing was measured: an exception is made of it where Python is.
+enum Failure {
+    Stopped,
+    Wrong(String),
+    Unwritten(String, Option<i32>),
+}
+
+impl Failure {
+    fn raised(self) -> PyErr {
+        match self {
+            Self::Stopped => PyKeyboardInterrupt::new_err(()),
+            Self::Wrong(message) => wrong(message),
+            Self::Unwritten(message, Some(code)) => PyOSError::new_err((code, message)),
+            Self::Unwritten(message, None) => PyOSError::new_err(message),
+        }
+    }
+}
+
+fn failed(error: ExperimentError) -> Failure {
+    match error {
+        _ if error.is_stopped() => Failure::Stopped,
+        ExperimentError::Run(error) => Failure::Wrong(error.to_string()),
+        ExperimentError::Journal { ref source, .. } => Failure::Unwritten(error.to_string(), source.raw_os_error()),
+    }
+}
+
+fn open_journal(path: &Path) -> PyResult<Journal> {
+    Journal::open(path).map_err(|error| match error.raw_os_error() {
+        Some(code) => PyOSError::new_err((code, error.to_string(), path.display().to_string())),
+        None => wrong(format!("{}: {error}", path.display())),
+    })
+}
+
+/// Refuses a journal with runs of another problem, seed or policy. Of those with a clock no run is the same again.
+fn check_journal(experiment: &Experiment, journal: &Journal, timed: bool) -> Result<(), Failure> {
+    let Experiment { problem, policy, seed, .. } = *experiment;
+    let other = |run, what| Failure::Wrong(format!("run {run} of the journal is one of another {what}"));
+    for (run, record) in journal.finished() {
+        let end = record.end(problem, seed).filter(|end| problem.cost(end) == record.cost);
+        end.ok_or_else(|| other(run, "problem or seed"))?;
+    }
+    let Some((run, first)) = journal.finished().first_key_value().filter(|_| !timed) else { return Ok(()) };
+    let mut own = policy.boxed();
+    own.set_stop(experiment.stop);
+    let played = gumdp::run(problem, &mut own, seed, *run).map_err(|error| failed(error.into()))?;
+    let path = played.episode.path.iter().map(|pair| pair.index() as u32);
+    if path.eq(first.path.iter().copied()) { Ok(()) } else { Err(other(run, "policy")) }
 }
 
 /// The lowest possible risk and a policy that has it.
@@ -146,8 +214,9 @@ impl Solution {
 }
 
 /// The limits of the command line, but for the number of states if that is given.
-fn limits(max_states: Option<u64>) -> Limits {
-    max_states.map_or_else(Limits::default, |max_states| Limits { max_states, ..Limits::default() })
+fn limits(max_states: Option<u64>, stop: &Stop) -> Limits {
+    let usual = Limits { stop: stop.clone(), ..Limits::default() };
+    Limits { max_states: max_states.unwrap_or(usual.max_states), ..usual }
 }
 
 /// Solves a problem exactly.
@@ -160,7 +229,7 @@ pub fn solve(
     threads: Option<usize>,
 ) -> PyResult<Solution> {
     let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
-    let work = move |_: &_| oracle::minimise(&task.problem, measure, &limits(max_states));
+    let work = move |stop: &Stop| oracle::minimise(&task.problem, measure, &limits(max_states, stop));
     let functions = problem.functions.again(py);
     let solved = in_pool(py, functions.again(py), threads, work)?;
     solved.map(|inner| Solution { inner, functions }).map_err(|error| unsolved(&error))
@@ -184,7 +253,7 @@ pub fn frontier<'py>(
 ) -> PyResult<(Points, Behaviours<'py>, Changes, bool)> {
     let measures = measures.iter().map(|text| Ok(risk(text)?.0)).collect::<PyResult<Vec<_>>>()?;
     let task = Arc::clone(&problem.task);
-    let work = move |_: &_| oracle::frontier(&task.problem, &measures, &limits(max_states));
+    let work = move |stop: &Stop| oracle::frontier(&task.problem, &measures, &limits(max_states, stop));
     let found = in_pool(py, problem.functions.again(py), threads, work)?.map_err(|error| unsolved(&error))?;
     let array = |numbers: &[f64]| numbers.to_vec().into_pyarray(py);
     let behaviour = |own: &oracle::Behaviour| {
@@ -209,10 +278,13 @@ pub fn distribution<'py>(
     threads: Option<usize>,
 ) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
     let (task, player) = (Arc::clone(&problem.task), policy.player(py)?);
-    let work = move |_: &_| player.law(&task.problem, &limits(max_states));
+    let work = move |stop: &Stop| oracle::distribution(&task.problem, &player, &limits(max_states, stop));
     let law = in_pool(py, problem.functions.and(py, &policy.functions), threads, work)?;
-    let refusal =
-        || wrong("planners and functions do not know the probabilities of their actions; evaluate() plays them");
-    let law = law.ok_or_else(refusal)?.map_err(|error| unsolved(&error))?;
+    let law = law.map_err(|error| match error {
+        OracleError::NoProbabilities => {
+            wrong("planners and functions do not know the probabilities of their actions; evaluate() plays them")
+        }
+        error => unsolved(&error),
+    })?;
     Ok((law.values().to_vec().into_pyarray(py), law.probabilities().to_vec().into_pyarray(py)))
 }

@@ -4,13 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use gumdp::oracle::{self, Law, Limits, OptimalPolicy, OracleError, distribution};
-use gumdp::rng::Rng;
-use gumdp::{
-    Action, Budget, Decision, ExplicitPolicy, Exploration, FixedRisk, GuidedPlanner, GuidedSettings, Markov,
-    OccupancyState, Planner, PlannerError, PlannerSettings, PlannerVariant, PolicyTable, Risk, Scripted, Task, Uniform,
-    fix_outer,
-};
+use gumdp::{Agent, Budget, Markov, Risk, Scripted, Spec, Stop, Uniform, Who};
+use gumdp_files::{PolicyTable, Task};
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
@@ -23,82 +18,6 @@ use crate::play::{Solution, risk};
 use crate::problem::Problem;
 use crate::turns::Turns;
 
-/// One that plays.
-#[derive(Clone)]
-pub enum Player {
-    /// The published algorithm.
-    Paper(Box<Planner>),
-    /// The default planner.
-    Guided(Box<GuidedPlanner>),
-    /// By chance.
-    Uniform(Uniform),
-    /// Knows the optimum; clones share it.
-    Exact(OptimalPolicy),
-    /// By time and state, or by time alone.
-    Table(PolicyTable),
-    /// A function of Python.
-    Chooser(Chooser),
-}
-
-impl gumdp::Policy for Player {
-    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
-        match self {
-            Self::Paper(planner) => planner.act(at, rng),
-            Self::Guided(planner) => planner.act(at, rng),
-            Self::Uniform(policy) => policy.act(at, rng),
-            Self::Exact(policy) => policy.act(at, rng),
-            Self::Table(policy) => policy.act(at, rng),
-            Self::Chooser(policy) => policy.act(at),
-        }
-    }
-
-    fn begin_episode(&mut self) {
-        match self {
-            Self::Paper(planner) => planner.begin_episode(),
-            Self::Guided(planner) => planner.begin_episode(),
-            _ => {}
-        }
-    }
-
-    fn simulated_steps(&self) -> u64 {
-        match self {
-            Self::Paper(planner) => planner.simulated_steps(),
-            Self::Guided(planner) => planner.simulated_steps(),
-            _ => 0,
-        }
-    }
-
-    fn has_failed(&self) -> bool {
-        match self {
-            Self::Paper(planner) => planner.has_failed(),
-            Self::Guided(planner) => planner.has_failed(),
-            _ => false,
-        }
-    }
-}
-
-impl Player {
-    /// An action; of a planner, with its reasons.
-    pub fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> (Action, Option<Decision>) {
-        let decision = match self {
-            Self::Paper(planner) => planner.decide(at, rng),
-            Self::Guided(planner) => planner.decide(at, rng),
-            _ => return (gumdp::Policy::act(self, at, rng), None),
-        };
-        (decision.action, Some(decision))
-    }
-
-    /// The exact law of the cost, or why it is not known; `None` for those that can only be played.
-    pub fn law(&self, problem: &gumdp::Problem, limits: &Limits) -> Option<Result<Law, OracleError>> {
-        match self {
-            Self::Uniform(policy) => Some(distribution(problem, policy, limits)),
-            Self::Exact(policy) => Some(distribution(problem, policy, limits)),
-            Self::Table(policy) => Some(distribution(problem, policy, limits)),
-            Self::Paper(_) | Self::Guided(_) | Self::Chooser(_) => None,
-        }
-    }
-}
-
 /// A time limit that somebody gave, in seconds.
 pub fn limit(seconds: Option<f64>) -> PyResult<Option<Duration>> {
     let Some(seconds) = seconds else { return Ok(None) };
@@ -108,52 +27,27 @@ pub fn limit(seconds: Option<f64>) -> PyResult<Option<Duration>> {
     Err(wrong(format!("time_limit is {seconds}; it must lie in (0, 86400] seconds")))
 }
 
-/// How a planner plans.
-#[derive(Clone)]
-pub struct Plan {
-    pub paper: bool,
-    pub simulations: Option<u64>,
-    pub time_limit: Option<Duration>,
-    pub seed: u64,
-}
-
-impl Plan {
-    /// From the words of a user.
-    pub fn new(preset: &str, simulations: Option<u64>, time_limit: Option<f64>, seed: u64) -> PyResult<Self> {
-        let paper = match preset {
-            "default" => false,
-            "paper" => true,
-            other => return Err(wrong(format!("preset is {other:?}; it must be \"default\" or \"paper\""))),
-        };
-        Ok(Self { paper, simulations, time_limit: limit(time_limit)?, seed })
-    }
-
-    /// Without a time limit, the task's simulations unless others are given.
-    fn budget(&self, task: &Task) -> Budget {
-        let usual = self.time_limit.is_none().then_some(task.defaults.simulations);
-        Budget { simulations: self.simulations.or(usual), time_limit: self.time_limit }
-    }
-
-    /// The planner for a task, and the outer variable of the risk measure, if it has one.
-    pub fn player(&self, task: &Task, risk: Risk) -> Result<(Player, Option<String>), PlannerError> {
-        let (problem, defaults, budget) = (&task.problem, &task.defaults, self.budget(task));
-        let outer = |fixed: FixedRisk| risk.as_erm().is_none().then(|| fixed.to_string());
-        if self.paper {
-            let variant = match defaults.variant {
-                PlannerVariant::Illustrative => PlannerSettings::paper_illustrative(),
-                PlannerVariant::Grid => PlannerSettings::paper_grid(),
-            };
-            let exploration = Exploration::Constant(defaults.exploration);
-            let settings = PlannerSettings { budget, exploration, ..variant };
-            let planner = |fixed| Planner::new(problem, fixed, settings.clone());
-            let fixed = fix_outer(problem, risk, self.seed, planner)?;
-            return Ok((Player::Paper(Box::new(planner(fixed)?)), outer(fixed)));
-        }
-        let settings = GuidedSettings { budget, ..defaults.guided.clone() };
-        let planner = |fixed| GuidedPlanner::new(problem, fixed, settings.clone());
-        let fixed = fix_outer(problem, risk, self.seed, planner)?;
-        Ok((Player::Guided(Box::new(planner(fixed)?)), outer(fixed)))
-    }
+/// A planner from the words of a user; with `auto` the exact optimum instead, if that is soon found. Without a time limit it has
+/// the task's simulations unless others are given.
+fn spec(
+    task: &Task,
+    measure: Risk,
+    preset: &str,
+    (simulations, time_limit): (Option<u64>, Option<f64>),
+    seed: u64,
+    auto: bool,
+) -> PyResult<Spec> {
+    let defaults = &task.defaults;
+    let time_limit = limit(time_limit)?;
+    let usual = time_limit.is_none().then_some(defaults.simulations);
+    let who = match preset {
+        "default" if auto => Who::Auto(defaults.guided.clone()),
+        "default" => Who::Guided(defaults.guided.clone()),
+        "paper" => Who::Published(defaults.published()),
+        other => return Err(wrong(format!("preset is {other:?}; it must be \"default\" or \"paper\""))),
+    };
+    let budget = Some(Budget { simulations: simulations.or(usual), time_limit });
+    Ok(Spec { budget, seed, ..Spec::new(who, measure) })
 }
 
 /// A policy for a problem.
@@ -164,25 +58,20 @@ pub struct Policy {
     task: Arc<Task>,
     /// Python functions that it asks.
     pub functions: Functions,
-}
-
-/// A player.
-pub struct Made {
-    pub player: Player,
-    /// What it is, for people.
-    what: String,
-    /// The outer variable of the risk measure, if a planner has one.
-    outer: Option<String>,
+    /// Whether its actions depend on the clock.
+    pub timed: bool,
 }
 
 /// How a player comes to be.
 pub enum Making {
-    Ready(Made),
+    Ready(Agent),
     /// When it is first needed: exact optima and pilot episodes take long.
     Later {
-        made: OnceLock<Made>,
+        made: OnceLock<Agent>,
         turns: Turns<()>,
-        planned: Box<Planned>,
+        spec: Box<Spec>,
+        task: Arc<Task>,
+        threads: Option<usize>,
     },
 }
 
@@ -196,74 +85,51 @@ impl Making {
     }
 
     /// The player, which may have to be made.
-    pub fn made(&self, py: Python<'_>, functions: &Functions) -> PyResult<&Made> {
-        let (made, turns, planned) = match self {
-            Self::Ready(made) => return Ok(made),
-            Self::Later { made, turns, planned } => (made, turns, planned),
+    pub fn made(&self, py: Python<'_>, functions: &Functions) -> PyResult<&Agent> {
+        let (made, turns, spec, task, threads) = match self {
+            Self::Ready(agent) => return Ok(agent),
+            Self::Later { made, turns, spec, task, threads } => (made, turns, spec, task, threads),
         };
-        if let Some(made) = made.get() {
-            return Ok(made);
+        if let Some(agent) = made.get() {
+            return Ok(agent);
         }
         let _turn = turns.take(py)?;
-        match made.get() {
-            Some(made) => Ok(made),
-            None => planned.make_in_pool(py, functions).map(|new| made.get_or_init(|| new)),
+        if let Some(agent) = made.get() {
+            return Ok(agent);
         }
-    }
-}
-
-/// A planner to be made; with `auto` the exact optimum instead, if that is soon found.
-#[derive(Clone)]
-pub struct Planned {
-    task: Arc<Task>,
-    plan: Plan,
-    measure: Risk,
-    auto: bool,
-    threads: Option<usize>,
-    /// What it is, for people.
-    what: String,
-}
-
-impl Planned {
-    fn make(&self, what: &str) -> Result<Made, PlannerError> {
-        let (player, outer) = self.plan.player(&self.task, self.measure)?;
-        let what = outer.as_ref().map_or(what.to_owned(), |outer| format!("{what}, {outer}"));
-        Ok(Made { player, what, outer })
-    }
-
-    fn make_in_pool(&self, py: Python<'_>, functions: &Functions) -> PyResult<Made> {
-        let own = self.clone();
-        let work = move |_: &_| match own.auto.then(|| oracle::minimise(&own.task.problem, own.measure, &Limits::QUICK))
-        {
-            Some(Ok(solution)) => {
-                Ok(Made { player: Player::Exact(solution.policy()), what: "solved exactly".to_owned(), outer: None })
-            }
-            Some(Err(because)) => own.make(&format!("{}, planning", because.in_short())),
-            None => own.make(&own.what),
+        let (mut spec, task) = (Spec::clone(spec), Arc::clone(task));
+        let work = move |stop: &Stop| {
+            spec.limits.stop = stop.clone();
+            Agent::new(&task.problem, spec)
         };
-        in_pool(py, functions.again(py), self.threads, work)?.map_err(wrong)
+        let agent = in_pool(py, functions.again(py), *threads, work)?.map_err(wrong)?;
+        Ok(made.get_or_init(|| agent))
     }
 }
 
 impl Policy {
-    fn of(problem: &Problem, player: Player, what: impl Into<String>) -> Self {
-        let made = Made { player, what: what.into(), outer: None };
-        Self::made_by(problem, Making::Ready(made))
+    fn of(problem: &Problem, policy: impl gumdp::Policy + 'static, what: impl Into<String>) -> Self {
+        Self::made_by(problem, Making::Ready(Agent::given(policy, what)))
     }
 
     fn made_by(problem: &Problem, making: Making) -> Self {
-        Self { making: Arc::new(making), task: Arc::clone(&problem.task), functions: Functions::default() }
+        Self {
+            making: Arc::new(making),
+            task: Arc::clone(&problem.task),
+            functions: Functions::default(),
+            timed: false,
+        }
     }
 
     /// Who plays, which may have to be found out first.
-    pub fn player(&self, py: Python<'_>) -> PyResult<Player> {
-        Ok(self.making.made(py, &self.functions)?.player.clone())
+    pub fn player(&self, py: Python<'_>) -> PyResult<Box<dyn gumdp::Policy>> {
+        Ok(self.making.made(py, &self.functions)?.policy().boxed())
     }
 }
 
 /// Refuses what was made for another problem.
 fn same(py: Python<'_>, what: &str, own: (&gumdp::Problem, &Functions), problem: &Problem) -> PyResult<()> {
-    let fingerprints = || Ok((own.0.fingerprint(), problem.task.problem.fingerprint()));
+    let fingerprints = |_: &_| Ok((own.0.fingerprint(), problem.task.problem.fingerprint()));
     let (own, given) = watched(own.1.and(py, &problem.functions), fingerprints)?;
     if own == given { Ok(()) } else { Err(wrong(format!("the {what} is one of another problem"))) }
 }
@@ -273,7 +139,7 @@ impl Policy {
     /// Every action equally likely.
     #[staticmethod]
     fn uniform(problem: &Problem) -> Self {
-        Self::of(problem, Player::Uniform(Uniform::new(&problem.task.problem)), "uniform")
+        Self::of(problem, Uniform::new(&problem.task.problem), "uniform")
     }
 
     /// One action after the other.
@@ -282,7 +148,7 @@ impl Policy {
         let mdp = problem.task.problem.mdp();
         let actions = actions.iter().map(|action| action.action(mdp)).collect::<PyResult<Vec<_>>>()?;
         let script = Scripted::new(&problem.task.problem, actions).map_err(wrong)?;
-        Ok(Self::of(problem, Player::Table(PolicyTable::Script(script)), "script"))
+        Ok(Self::of(problem, script, "script"))
     }
 
     /// Probabilities by pair: one row, or one for each time.
@@ -293,30 +159,32 @@ impl Policy {
             pairs => probabilities.as_slice()?.chunks(pairs).map(<[f64]>::to_vec).collect(),
         };
         let markov = Markov::stochastic(&problem.task.problem, rows).map_err(wrong)?;
-        Ok(Self::of(problem, Player::Table(PolicyTable::Markov(markov)), "table"))
+        Ok(Self::of(problem, markov, "table"))
     }
 
     /// A table in a file.
     #[staticmethod]
     fn table(problem: &Problem, path: PathBuf) -> PyResult<Self> {
         let table = PolicyTable::load(&path, &problem.task.problem).map_err(|error| unread(&path, &error))?;
-        Ok(Self::of(problem, Player::Table(table), format!("table {}", path.display())))
+        Ok(Self::of(problem, table.into_policy(), format!("table {}", path.display())))
     }
 
     /// A function of Python.
     #[staticmethod]
     fn function(problem: &Problem, callable: Py<PyAny>, what: String) -> Self {
         let (chooser, functions) = Chooser::new(callable, &problem.task);
-        Self { functions, ..Self::of(problem, Player::Chooser(chooser), what) }
+        Self { functions, ..Self::of(problem, chooser, what) }
     }
 
     /// The optimal policy of a solution.
     #[staticmethod]
     fn exact(py: Python<'_>, problem: &Problem, solution: &Solution) -> PyResult<Self> {
-        let policy = solution.inner.policy();
-        same(py, "solution", (policy.problem(), &solution.functions), problem)?;
+        let agent = Agent::from(solution.inner.clone());
+        if let Some(of) = agent.policy().problem() {
+            same(py, "solution", (of, &solution.functions), problem)?;
+        }
         let functions = solution.functions.again(py);
-        Ok(Self { functions, ..Self::of(problem, Player::Exact(policy), "solved exactly") })
+        Ok(Self { functions, ..Self::made_by(problem, Making::Ready(agent)) })
     }
 
     /// A planner; with `auto` the exact optimum, if that is soon found.
@@ -334,30 +202,37 @@ impl Policy {
         auto: bool,
     ) -> PyResult<Self> {
         let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
-        let (plan, functions) = (Plan::new(preset, simulations, time_limit, seed)?, problem.functions.again(py));
-        let is_quick = !auto && measure.as_erm().is_some();
-        let planned = Planned { task, plan, measure, auto, threads, what: format!("planner, preset {preset}") };
+        let functions = problem.functions.again(py);
+        let spec = spec(&task, measure, preset, (simulations, time_limit), seed, auto)?;
         // What cannot be planned is refused at once; the measure makes no difference to that.
-        let quick = Planned { measure: if is_quick { measure } else { Risk::MEAN }, ..planned.clone() };
-        let made = watched(functions.again(py), || quick.make(&quick.what).map_err(wrong))?;
+        let is_quick = !auto && measure.as_erm().is_some();
+        let who = match &spec.who {
+            Who::Auto(settings) => Who::Guided(settings.clone()),
+            other => other.clone(),
+        };
+        let quick = Spec { who, risk: if is_quick { measure } else { Risk::MEAN }, ..spec.clone() };
+        let made = watched(functions.again(py), |_| Agent::new(&task.problem, quick).map_err(wrong))?;
         let making = if is_quick {
             Making::Ready(made)
         } else {
-            Making::Later { made: OnceLock::new(), turns: Turns::new("planner", ()), planned: Box::new(planned) }
+            let turns = Turns::new("planner", ());
+            Making::Later { made: OnceLock::new(), turns, spec: Box::new(spec), task, threads }
         };
-        Ok(Self { functions, ..Self::made_by(problem, making) })
+        Ok(Self { functions, timed: time_limit.is_some(), ..Self::made_by(problem, making) })
     }
 
     /// What it is, for people.
     #[getter]
-    fn what(&self, py: Python<'_>) -> PyResult<&str> {
-        Ok(&self.making.made(py, &self.functions)?.what)
+    fn what(&self, py: Python<'_>) -> PyResult<String> {
+        let agent = self.making.made(py, &self.functions)?;
+        let outer = agent.outer().map_or_else(String::new, |outer| format!(", {outer}"));
+        Ok(format!("{}{outer}", agent.what()))
     }
 
     /// The outer variable of the risk measure, if a planner has one.
     #[getter]
     fn outer(&self, py: Python<'_>) -> PyResult<Option<&str>> {
-        Ok(self.making.made(py, &self.functions)?.outer.as_deref())
+        Ok(self.making.made(py, &self.functions)?.outer())
     }
 
     /// Refuses another problem than its own.

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gumdp::{Defaults, ExportFormat, GraphScene, Pair, Scene, Script, Task, file, tasks};
+use gumdp::Pair;
+use gumdp_files::{Defaults, ExportFormat, GraphScene, Scene, Script, Task, tasks};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
@@ -87,7 +88,7 @@ impl Problem {
         let format = ExportFormat::of(&path).ok_or_else(|| {
             wrong(format!("{}: the format is not known; the name must end in .csv, .drn or .toml", path.display()))
         })?;
-        let exported = file::export(&self.task, format).map_err(wrong)?;
+        let exported = gumdp_files::export(&self.task, format).map_err(wrong)?;
         Ok((exported.files, exported.notes))
     }
 

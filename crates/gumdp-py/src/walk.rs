@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use gumdp::{OccupancyState, Task};
+use gumdp::OccupancyState;
+use gumdp_files::Task;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
@@ -59,7 +60,7 @@ impl Walk {
     /// f of the occupancy so far: the cost of the episode once it is over.
     fn cost(&self, py: Python<'_>) -> PyResult<f64> {
         let at = self.at.take(py)?;
-        watched(self.functions.again(py), || Ok(self.task.problem.cost(&at)))
+        watched(self.functions.again(py), |_| Ok(self.task.problem.cost(&at)))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -5,7 +5,8 @@
 
 use gumdp::oracle::{self, Limits};
 use gumdp::stats::Summary;
-use gumdp::{Erm, Planner, PlannerSettings, Scripted, experiment, tasks};
+use gumdp::{Erm, Planner, PlannerSettings, Scripted, experiment};
+use gumdp_files::tasks;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let task = tasks::get("rooms").ok_or("the task is built in")?;
@@ -30,8 +31,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for &beta in &task.defaults.betas {
         let erm = Erm::new(beta)?;
         let optimum = oracle::solve(problem, erm, &Limits::default())?;
-        let planner = || Planner::new(problem, erm, PlannerSettings::paper_illustrative()).expect("preset is valid");
-        let runs = experiment(problem, planner, 0, 0..100)?;
+        let planner = Planner::new(problem, erm, PlannerSettings::paper_illustrative())?;
+        let runs = experiment(problem, &planner, 0, 0..100)?;
         let costs: Vec<f64> = runs.iter().map(|run| run.episode.cost).collect();
         let summary = Summary::of(&costs, erm, 0)?;
         let Summary { erm: risk, erm_low, erm_high, mean, .. } = summary;

@@ -1,10 +1,9 @@
 //! The one loop that plays a policy in a problem.
 
 use crate::model::{Pair, State};
-use crate::policy::Policy;
+use crate::policy::{Policy, PolicyFailure};
 use crate::problem::{OccupancyState, Problem};
 use crate::rng::Rng;
-use crate::stop::Stop;
 
 /// What happened in one episode. See the [example](play).
 #[derive(Clone, Debug, PartialEq)]
@@ -35,18 +34,17 @@ pub enum EpisodeError {
     /// The objective gave no finite number.
     #[error("the objective is infinite or not a number at the end of an episode; check its formula")]
     NotFinite,
-    /// The objective gave no finite number in a simulation of the policy.
-    #[error(
-        "at time {time} in state \"{state}\" the objective is infinite or not a number at the end of a simulated episode; \
-         check its formula"
-    )]
-    SimulationNotFinite {
+    /// The policy chose no action.
+    #[error("at time {time} in state \"{state}\" {failure}")]
+    Policy {
         /// The time.
         time: usize,
         /// The state's name.
         state: String,
+        /// Why.
+        failure: PolicyFailure,
     },
-    /// It was asked to [stop](Stop).
+    /// It was asked to [stop](crate::Stop).
     #[error("the episode was stopped at time {time}")]
     Stopped {
         /// The time.
@@ -74,7 +72,7 @@ pub enum EpisodeError {
 /// If the policy chooses an action that the state does not allow, or the objective is not a finite number.
 pub fn play(
     problem: &Problem,
-    policy: &mut impl Policy,
+    policy: &mut dyn Policy,
     environment: &mut Rng,
     policy_rng: &mut Rng,
 ) -> Result<Episode, EpisodeError> {
@@ -88,24 +86,31 @@ pub fn play(
 /// If the policy chooses an action that the state does not allow, or the objective is not a number.
 pub fn play_on(
     problem: &Problem,
-    policy: &mut impl Policy,
-    mut at: OccupancyState,
+    policy: &mut dyn Policy,
+    at: OccupancyState,
     environment: &mut Rng,
     policy_rng: &mut Rng,
 ) -> Result<Episode, EpisodeError> {
+    play_watched(problem, policy, at, environment, policy_rng, &mut |_| {})
+}
+
+/// The same; tells how many decisions are made.
+pub(crate) fn play_watched(
+    problem: &Problem,
+    policy: &mut dyn Policy,
+    mut at: OccupancyState,
+    environment: &mut Rng,
+    policy_rng: &mut Rng,
+    decided: &mut dyn FnMut(usize),
+) -> Result<Episode, EpisodeError> {
     let mdp = problem.mdp();
     let mut path = Vec::with_capacity(problem.horizon().saturating_sub(at.time));
-    let stop = Stop::current();
     policy.begin_episode();
     while at.time < problem.horizon() {
-        let action = policy.act(&at, policy_rng);
-        if stop.is_requested() {
-            return Err(EpisodeError::Stopped { time: at.time });
-        }
-        if policy.has_failed() {
-            let state = mdp.state_name(at.state).to_owned();
-            return Err(EpisodeError::SimulationNotFinite { time: at.time, state });
-        }
+        let action = policy.act(&at, policy_rng).map_err(|failure| match failure {
+            PolicyFailure::Stopped => EpisodeError::Stopped { time: at.time },
+            failure => EpisodeError::Policy { time: at.time, state: mdp.state_name(at.state).to_owned(), failure },
+        })?;
         let pair = mdp.pair(at.state, action).ok_or_else(|| EpisodeError::Unavailable {
             time: at.time,
             state: mdp.state_name(at.state).to_owned(),
@@ -113,6 +118,7 @@ pub fn play_on(
         })?;
         path.push(pair);
         problem.advance(&mut at, pair, mdp.sample(pair, environment));
+        decided(at.time);
     }
     let cost = problem.cost(&at);
     if cost.is_finite() { Ok(Episode { cost, path, last: at.state }) } else { Err(EpisodeError::NotFinite) }

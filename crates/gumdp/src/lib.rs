@@ -27,8 +27,8 @@
 //! // The exact optimum for a careful robot, and what the online planner makes of it.
 //! let careful = Erm::new(50.0)?;
 //! let optimum = oracle::optimum(&problem, careful, &Limits::default())?;
-//! let planner = || Planner::new(&problem, careful, PlannerSettings::paper_illustrative()).unwrap();
-//! let costs: Vec<f64> = experiment(&problem, planner, 0, 0..50)?.iter().map(|run| run.episode.cost).collect();
+//! let planner = Planner::new(&problem, careful, PlannerSettings::paper_illustrative())?;
+//! let costs: Vec<f64> = experiment(&problem, &planner, 0, 0..50)?.iter().map(|run| run.episode.cost).collect();
 //! let summary = Summary::of(&costs, careful, 0)?;
 //! assert!(optimum.value <= summary.erm_high);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -36,22 +36,20 @@
 //!
 //! Where to go from here: [`Mdp`] (models), [`Objective`], [`Problem`], [`Erm`] (risk), [`GuidedPlanner`] (online planning), [`Planner`]
 //! (the published algorithm), [`BlackBoxPlanner`] (the same for a [`Simulator`] without tables),
-//! [`oracle`] (exact solutions), [`Auto`] (the one where it fits, the other where not), [`Policy`], [`experiment()`] (many runs), [`stats`], [`Task`] (problem files) and
-//! [`tasks`] (the built-in ones), [`Stop`] (an early end from outside). `docs/mathematics.md` in the repository says which formula is which item.
+//! [`oracle`] (exact solutions), [`Agent`] (the one where it fits, the other where not), [`Policy`], [`experiment()`] (many runs), [`stats`],
+//! [`Stop`] (an early end from outside). Problem files and the built-in tasks are in the crate `gumdp-files`. `docs/mathematics.md` in the repository says which formula is which item.
 
 /// Grows whenever the same seed gives other results than before: what was computed by another version cannot be continued.
 pub const RESULTS_VERSION: u32 = 6;
 
-pub mod auto;
+pub mod agent;
 pub mod episode;
 pub mod experiment;
-pub mod file;
 pub mod guided;
 mod logarithm;
 pub mod model;
 pub mod objective;
 pub mod oracle;
-pub mod pilot;
 pub mod planner;
 pub mod policy;
 pub mod problem;
@@ -60,25 +58,23 @@ pub mod rng;
 pub mod simulator;
 pub mod stats;
 pub mod stop;
-pub mod tasks;
+#[cfg(test)]
+mod test_problems;
+pub mod words;
 
-pub use auto::Auto;
+pub use agent::{Agent, AgentError, Spec, Who};
 pub use episode::{Episode, EpisodeError, play, play_on};
 pub use experiment::{Run, RunError, experiment, run};
-pub use file::{
-    Defaults, Export, ExportError, ExportFormat, FileError, Finding, GraphScene, GridScene, PlannerVariant, Scene,
-    Script, Severity, Sticky, Task, Terrain,
-};
 pub use guided::{GuidedPlanner, GuidedSettings};
 pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, State};
 pub use objective::{Bounds, Objective, ObjectiveError, Partition};
-pub use pilot::fix_outer;
 pub use planner::{
-    ActionReason, BlackBoxPlanner, Budget, Decision, Expansion, Exploration, FinalChoice, Planner, PlannerError,
-    PlannerSettings, StopReason, UntriedOrder,
+    BlackBoxPlanner, Budget, Expansion, Exploration, FinalChoice, Planner, PlannerError, PlannerSettings, UntriedOrder,
 };
-pub use policy::{ByOccupancy, ExplicitPolicy, Markov, Policy, PolicyError, PolicyTable, Scripted, Uniform};
+pub use policy::{
+    ActionReason, ByOccupancy, Decision, Markov, Policy, PolicyError, PolicyFailure, Scripted, StopReason, Uniform,
+};
 pub use problem::{OccupancyState, Problem, ProblemError};
-pub use risk::{Cvar, Erm, ErmAccumulator, Evar, FixedRisk, MeanCvar, ParseRiskError, Risk, RiskError};
+pub use risk::{Cvar, Erm, Evar, FixedRisk, MeanCvar, Outer, ParseRiskError, Risk, RiskError};
 pub use simulator::{SimulatedProblem, Simulator, Situation};
 pub use stop::Stop;

@@ -12,7 +12,7 @@ use crate::rng::{self, Rng};
 
 pub use builder::{Key, MdpBuilder};
 pub use error::ModelError;
-pub(crate) use error::missing_to_1;
+pub use error::missing_to_1;
 
 mod builder;
 mod error;
@@ -24,7 +24,7 @@ macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(pub(crate) u32);
+        pub struct $name(pub u32);
 
         impl $name {
             /// The number as an index.
@@ -213,7 +213,21 @@ impl Mdp {
         self.successors[row.clone()].iter().map(|&s| State(s)).zip(self.probabilities[row].iter().copied())
     }
 
-    /// The same as two slices.
+    /// The possible next states of each of some pairs, and their probabilities.
+    #[inline]
+    pub(crate) fn rows(&self, pairs: Range<u32>) -> impl Iterator<Item = (&[u32], &[f64])> {
+        let ends = &self.first_outcome[pairs.start as usize..=pairs.end as usize];
+        let (mut successors, mut probabilities) =
+            (&self.successors[ends[0] as usize..], &self.probabilities[ends[0] as usize..]);
+        ends.windows(2).map(move |ends| {
+            let (row, probability);
+            (row, successors) = successors.split_at((ends[1] - ends[0]) as usize);
+            (probability, probabilities) = probabilities.split_at(row.len());
+            (row, probability)
+        })
+    }
+
+    /// Those of one pair.
     #[inline]
     pub(crate) fn outcomes(&self, pair: Pair) -> (&[u32], &[f64]) {
         let row = self.row(pair);

@@ -245,7 +245,7 @@ impl Problem {
     /// its values at eight occupancies. Saved policies carry it.
     ///
     /// ```
-    /// use gumdp::tasks;
+    /// use gumdp_files::tasks;
     /// let problem = tasks::get("rooms").unwrap().problem;
     /// assert_eq!(problem.fingerprint(), tasks::get("rooms").unwrap().problem.fingerprint());
     /// assert_ne!(problem.fingerprint(), problem.with_horizon(19)?.fingerprint());
@@ -296,7 +296,8 @@ pub(crate) fn masses(discount: f64, horizon: usize) -> Result<Arc<[f64]>, Proble
 }
 
 /// γ^t divided by their sum: (1−γ)/(1−γ^H)·γ^t without cancellation near γ = 1.
-pub(crate) fn normalised_discounts(discount: f64, horizon: usize) -> Arc<[f64]> {
+#[must_use]
+pub fn normalised_discounts(discount: f64, horizon: usize) -> Arc<[f64]> {
     let powers: Vec<f64> = (0..horizon).map(|t| discount.powf(t as f64)).collect();
     // Compensated, so that the masses sum to 1 for long horizons too.
     let sum = powers.iter().copied().collect::<Sum>().value();

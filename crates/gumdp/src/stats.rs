@@ -5,7 +5,7 @@
 //! percentile bootstrap (Efron and Tibshirani, *An Introduction to the Bootstrap*, chapter 13). Value at risk and
 //! conditional value at risk are [`value_at_risk`] and [`cvar`] of the risk module.
 //!
-//! Not here: running episodes, and streaming estimates (see [`crate::risk::ErmAccumulator`]).
+//! Not here: running episodes, and streaming estimates (see [`crate::risk::Weigher`]).
 
 use rayon::prelude::*;
 use thiserror::Error;

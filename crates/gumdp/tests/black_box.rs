@@ -10,8 +10,9 @@ use gumdp::oracle::{Limits, decide};
 use gumdp::rng::{self, Purpose, Rng};
 use gumdp::{
     Action, BlackBoxPlanner, Budget, Erm, Pair, Planner, PlannerSettings, Problem, SimulatedProblem, Simulator, State,
-    StopReason, run, tasks,
+    StopReason, run,
 };
+use gumdp_files::tasks;
 
 /// A problem with tables, of which nothing but samples is shown.
 #[derive(Debug)]

@@ -2,7 +2,8 @@
 
 use gumdp::oracle::{self, Limits};
 use gumdp::rng::{self, Purpose};
-use gumdp::{Budget, Erm, Expansion, Exploration, Planner, PlannerSettings, Task, UntriedOrder, experiment, tasks};
+use gumdp::{Budget, Erm, Expansion, Exploration, Planner, PlannerSettings, Policy, UntriedOrder, experiment};
+use gumdp_files::{Task, tasks};
 
 fn settings(expansion: Expansion, simulations: u64, exploration: f64) -> PlannerSettings {
     PlannerSettings {
@@ -19,7 +20,7 @@ fn root_error(task: &Task, erm: Erm, optimum: f64, seeds: u64, settings: &Planne
     let start = task.problem.start(task.problem.mdp().initial()[0].0);
     let errors = (0..seeds).map(|seed| {
         let mut planner = Planner::new(&task.problem, erm, settings.clone()).unwrap();
-        let decision = planner.decide(&start, &mut rng::stream(seed, 0, Purpose::Policy));
+        let decision = planner.decide(&start, &mut rng::stream(seed, 0, Purpose::Policy)).unwrap();
         (decision.root_estimate - optimum).abs()
     });
     errors.sum::<f64>() / seeds as f64
@@ -27,8 +28,8 @@ fn root_error(task: &Task, erm: Erm, optimum: f64, seeds: u64, settings: &Planne
 
 /// The ERM of 200 played episodes above the optimum.
 fn played_gap(task: &Task, erm: Erm, optimum: f64, settings: &PlannerSettings) -> f64 {
-    let planner = || Planner::new(&task.problem, erm, settings.clone()).unwrap();
-    let runs = experiment(&task.problem, planner, 1, 0..200).unwrap();
+    let planner = Planner::new(&task.problem, erm, settings.clone()).unwrap();
+    let runs = experiment(&task.problem, &planner, 1, 0..200).unwrap();
     let costs: Vec<f64> = runs.iter().map(|run| run.episode.cost).collect();
     erm.of_samples(&costs) - optimum
 }

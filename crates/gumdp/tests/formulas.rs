@@ -5,7 +5,7 @@ use gumdp::oracle::{Limits, OracleError, decide, distribution, solve};
 use gumdp::rng::{self, Purpose};
 use gumdp::{
     Budget, EpisodeError, Erm, GuidedPlanner, GuidedSettings, Mdp, Objective, ObjectiveError, Planner, PlannerSettings,
-    Policy, Problem, StopReason, Uniform, run,
+    Policy, PolicyFailure, Problem, Uniform, run,
 };
 use proptest::prelude::*;
 
@@ -134,13 +134,15 @@ fn whoever_meets_what_is_not_finite_stops() {
         for settings in [PlannerSettings::paper_grid(), PlannerSettings { workers: 3, ..PlannerSettings::paper_grid() }]
         {
             let mut planner = Planner::new(&problem, erm, settings).unwrap();
-            assert_eq!(planner.decide(&start, &mut rng).stopped, StopReason::NotFinite);
-            assert!(planner.has_failed());
+            assert_eq!(planner.decide(&start, &mut rng).unwrap_err(), PolicyFailure::NotFinite);
             let error = run(&problem, &mut planner, 0, 0).unwrap_err().error;
-            assert_eq!(error, EpisodeError::SimulationNotFinite { time: 0, state: "s".to_owned() });
+            assert_eq!(
+                error,
+                EpisodeError::Policy { time: 0, state: "s".to_owned(), failure: PolicyFailure::NotFinite }
+            );
         }
         let mut guided = GuidedPlanner::new(&problem, erm, GuidedSettings::default()).unwrap();
-        assert_eq!(guided.decide(&start, &mut rng).stopped, StopReason::NotFinite);
+        assert_eq!(guided.decide(&start, &mut rng).unwrap_err(), PolicyFailure::NotFinite);
         assert!(run(&problem, &mut guided, 0, 0).is_err());
         assert_eq!(solve(&problem, erm, &Limits::default()).unwrap_err(), OracleError::NotFinite);
         assert_eq!(decide(&problem, erm, &start, &Limits::default()).unwrap_err(), OracleError::NotFinite);
@@ -171,17 +173,19 @@ fn values_before_the_end_are_not_needed() {
     let settings = GuidedSettings { budget: Budget::simulations(2000), ..GuidedSettings::default() };
     let mut planner = GuidedPlanner::new(&problem, erm, settings).unwrap();
     let start = problem.start(problem.mdp().initial()[0].0);
-    let decision = planner.decide(&start, &mut rng::stream(0, 0, Purpose::Policy));
+    let decision = planner.decide(&start, &mut rng::stream(0, 0, Purpose::Policy)).unwrap();
     assert!((decision.root_estimate - solution.value).abs() < 1e-6);
     let never = GuidedSettings { reach: 0.0, ..GuidedSettings::default() };
-    let marginal =
-        GuidedPlanner::new(&problem, erm, never).unwrap().decide(&start, &mut rng::stream(0, 0, Purpose::Policy));
+    let marginal = GuidedPlanner::new(&problem, erm, never)
+        .unwrap()
+        .decide(&start, &mut rng::stream(0, 0, Purpose::Policy))
+        .unwrap();
     assert!(marginal.reasons.iter().all(|reason| reason.erm.is_finite()));
 }
 
 #[test]
 fn simulations_allocate_nothing() {
-    let task = gumdp::tasks::get("msee").unwrap().problem;
+    let task = gumdp_files::tasks::get("msee").unwrap().problem;
     let states = gumdp::Partition::states(task.mdp());
     let mut costs = vec![0.0; task.mdp().pair_count()];
     costs[0] = 1.0;

@@ -1,7 +1,8 @@
 //! Where optimal behaviour changes, against changes known by hand and against levels close together.
 
 use gumdp::oracle::{Limits, frontier, optimum};
-use gumdp::{Erm, Mdp, Objective, Problem, Risk, tasks};
+use gumdp::{Erm, Mdp, Objective, Problem, Risk};
+use gumdp_files::tasks;
 
 /// One action for each lottery of (cost, probability).
 fn lotteries(all: &[&[(f64, f64)]]) -> Problem {

@@ -29,7 +29,7 @@ fn a_solved_tree_is_the_exact_answer() {
         let erm = Erm::new(betas[number % betas.len()]).unwrap();
         let at = problem.start(problem.mdp().initial()[0].0);
         let mut planner = GuidedPlanner::new(&problem, erm, settings(200_000)).unwrap();
-        let decision = planner.decide(&at, &mut rng);
+        let decision = planner.decide(&at, &mut rng).unwrap();
         let exact = decide(&problem, erm, &at, &Limits::default()).unwrap();
         let optimum = exact.reasons.iter().map(|reason| reason.erm).fold(f64::INFINITY, f64::min);
         // Values are backed up with an error below 1e-7 of their spread.
@@ -55,10 +55,10 @@ fn more_simulations_approach_the_optimum() {
     for (name, beta) in [("msee", 25.0), ("mo-max", 10.0), ("mo-min", 20.0)] {
         let (problem, erm) = (task(name), Erm::new(beta).unwrap());
         let best = optimum(&problem, erm, &Limits::default()).unwrap().policy();
-        let best = costs(&experiment(&problem, || best.clone(), 0, 0..40).unwrap());
+        let best = costs(&experiment(&problem, &best, 0, 0..40).unwrap());
         let [few, many] = [500, 10_000].map(|simulations| {
             let planner = GuidedPlanner::new(&problem, erm, settings(simulations)).unwrap();
-            costs(&experiment(&problem, || planner.clone(), 0, 0..40).unwrap())
+            costs(&experiment(&problem, &planner, 0, 0..40).unwrap())
         });
         for (costs, bar) in [(&few, 0.012), (&many, 0.004)] {
             let (gap, error) = difference_of_risks(erm, costs, &best);
@@ -79,8 +79,8 @@ fn it_beats_the_published_planner() {
         let settings = GuidedSettings { budget: published.budget, ..GuidedSettings::default() };
         let guided = GuidedPlanner::new(&problem, erm, settings).unwrap();
         let published = Planner::new(&problem, erm, published).unwrap();
-        let published = costs(&experiment(&problem, || published.clone(), 1, 0..runs).unwrap());
-        (published, costs(&experiment(&problem, || guided.clone(), 1, 0..runs).unwrap()))
+        let published = costs(&experiment(&problem, &published, 1, 0..runs).unwrap());
+        (published, costs(&experiment(&problem, &guided, 1, 0..runs).unwrap()))
     };
     let (published, guided) = both("grid-il", 1.0, PlannerSettings::paper_grid(), 30);
     let wins = guided.iter().zip(&published).filter(|(a, b)| a < b).count();
@@ -106,7 +106,7 @@ fn a_forecast_pays_where_chance_decides() {
     let (problem, erm) = (Problem::new(mdp, objective, 0.99, 30).unwrap(), Erm::new(3.0).unwrap());
     let [without, with] = [0.0, 0.5].map(|forecast| {
         let planner = GuidedPlanner::new(&problem, erm, GuidedSettings { forecast, ..settings(100) }).unwrap();
-        costs(&experiment(&problem, || planner.clone(), 0, 0..1500).unwrap())
+        costs(&experiment(&problem, &planner, 0, 0..1500).unwrap())
     });
     let (gain, error) = difference_of_risks(erm, &without, &with);
     assert!(gain > 4.0 * error, "{gain} ± {error}");
@@ -172,7 +172,7 @@ fn degenerate_problems_are_planned() {
             let settings = GuidedSettings { reach, ..settings(3) };
             let mut planner = GuidedPlanner::new(&problem, Erm::new(beta).unwrap(), settings).unwrap();
             assert!(run(&problem, &mut planner, 0, 0).unwrap().episode.cost.is_finite());
-            let decision = planner.decide(&problem.start(mdp.initial()[0].0), &mut generator(23, 0));
+            let decision = planner.decide(&problem.start(mdp.initial()[0].0), &mut generator(23, 0)).unwrap();
             assert!(decision.root_estimate.is_finite(), "{decision:?}");
         }
     }
@@ -184,7 +184,7 @@ fn same_seed_same_bits_for_any_number_of_threads() {
     let planner = GuidedPlanner::new(&problem, erm, settings(200)).unwrap();
     let play = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| experiment(&problem, || planner.clone(), 5, 0..6).unwrap())
+        pool.install(|| experiment(&problem, &planner, 5, 0..6).unwrap())
     };
     assert_eq!(play(1), play(4));
     // A planner that has played other episodes before plays the same.
@@ -215,7 +215,7 @@ fn reasons_say_what_was_searched() {
     let start = problem.start(problem.mdp().initial()[0].0);
     let mut rng = rng::stream(0, 0, Purpose::Policy);
     let mut planner = GuidedPlanner::new(&problem, erm, settings(500)).unwrap();
-    let decision = planner.decide(&start, &mut rng);
+    let decision = planner.decide(&start, &mut rng).unwrap();
     assert_eq!((decision.stopped, decision.simulations), (StopReason::Simulations, 500));
     assert_eq!(decision.reasons.iter().map(|reason| reason.visits).sum::<u64>(), 500);
     assert_eq!(decision.simulated_steps, 500 * 20);
@@ -225,7 +225,7 @@ fn reasons_say_what_was_searched() {
     for problem in [problem, task("mdp")] {
         let mut planner = GuidedPlanner::new(&problem, erm, never.clone()).unwrap();
         let start = problem.start(problem.mdp().initial()[0].0);
-        let decision = planner.decide(&start, &mut rng);
+        let decision = planner.decide(&start, &mut rng).unwrap();
         assert_eq!((decision.stopped, decision.simulations), (StopReason::Marginal, 0));
         assert!(decision.reasons.iter().all(|reason| reason.erm.is_finite() && reason.visits == 0));
         assert_eq!(planner.simulated_steps(), 0);
@@ -239,7 +239,7 @@ fn a_time_limit_ends_the_search() {
     let settings = GuidedSettings { budget, ..GuidedSettings::default() };
     let mut planner = GuidedPlanner::new(&problem, Erm::MEAN, settings).unwrap();
     let start = problem.start(problem.mdp().initial()[0].0);
-    let decision = planner.decide(&start, &mut rng::stream(0, 0, Purpose::Policy));
+    let decision = planner.decide(&start, &mut rng::stream(0, 0, Purpose::Policy)).unwrap();
     assert_eq!(decision.stopped, StopReason::TimeLimit);
     assert!(decision.simulations > 0);
 }

@@ -60,7 +60,7 @@ fn no_policy_imitates_better() {
         let erm = Erm::new(beta).unwrap();
         let settings = GuidedSettings { budget: Budget::simulations(2000), ..GuidedSettings::default() };
         let planner = GuidedPlanner::new(&problem, erm, settings).unwrap();
-        let runs = experiment(&problem, || planner.clone(), 0, 0..40).unwrap();
+        let runs = experiment(&problem, &planner, 0, 0..40).unwrap();
         let costs: Vec<f64> = runs.iter().map(|run| run.episode.cost).collect();
         let risk = erm.of_samples(&costs);
         let influence = |&x: &f64| (((beta * (x - risk)).exp() - 1.0) / beta).powi(2);

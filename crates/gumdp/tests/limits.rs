@@ -6,7 +6,11 @@ use common::task;
 use gumdp::oracle::{
     Limits, OracleError, Strategy, backward_induction, distribution, expected_occupancy, minimise, solve,
 };
-use gumdp::{Erm, ExplicitPolicy, Markov, Mdp, Objective, OccupancyState, Partition, Problem, Uniform};
+use gumdp::rng::Rng;
+use gumdp::{
+    Action, Erm, GuidedPlanner, GuidedSettings, Markov, Mdp, Objective, OccupancyState, Partition, Policy,
+    PolicyFailure, Problem, Uniform,
+};
 
 #[test]
 fn too_large_problems_are_refused_early() {
@@ -75,19 +79,23 @@ fn memory_is_refused_before_it_is_taken() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    struct Careless(Problem);
-    impl ExplicitPolicy for Careless {
-        fn problem(&self) -> &Problem {
-            &self.0
+    #[derive(Clone)]
+    struct Careless;
+    impl Policy for Careless {
+        fn act(&mut self, _: &OccupancyState, _: &mut Rng) -> Result<Action, PolicyFailure> {
+            Err(PolicyFailure::Other("it is not played".to_owned()))
         }
-        fn probabilities(&self, _: &OccupancyState, probabilities: &mut Vec<f64>) {
+        fn probabilities(&self, _: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
             *probabilities = vec![0.5];
+            true
         }
     }
     let problem = task("msee");
     assert_eq!(backward_induction(&problem, Erm::MEAN).unwrap_err(), OracleError::NotLinear);
-    let error = distribution(&problem, &Careless(problem.clone()), &Limits::default()).unwrap_err().to_string();
+    let error = distribution(&problem, &Careless, &Limits::default()).unwrap_err().to_string();
     assert_eq!(error, "at time 0 in state \"s1\" the policy's 1 probabilities sum to 0.5; 2 are needed, with sum 1");
+    let planner = GuidedPlanner::new(&problem, Erm::MEAN, GuidedSettings::default()).unwrap();
+    assert_eq!(distribution(&problem, &planner, &Limits::default()).unwrap_err(), OracleError::NoProbabilities);
     let other = Uniform::new(&task("mdp"));
     let error = distribution(&problem, &other, &Limits::default()).unwrap_err();
     assert_eq!(error, OracleError::OtherProblem { what: "states", got: 4, expected: 5 });

@@ -4,8 +4,8 @@ mod common;
 
 use common::brute_force::{laws, tiny_problem};
 use common::{OBJECTIVE_KINDS, Shape, generator, task};
-use gumdp::oracle::{Limits, OuterVariable, RiskSolution, distribution, minimise, optima, optimum};
-use gumdp::{Erm, Mdp, Objective, Problem, Risk};
+use gumdp::oracle::{Limits, RiskSolution, distribution, minimise, optima, optimum};
+use gumdp::{Erm, Mdp, Objective, Outer, Problem, Risk};
 
 fn risk(text: &str) -> Risk {
     text.parse().unwrap()
@@ -89,11 +89,11 @@ fn cvar_with_two_valleys() {
     let problem = lottery(&[&[(0.0, 0.6), (1.0, 0.4)], &[(0.79, 1.0)]]);
     let solution = solve(&problem, risk("cvar:0.5"));
     assert!((solution.high - 0.79).abs() < 1e-12 && solution.low <= 0.79, "{solution:?}");
-    assert_eq!(solution.outer, Some(OuterVariable::Lambda(0.79)));
+    assert_eq!(solution.outer, Some(Outer { variable: "lambda", value: 0.79 }));
     let problem = lottery(&[&[(0.0, 0.6), (1.0, 0.4)], &[(0.81, 1.0)]]);
     let solution = solve(&problem, risk("cvar:0.5"));
     assert!((solution.high - 0.8).abs() < 1e-12, "{solution:?}");
-    assert_eq!(solution.outer, Some(OuterVariable::Lambda(0.0)));
+    assert_eq!(solution.outer, Some(Outer { variable: "lambda", value: 0.0 }));
 }
 
 #[test]
@@ -101,14 +101,14 @@ fn evar_at_infinity_and_in_between() {
     // P(worst) = 0.1 ≥ 1 − 0.9: the infimum is the worst case, at β = ∞.
     let problem = lottery(&[&[(0.0, 0.9), (1.0, 0.1)]]);
     let solution = solve(&problem, risk("evar:0.9"));
-    assert_eq!((solution.high, solution.outer), (1.0, Some(OuterVariable::Beta(f64::INFINITY))));
+    assert_eq!((solution.high, solution.outer), (1.0, Some(Outer { variable: "beta", value: f64::INFINITY })));
     // With a sure cost of 0.95 there is something better; with 1.05 there is not.
     let sure = |cost: f64| lottery(&[&[(0.0, 0.9), (1.0, 0.1)], &[(cost, 1.0)]]);
     assert!((solve(&sure(0.95), risk("evar:0.9")).high - 0.95).abs() < 1e-12);
     assert!((solve(&sure(1.05), risk("evar:0.9")).high - 1.0).abs() < 1e-12);
     // A level of 0.5 has its β inside.
     let solution = solve(&problem, risk("evar:0.5"));
-    let Some(OuterVariable::Beta(beta)) = solution.outer else { panic!("{solution:?}") };
+    let Some(Outer { variable: "beta", value: beta }) = solution.outer else { panic!("{solution:?}") };
     let at = |beta: f64| ((0.9 + 0.1 * beta.exp()).ln() + 2.0_f64.ln()) / beta;
     assert!((at(beta) - solution.high).abs() < 1e-12 && at(0.99 * beta) > at(beta) && at(1.01 * beta) > at(beta));
 }

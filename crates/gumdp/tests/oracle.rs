@@ -161,11 +161,11 @@ fn simulation_follows_the_exact_law() {
         let optimal = solve(&problem, erm(beta), &Limits::default()).unwrap().policy();
         let uniform = Uniform::new(&problem);
         let law = distribution(&problem, &optimal, &Limits::default()).unwrap();
-        let runs_of_optimal = experiment(&problem, || optimal.clone(), 5, 0..runs).unwrap();
+        let runs_of_optimal = experiment(&problem, &optimal, 5, 0..runs).unwrap();
         let mut costs: Vec<f64> = runs_of_optimal.iter().map(|run| run.episode.cost).collect();
         assert!(kolmogorov_distance(&law, &mut costs) < allowed, "{name}, optimal");
         let law = distribution(&problem, &uniform, &Limits::default()).unwrap();
-        let runs_of_uniform = experiment(&problem, || uniform.clone(), 6, 0..runs).unwrap();
+        let runs_of_uniform = experiment(&problem, &uniform, 6, 0..runs).unwrap();
         let mut costs: Vec<f64> = runs_of_uniform.iter().map(|run| run.episode.cost).collect();
         assert!(kolmogorov_distance(&law, &mut costs) < allowed, "{name}, uniform");
     }

@@ -201,7 +201,7 @@ fn decisions_equal_the_transcribed_algorithm() {
                 transcription.simulate(&at, &settings, &mut rng);
             }
             let mut planner = Planner::new(problem, erm, settings).unwrap();
-            let decision = planner.decide(&at, &mut rng::stream(3, 0, Purpose::Policy));
+            let decision = planner.decide(&at, &mut rng::stream(3, 0, Purpose::Policy)).unwrap();
             for (pair, reason) in problem.mdp().pairs(at.state).zip(&decision.reasons) {
                 let samples = &transcription.samples[&(Vec::new(), pair)];
                 assert_eq!(reason.visits, samples.len() as u64, "{expansion:?}, beta {beta}");
@@ -246,7 +246,9 @@ fn the_final_choice_is_the_one_that_was_set() {
         let budget = Budget::simulations(40);
         let settings = PlannerSettings { budget, exploration, play, ..PlannerSettings::paper_grid() };
         let mut planner = Planner::new(&problem, Erm::new(5.0).unwrap(), settings).unwrap();
-        planner.decide(&problem.start(State::from(seed as u32 % 3)), &mut rng::stream(seed, 0, Purpose::Policy))
+        planner
+            .decide(&problem.start(State::from(seed as u32 % 3)), &mut rng::stream(seed, 0, Purpose::Policy))
+            .unwrap()
     };
     let mut differ = 0;
     for seed in 0..50 {
@@ -269,7 +271,7 @@ fn reasons_add_up() {
     let mut planner = Planner::new(&problem, erm, PlannerSettings::paper_illustrative()).unwrap();
     let mut rng = rng::stream(1, 0, Purpose::Policy);
     let start = problem.start(State::from(0));
-    let first = planner.decide(&start, &mut rng);
+    let first = planner.decide(&start, &mut rng).unwrap();
     assert_eq!(first.reasons.iter().map(|r| r.visits).sum::<u64>(), 500);
     assert_eq!((first.simulations, first.simulated_steps), (500, 500 * 9));
     assert_eq!(first.stopped, StopReason::Simulations);
@@ -283,16 +285,16 @@ fn reasons_add_up() {
     let pair = problem.mdp().pair(start.state, first.action).unwrap();
     let mut next = start.clone();
     problem.advance(&mut next, pair, problem.mdp().sample(pair, &mut rng));
-    let second = planner.decide(&next, &mut rng);
+    let second = planner.decide(&next, &mut rng).unwrap();
     let visits: u64 = second.reasons.iter().map(|r| r.visits).sum();
     assert!(visits > 500 && visits <= 500 + most, "{visits}");
 
     // It is not kept for a situation that did not follow, be it another time or another past.
-    let elsewhere = planner.decide(&problem.start(State::from(1)), &mut rng);
+    let elsewhere = planner.decide(&problem.start(State::from(1)), &mut rng).unwrap();
     assert_eq!(elsewhere.reasons.iter().map(|r| r.visits).sum::<u64>(), 500);
     let mut other_past = problem.start(State::from(2));
     problem.advance(&mut other_past, problem.mdp().pairs(State::from(2)).start.into(), State::from(0));
-    let without_past = planner.decide(&other_past, &mut rng);
+    let without_past = planner.decide(&other_past, &mut rng).unwrap();
     assert_eq!(without_past.reasons.iter().map(|r| r.visits).sum::<u64>(), 500);
 }
 
@@ -301,13 +303,13 @@ fn a_budget_in_time_ends_the_search() {
     let problem = crossroads(9);
     let settings = PlannerSettings { budget: Budget::time(Duration::from_millis(5)), ..PlannerSettings::paper_grid() };
     let mut planner = Planner::new(&problem, Erm::MEAN, settings).unwrap();
-    let decision = planner.decide(&problem.start(State::from(0)), &mut rng::stream(1, 0, Purpose::Policy));
+    let decision = planner.decide(&problem.start(State::from(0)), &mut rng::stream(1, 0, Purpose::Policy)).unwrap();
     assert_eq!(decision.stopped, StopReason::TimeLimit);
     assert!(decision.simulations >= 16);
     let both = Budget { simulations: Some(20), time_limit: Some(Duration::from_hours(1)) };
     let settings = PlannerSettings { budget: both, ..PlannerSettings::paper_grid() };
     let mut planner = Planner::new(&problem, Erm::MEAN, settings).unwrap();
-    let decision = planner.decide(&problem.start(State::from(0)), &mut rng::stream(1, 0, Purpose::Policy));
+    let decision = planner.decide(&problem.start(State::from(0)), &mut rng::stream(1, 0, Purpose::Policy)).unwrap();
     assert_eq!((decision.stopped, decision.simulations), (StopReason::Simulations, 20));
 }
 
@@ -340,8 +342,8 @@ fn any_number_of_threads_gives_the_same_bits() {
     let erm = Erm::new(6.0).unwrap();
     let play = |threads: usize, runs: std::ops::Range<u64>| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let planner = || Planner::new(&problem, erm, settings.clone()).unwrap();
-        pool.install(|| experiment(&problem, planner, 11, runs).unwrap())
+        let planner = Planner::new(&problem, erm, settings.clone()).unwrap();
+        pool.install(|| experiment(&problem, &planner, 11, runs).unwrap())
     };
     let one = play(1, 0..40);
     assert_eq!(one, play(7, 0..40));
@@ -362,7 +364,8 @@ fn workers_share_a_decision_whatever_the_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut planner = Planner::new(&problem, erm, settings.clone()).unwrap();
-            let decision = planner.decide(&problem.start(State::from(0)), &mut rng::stream(2, 0, Purpose::Policy));
+            let decision =
+                planner.decide(&problem.start(State::from(0)), &mut rng::stream(2, 0, Purpose::Policy)).unwrap();
             (decision, gumdp::run(&problem, &mut planner, 3, 0).unwrap())
         })
     };
@@ -382,11 +385,11 @@ fn a_simulation_allocates_nothing() {
         let mut planner = Planner::new(&problem, Erm::new(2.0).unwrap(), settings).unwrap();
         let start = problem.start(State::from(0));
         for run in 0..3 {
-            planner.act(&start, &mut rng::stream(1, run, Purpose::Policy));
+            planner.act(&start, &mut rng::stream(1, run, Purpose::Policy)).unwrap();
         }
         let allocated = allocation_counter::measure(|| {
             for run in 0..3 {
-                planner.act(&start, &mut rng::stream(1, run, Purpose::Policy));
+                planner.act(&start, &mut rng::stream(1, run, Purpose::Policy)).unwrap();
             }
         });
         assert_eq!(allocated.count_total, 0, "{expansion:?}");

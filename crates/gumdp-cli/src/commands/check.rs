@@ -3,12 +3,31 @@
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::Result;
-use gumdp::file::{self, Finding, Severity};
+use clap::Args;
+use gumdp_files::{Finding, Severity};
 use serde::Serialize;
 
-use super::print_json;
+use super::{Run, print_json};
+
+/// Check a problem file or a model to import: all mistakes at once, and what is hardly meant.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  gumdp check mine.toml\n  gumdp check riverswim.csv --json")]
+pub struct CheckArgs {
+    /// A problem file, or a model as CSV, JSON or DRN.
+    pub file: PathBuf,
+    /// A JSON array instead of lines.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Run for CheckArgs {
+    fn run(&self, _quiet: bool) -> Result<()> {
+        check(&self.file, self.json)
+    }
+}
 
 /// The file has mistakes, and they are printed already.
 #[derive(Debug)]
@@ -33,8 +52,8 @@ struct Row<'a> {
 }
 
 /// Prints what was found; mistakes end in exit code 2.
-pub fn check(path: &Path, json: bool) -> Result<()> {
-    let findings = file::check(path);
+fn check(path: &Path, json: bool) -> Result<()> {
+    let findings = gumdp_files::check(path);
     if json {
         let rows: Vec<Row> = findings
             .iter()

@@ -4,20 +4,45 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use anyhow::Result;
+use clap::Args;
+use gumdp::experiment::tail_note;
 use gumdp::oracle::OracleError;
 use serde::Serialize;
 
-use super::{heading, keep, limits, load, naming, open_store, print_json, risks, with_threads};
-use crate::args::{CompareArgs, PolicyName};
+use super::{Run, heading, keep, limits, load, naming, open_store, print_json, risks, with_threads};
+use crate::args::{ExperimentArgs, PolicyName, whole};
 use crate::cells::Cell;
 use crate::exact::Solver;
 use crate::number::{Naming, counted, known, short};
 use crate::player::Who;
-use crate::precision::tail_note;
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row};
 use crate::side_by_side;
-use crate::table::Table;
+use gumdp_plot::Table;
+
+/// Play the paper's planner, the default one, the optimum and chance side by side.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp compare msee\n  gumdp compare grid-mo --beta 1,8 --runs 1000 --out mo\n  gumdp compare mine.toml --beta 0,10 --simulations 2000 --json"
+)]
+pub struct CompareArgs {
+    /// What is played.
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
+    /// Solve the problem exactly if it has at most this many occupancy states (default: 20000000, within 256 MiB).
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
+    pub max_states: Option<u64>,
+}
+
+impl Run for CompareArgs {
+    fn run(&self, quiet: bool) -> Result<()> {
+        compare(self, quiet)
+    }
+
+    fn task(&self) -> Option<&str> {
+        Some(&self.experiment.task)
+    }
+}
 
 /// One row of `gumdp compare --json`.
 #[derive(Serialize)]
@@ -30,7 +55,7 @@ struct ComparedRow {
 }
 
 /// Plays all policies on the same luck, prints, writes and draws.
-pub fn compare(args: &CompareArgs, quiet: bool) -> Result<()> {
+fn compare(args: &CompareArgs, quiet: bool) -> Result<()> {
     let started = Instant::now();
     let CompareArgs { experiment: args, max_states } = args;
     let task = load(&args.task)?;
@@ -55,7 +80,7 @@ pub fn compare(args: &CompareArgs, quiet: bool) -> Result<()> {
     let experiment = with_threads(args.luck.threads, || {
         let mut finished = Vec::new();
         for cell in cells {
-            finished.push(Finished::play(cell, &task, store.as_ref(), &progress, &mut solver)?);
+            finished.push(Finished::of(cell, &task, store.as_ref(), &progress, &mut solver)?);
         }
         Ok(Experiment::new(task, finished, &mut solver))
     })?;

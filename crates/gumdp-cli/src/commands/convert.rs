@@ -1,20 +1,56 @@
 //! `gumdp convert`: a task in another format.
 
 use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::Result;
+use clap::Args;
 use clap::ValueEnum;
-use gumdp::file::{ExportFormat, export};
-use gumdp::{Task, tasks};
+use gumdp_files::{ExportFormat, export};
+use gumdp_files::{Task, tasks};
 
-use super::{bad_file, load};
-use crate::args::RewardsName;
+use super::{Run, bad_file, load};
 use crate::failure::BadInput;
 use crate::store::write_atomically;
 use crate::talk;
 
+/// Write a task in another format: transitions as CSV, Storm's DRN, or a problem file (TOML), by extension.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp convert riverswim.csv riverswim.drn\n  gumdp convert two_dice.drn dice.toml\n  gumdp convert frozen-lake.json lake.csv --rewards split"
+)]
+pub struct ConvertArgs {
+    /// Name of a built-in task, a problem file, or a model as CSV, JSON or DRN.
+    #[arg(value_name = "IN")]
+    pub task: String,
+    /// The file to write: .csv (with .initial.csv and .parameters.csv beside it), .drn or .toml.
+    #[arg(value_name = "OUT")]
+    pub out: PathBuf,
+    /// What becomes of rewards that depend on the next state (default: expected).
+    #[arg(long, value_enum)]
+    pub rewards: Option<RewardsName>,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+}
+
+impl Run for ConvertArgs {
+    fn run(&self, _quiet: bool) -> Result<()> {
+        convert(&self.task, &self.out, self.rewards, self.force)
+    }
+}
+
+/// What becomes of rewards that depend on the next state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RewardsName {
+    /// A state-action pair costs its expected reward.
+    Expected,
+    /// States are split by the reward that led to them: the law of the total is exact.
+    Split,
+}
+
 /// Writes a task in the format that the extension of `out` stands for.
-pub fn convert(name: &str, out: &Path, rewards: Option<RewardsName>, force: bool) -> Result<()> {
+fn convert(name: &str, out: &Path, rewards: Option<RewardsName>, force: bool) -> Result<()> {
     let format = ExportFormat::of(out).ok_or_else(|| {
         BadInput::new(format!("{}: the format of the output is not known", out.display()))
             .hint("its name must end in .csv, .drn or .toml")

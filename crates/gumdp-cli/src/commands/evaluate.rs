@@ -1,31 +1,88 @@
 //! `gumdp evaluate`: the law of the cost of a policy that the user brings, and every measure of it.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use anyhow::Result;
-use gumdp::oracle::{Limits, OracleError};
-use gumdp::{Problem, Risk, Task, experiment};
+use clap::Args;
+use gumdp::experiment::{Experiment, Precision, tail_note};
+use gumdp::oracle::{Limits, OracleError, distribution};
+use gumdp::{Problem, Risk};
+use gumdp_files::Task;
 use serde::{Serialize, Serializer};
 
-use super::{entropic, heading, limits, load, print_json, with_threads};
-use crate::args::{EvaluateArgs, PolicyName};
-use crate::brought::{Brought, BroughtPolicy};
+use super::{Run, entropic, heading, limits, load, print_json, with_threads};
+use crate::args::{MAX_RUNS, PolicyName, beta, precision, risk, threads, whole};
+use crate::brought::Brought;
 use crate::draw;
 use crate::exact::Solver;
 use crate::failure::BadInput;
-use crate::interrupt::{self, Interrupted};
+use crate::interrupt;
 use crate::measures::{self, Measure};
 use crate::number::{Naming, known, short};
-use crate::precision::{least_runs, more_runs, tail_note};
 use crate::progress::Progress;
 use crate::results::distinct;
 use crate::store::Store;
-use crate::table::Table;
+use gumdp_plot::Table;
+
+/// Compute the law of the cost of a policy that you bring, and all its measures.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp evaluate rooms --policy pi1 --beta 1,50\n  gumdp evaluate mine.toml --policy table.csv --out mine\n  gumdp solve msee --beta 50 --save careful.json && gumdp evaluate msee --policy careful.json --beta 50 --json"
+)]
+pub struct EvaluateArgs {
+    /// Name of a built-in task, or a problem file.
+    pub task: String,
+    /// The policy: a file saved by `solve` or `plan` (.json), a table (.csv: state,action or time,state,action, both with
+    /// probability if wanted, or action only), `uniform`, or the name of a script of the task.
+    #[arg(long, value_name = "POLICY")]
+    pub policy: String,
+    /// Attitudes to risk, separated by commas: 0 is the mean, inf the worst case, negative seeks risk (default: that of a
+    /// saved policy, else the task's).
+    #[arg(long, short, value_name = "B,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
+    pub beta: Vec<f64>,
+    /// Risk measures instead, separated by commas: mean, worst, best, erm:B, entropic-seeking:B (negative β),
+    /// cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT.
+    #[arg(long, value_name = "MEASURE,…", value_delimiter = ',', value_parser = risk, conflicts_with = "beta")]
+    pub risk: Vec<Risk>,
+    /// Episodes, if the law is too large to be computed (default: 10000; the task's for a planner).
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
+    pub runs: Option<u64>,
+    /// Play more until the 95 % interval of every risk is at most this far to either side.
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = precision)]
+    pub precision: Option<f64>,
+    /// Never play more episodes than this for --precision.
+    #[arg(long, value_name = "N", requires = "precision", default_value_t = 1_000_000, allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
+    pub max_runs: u64,
+    /// Compute the law exactly if the policy reaches at most this many occupancy states (default: 20000000, within 256 MiB).
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]
+    pub max_states: Option<u64>,
+    /// Seed of all random numbers (default: that of a saved planner, else 0).
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]
+    pub seed: Option<u64>,
+    /// Use this many threads (default: all cores). Results do not depend on it.
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Folder for the law or the samples, the measures, a figure and a report.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// A JSON object instead of tables.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Run for EvaluateArgs {
+    fn run(&self, quiet: bool) -> Result<()> {
+        evaluate(self, quiet)
+    }
+
+    fn task(&self) -> Option<&str> {
+        Some(&self.task)
+    }
+}
 
 /// Episodes of a policy that decides without thinking.
 const USUAL_RUNS: u64 = 10_000;
-/// Episodes between two looks at Ctrl-C.
-const BATCH: u64 = 256;
 
 /// What is known of a policy.
 #[derive(Debug, Serialize)]
@@ -86,7 +143,7 @@ pub struct RiskRow {
 }
 
 /// Evaluates, prints, writes and draws.
-pub fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
+fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
     let task = load(&args.task)?;
     let brought = Brought::load(&args.policy, &task)?;
     let risks = risks(args, &task, brought.risk);
@@ -97,12 +154,11 @@ pub fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
     let limits = limits(PolicyName::Auto, args.max_states);
     let evaluation = with_threads(args.threads, || {
         let spinner = Progress::spinner("computing the law", quiet);
-        let exact = brought.policy.law(&task.problem, &limits);
+        let exact = distribution(&task.problem, &*brought.policy, &limits);
         drop(spinner);
         let mut evaluation = match exact {
-            Some(Ok(law)) => exactly(&law.outcomes().collect::<Vec<_>>(), &risks),
-            Some(Err(error)) => sampled(args, &task, &brought, &risks, &too_large(&error)?, quiet)?,
-            None => sampled(args, &task, &brought, &risks, "a planner can only be played", quiet)?,
+            Ok(law) => exactly(&law.outcomes().collect::<Vec<_>>(), &risks),
+            Err(error) => sampled(args, &task, &brought, &risks, &too_large(&error)?, quiet)?,
         };
         evaluation.task.clone_from(&task.name);
         evaluation.policy.clone_from(&brought.what);
@@ -142,6 +198,7 @@ fn too_large(error: &OracleError) -> Result<String> {
     match error {
         OracleError::TooLarge { limit, .. } => Ok(format!("its law takes more than {limit} occupancy states")),
         OracleError::Memory { limit, .. } => Ok(format!("its law takes more than {} MiB", limit >> 20)),
+        OracleError::NoProbabilities => Ok("a planner can only be played".to_owned()),
         OracleError::NotFinite => Err(error.clone().into()),
         other => Err(BadInput::new(other).into()),
     }
@@ -191,50 +248,25 @@ fn sampled(
     let planner = brought.planner.as_ref();
     let seed = args.seed.or(planner.map(|cell| cell.seed)).unwrap_or(0);
     let most = if args.precision.is_some() { args.max_runs } else { u64::MAX };
-    let mut runs = args.runs.unwrap_or(planner.map_or(USUAL_RUNS, |cell| cell.runs).min(most));
+    let runs = args.runs.unwrap_or(planner.map_or(USUAL_RUNS, |cell| cell.runs).min(most));
     let progress = Progress::new(runs, quiet);
-    let mut costs: Vec<f64> = Vec::new();
-    loop {
-        play(&task.problem, &brought.policy, seed, runs, &progress, &mut costs)?;
-        let evaluation = of_samples(&costs, risks, seed, because);
-        let Some(precision) = args.precision else { return Ok(evaluation) };
-        let half_width = evaluation.risks.iter().map(RiskRow::half_width).fold(0.0, f64::max);
-        let least = risks.iter().map(|&risk| least_runs(&task.problem, risk, costs.iter().copied(), precision));
-        let needed = more_runs(runs, half_width, precision, least.max().unwrap_or(0), args.max_runs);
-        let Some(needed) = needed else {
-            if half_width > precision && !quiet {
-                crate::talk::say!(
-                    "--max-runs {} is reached: the risk is known to ±{}",
-                    args.max_runs,
-                    short(half_width)
-                );
-            }
-            return Ok(evaluation);
-        };
-        progress.lengthen_by(needed - runs);
-        runs = needed;
+    let experiment = Experiment {
+        stop: interrupt::stop(),
+        watch: &progress,
+        paths: false,
+        ..Experiment::new(&task.problem, &*brought.policy, seed)
+    };
+    let mut records = experiment.play(Vec::new(), runs).map_err(interrupt::of_experiment)?;
+    if let Some(half_width) = args.precision {
+        let precision = Precision { half_width, most_runs: args.max_runs };
+        records = experiment.play_until(records, risks, &precision).map_err(interrupt::of_experiment)?;
     }
-}
-
-/// Plays the runs that are missing.
-fn play(
-    problem: &Problem,
-    policy: &BroughtPolicy,
-    seed: u64,
-    runs: u64,
-    progress: &Progress,
-    costs: &mut Vec<f64>,
-) -> Result<()> {
-    while (costs.len() as u64) < runs {
-        if interrupt::requested() {
-            return Err(Interrupted.into());
-        }
-        let first = costs.len() as u64;
-        let next = first..runs.min(first + BATCH);
-        progress.advance(next.end - first);
-        costs.extend(experiment(problem, || policy.clone(), seed, next)?.iter().map(|run| run.episode.cost));
+    let evaluation = of_samples(&records.iter().map(|record| record.cost).collect::<Vec<_>>(), risks, seed, because);
+    let half_width = evaluation.risks.iter().map(RiskRow::half_width).fold(0.0, f64::max);
+    if !quiet && args.precision.is_some_and(|wanted| half_width > wanted) {
+        crate::talk::say!("--max-runs {} is reached: the risk is known to ±{}", args.max_runs, short(half_width));
     }
-    Ok(())
+    Ok(evaluation)
 }
 
 fn of_samples(costs: &[f64], risks: &[Risk], seed: u64, because: &str) -> Evaluation {
@@ -317,22 +349,23 @@ impl Evaluation {
     }
 
     /// The tables of measures and of risks: heading, and cells by row.
-    pub fn tables(&self) -> [(Vec<&'static str>, Vec<Vec<String>>); 2] {
-        let without_interval = |mut cells: Vec<String>| {
-            if self.exact {
-                cells.remove(2);
+    pub fn tables(&self) -> [Table; 2] {
+        let table = |names: &[&str], rows: Vec<Vec<String>>| {
+            let shown = |&column: &usize| !self.exact || names[column] != "95% interval";
+            let columns: Vec<usize> = (0..names.len()).filter(shown).collect();
+            let header: Vec<&str> = columns.iter().map(|&column| names[column]).collect();
+            let mut table = Table::new(&header, if header[0] == "beta" { &[] } else { &[0] });
+            for row in rows {
+                table.row(columns.iter().map(|&column| row[column].clone()).collect());
             }
-            cells
-        };
-        let header = |names: &[&'static str]| {
-            names.iter().copied().filter(|name| !self.exact || *name != "95% interval").collect::<Vec<_>>()
+            table
         };
         let [label, value] = self.naming.headers();
-        let measures = self.measure_rows().into_iter().map(|row| without_interval(row.to_vec())).collect();
-        let risks = self.risk_rows().into_iter().map(|row| without_interval(row.to_vec())).collect();
+        let measures = self.measure_rows().into_iter().map(Vec::from).collect();
+        let risks = self.risk_rows().into_iter().map(Vec::from).collect();
         [
-            (header(&["measure", "cost", "95% interval"]), measures),
-            (header(&[label, value, "95% interval", "optimum", "gap"]), risks),
+            table(&["measure", "cost", "95% interval"], measures),
+            table(&[label, value, "95% interval", "optimum", "gap"], risks),
         ]
     }
 }
@@ -341,12 +374,8 @@ fn print(task: &Task, evaluation: &Evaluation, out: &mut impl Write) -> Result<(
     writeln!(out, "{}", heading(task))?;
     writeln!(out, "{}", evaluation.policy)?;
     writeln!(out, "{}; lower is better", evaluation.origin())?;
-    for (header, rows) in evaluation.tables() {
+    for table in evaluation.tables() {
         writeln!(out)?;
-        let mut table = Table::new(&header, if header[0] == "beta" { &[] } else { &[0] });
-        for row in rows {
-            table.row(row);
-        }
         table.print(out)?;
     }
     let notes = evaluation.risks.iter().filter_map(|row| tail_note(row.risk, evaluation.runs?));

@@ -1,24 +1,76 @@
 //! `gumdp explain`: the optimal or planned behaviour as a small decision tree.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use anyhow::Result;
-use gumdp::oracle::{self, OracleError, OuterVariable};
-use gumdp::{Auto, Erm, FixedRisk, GuidedPlanner, Risk, Task, experiment, fix_outer};
+use clap::Args;
+use gumdp::oracle::{self, OracleError};
+use gumdp::planner::MAX_SIMULATIONS;
+use gumdp::{Agent, Erm, Risk, experiment};
+use gumdp_files::Task;
 use serde::Serialize;
 
-use super::solve::Outer;
+use super::Run;
+use super::solve::OuterJson;
 use super::{heading, limits, load, one_naming, one_risk, output_folder, print_json, with_threads};
-use crate::args::{ExplainArgs, PolicyName};
+use crate::args::{AttitudeArgs, LuckArgs, PolicyName, whole};
 use crate::cells::Cell;
 use crate::draw;
-use crate::exact::{first_decision, unsolved};
+use crate::exact::{Solver, first_decision, unsolved};
 use crate::explain::{self, Exact, Planned, Situation, Wanted};
 use crate::failure::BadInput;
 use crate::number::short;
-use crate::player::{Estimates, Who};
+use crate::player::Who;
 use crate::progress::Progress;
 use crate::store::write_atomically;
+
+/// Show the optimal or planned behaviour as a small decision tree.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp explain rooms --beta 50\n  gumdp explain msee --beta 0.1 --depth 4 --out why\n  gumdp explain rooms --risk cvar:0.95\n  gumdp explain grid-msee --beta 1 --runs 20\n\nThe variable that CVaR and EVaR are minima over is fixed at its best value."
+)]
+pub struct ExplainArgs {
+    /// Name of a built-in task, or a problem file.
+    pub task: String,
+    /// The attitude to risk.
+    #[command(flatten)]
+    pub attitude: AttitudeArgs,
+    /// Show this many turns of chance, one after the other.
+    #[arg(long, value_name = "D", default_value_t = 3, allow_negative_numbers = true, value_parser = whole(0, 100))]
+    pub depth: u64,
+    /// Show at most this many situations; the most likely come first.
+    #[arg(long, value_name = "N", default_value_t = 24, allow_negative_numbers = true, value_parser = whole(1, 10_000))]
+    pub nodes: u64,
+    /// Solve the problem exactly if it has at most this many occupancy states (default: 20000000, within 256 MiB); else plan.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
+    pub max_states: Option<u64>,
+    /// Simulations per decision of the planner (default: the task's).
+    #[arg(long, value_name = "n", allow_negative_numbers = true, value_parser = whole(1, MAX_SIMULATIONS))]
+    pub simulations: Option<u64>,
+    /// Episodes played on from each situation to estimate its risk, where the problem is planned and not solved.
+    #[arg(long, value_name = "N", default_value_t = 30, allow_negative_numbers = true, value_parser = whole(1, 1_000_000))]
+    pub runs: u64,
+    /// Random numbers and threads.
+    #[command(flatten)]
+    pub luck: LuckArgs,
+    /// Folder for the tree as SVG, HTML, text and JSON.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// A JSON object instead of text.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Run for ExplainArgs {
+    fn run(&self, quiet: bool) -> Result<()> {
+        explain(self, quiet)
+    }
+
+    fn task(&self) -> Option<&str> {
+        Some(&self.task)
+    }
+}
 
 /// The behaviour of a task for one attitude to risk.
 #[derive(Debug, Serialize)]
@@ -31,7 +83,7 @@ pub struct Explanation {
     #[serde(serialize_with = "crate::number::optional::serialize")]
     pub beta: Option<f64>,
     /// The outer variable, if the measure is a minimum over one.
-    pub outer: Option<Outer>,
+    pub outer: Option<OuterJson>,
     /// Whether behaviour and values are exact.
     pub exact: bool,
     /// How they were found.
@@ -55,7 +107,7 @@ impl Explanation {
 }
 
 /// Explains, prints, writes and draws.
-pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
+fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
     let task = load(&args.task)?;
     let risk = one_risk(&args.attitude, &task)?;
     if let Some(dir) = &args.out {
@@ -108,24 +160,19 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
     let spinner = Progress::spinner("solving", quiet);
     let refused = match oracle::minimise(problem, risk, &limits) {
         Ok(solution) => {
-            let erm = match solution.outer {
-                None => risk.as_erm().unwrap_or(Erm::MEAN),
-                Some(OuterVariable::Lambda(_)) => Erm::MEAN,
-                Some(OuterVariable::Beta(beta)) => Erm::new(beta)?,
-            };
             let first = first_decision(&solution, &limits).map_err(|error| unsolved(&task.name, &error))?;
             let upper_bounds = solution.outer.is_some() && first.as_ref().is_none_or(|first| !first.certain);
             let mut exact =
                 Exact::new(problem, limits, &solution, &task.name).with_first(first.map(|first| first.decision));
-            let tree = explain::grow(problem, erm, &mut exact, wanted)?;
+            let tree = explain::grow(problem, solution.fixed().erm(), &mut exact, wanted)?;
             let fixed = solution.outer.map(|outer| outer.to_string());
             let explanation = Explanation {
                 task: task.name.clone(),
                 risk: risk.to_string(),
                 beta: risk.beta(),
-                outer: solution.outer.map(Outer::from),
+                outer: solution.outer.map(OuterJson::from),
                 exact: true,
-                origin: Auto::Solved(solution.inner().clone()).to_string(),
+                origin: Agent::from(solution.clone()).what().to_owned(),
                 value: solution.high,
                 estimate_of: risk.to_string(),
                 upper_bounds,
@@ -137,40 +184,34 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
         Err(error) => error,
     };
     let cell = Cell::new(task, risk, Who::Default, args.luck.seed).with(None, args.simulations);
-    let player = |fixed: FixedRisk| GuidedPlanner::new(problem, fixed, cell.guided_settings(task));
-    let fixed = fix_outer(problem, risk, args.luck.seed, player).map_err(BadInput::new)?;
+    let agent = cell.agent(task, &mut Solver::new(problem, limits))?;
+    let fixed = agent.fixed().unwrap_or(Erm::MEAN.into());
     drop(spinner);
     let progress = Progress::situations(args.nodes, quiet);
-    let Estimates { of, price, .. } = Estimates::new(risk, fixed);
-    let planner = player(fixed).map_err(BadInput::new)?;
     let (seed, runs) = (args.luck.seed, args.runs);
     // The measure itself is that of whole episodes.
-    let value = if risk.as_erm().is_some() {
+    let value = if risk.fixed().is_some() {
         None
     } else {
-        let runs = experiment(problem, || planner.clone(), seed, 0..runs).map_err(BadInput::new)?;
+        let runs = experiment(problem, agent.policy(), seed, 0..runs).map_err(BadInput::new)?;
         let costs: Vec<f64> = runs.iter().map(|run| run.episode.cost).collect();
         Some(risk.of_samples(&costs)?)
     };
-    let mut planned = Planned { problem, fixed, price, planner, seed, runs, progress: &progress };
+    let mut planned = Planned { problem, fixed, planner: agent.policy().boxed(), seed, runs, progress: &progress };
     let tree = explain::grow(problem, fixed.erm(), &mut planned, wanted)?;
     let simulations = cell.simulations;
     let said = refused.in_short();
-    let outer = risk.as_erm().is_none().then(|| match fixed {
-        FixedRisk::Erm(erm) => OuterVariable::Beta(erm.beta()),
-        FixedRisk::Threshold { lambda, .. } => OuterVariable::Lambda(lambda),
-    });
     let explanation = Explanation {
         task: task.name.clone(),
         risk: risk.to_string(),
         beta: risk.beta(),
-        outer: outer.map(Outer::from),
+        outer: fixed.outer().map(OuterJson::from),
         exact: false,
         origin: format!("{said}, planning ({simulations} simulations); values from {runs} episodes each"),
         value: value.unwrap_or(tree.erm),
-        estimate_of: of,
+        estimate_of: fixed.measure().to_string(),
         upper_bounds: false,
         tree,
     };
-    Ok((explanation, outer.map(|_| fixed.to_string())))
+    Ok((explanation, fixed.outer().map(|outer| outer.to_string())))
 }

@@ -3,11 +3,27 @@
 use std::io;
 
 use anyhow::Result;
-use gumdp::tasks;
+use clap::Args;
+use gumdp_files::tasks;
 use serde::Serialize;
 
-use super::print_json;
-use crate::table::Table;
+use super::{Run, print_json};
+use gumdp_plot::Table;
+
+/// List the built-in tasks.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  gumdp list\n  gumdp list --json")]
+pub struct ListArgs {
+    /// A JSON array instead of a table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Run for ListArgs {
+    fn run(&self, _quiet: bool) -> Result<()> {
+        list(self.json)
+    }
+}
 
 #[derive(Serialize)]
 struct Entry {
@@ -23,7 +39,7 @@ struct Entry {
 }
 
 /// Prints the built-in tasks.
-pub fn list(json: bool) -> Result<()> {
+fn list(json: bool) -> Result<()> {
     let entries = tasks::NAMES.into_iter().filter_map(|name| {
         let task = tasks::get(name)?;
         Some(Entry {

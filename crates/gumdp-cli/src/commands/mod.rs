@@ -1,7 +1,8 @@
-//! One file per command.
+//! The commands, one file for each: its arguments, what it does, what it prints. A new one is a file and its places in this one.
 
 pub mod check;
 pub mod compare;
+pub mod completions;
 pub mod convert;
 pub mod evaluate;
 pub mod explain;
@@ -14,18 +15,16 @@ pub mod reproduce;
 pub mod run;
 pub mod show;
 pub mod solve;
-pub mod speed;
-pub mod study;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use clap::ValueEnum;
-use gumdp::file::broken_formula;
+use clap::{Parser, Subcommand, ValueEnum};
 use gumdp::oracle::{Limits, OracleError};
-use gumdp::{EpisodeError, Erm, FileError, Risk, RunError, Task, tasks};
+use gumdp::{EpisodeError, Erm, PolicyFailure, Risk, RunError};
+use gumdp_files::{FileError, Task, broken_formula, tasks};
 use serde::Serialize;
 
 use crate::args::{AttitudeArgs, ExperimentArgs, PolicyArgs, PolicyName, Preset};
@@ -34,6 +33,88 @@ use crate::number::Naming;
 use crate::results::{self, Experiment, Manifest, distinct};
 use crate::store::Store;
 use crate::talk;
+
+/// Plan, solve and evaluate risk-aware general-utility Markov decision processes.
+#[derive(Debug, Parser)]
+#[command(name = "gumdp", version, max_term_width = 100, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// No progress bar and no talk on stderr.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  gumdp run rooms                       play, print a table, draw the figures
+  gumdp run mdp --beta 0.1,5,10 --json  the same as data
+  gumdp compare msee --beta 50          both planners, the optimum and chance, side by side
+  gumdp solve msee --beta 50            the exact optimum
+  gumdp solve msee --risk cvar:0.95     the same for the mean of the worst 5 %
+  gumdp frontier rooms                  what each attitude to risk costs and saves
+  gumdp explain rooms --beta 50         its behaviour as a decision tree
+  gumdp evaluate rooms --policy pi1     the law of a policy of your own
+  gumdp show rooms --toml > mine.toml   start a problem of your own
+  gumdp reproduce                       every experiment of the paper
+
+Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted.";
+
+/// What was asked for; the help of a command is that of its arguments.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    List(list::ListArgs),
+    Show(show::ShowArgs),
+    Check(check::CheckArgs),
+    Convert(convert::ConvertArgs),
+    Run(run::RunArgs),
+    Compare(compare::CompareArgs),
+    Solve(solve::SolveArgs),
+    Evaluate(evaluate::EvaluateArgs),
+    Frontier(frontier::FrontierArgs),
+    Explain(explain::ExplainArgs),
+    Plan(plan::PlanArgs),
+    Reproduce(reproduce::ReproduceArgs),
+    Report(report::ReportArgs),
+    Replay(replay::ReplayArgs),
+    Completions(completions::CompletionsArgs),
+}
+
+/// What every command can do.
+pub trait Run {
+    /// Does it.
+    fn run(&self, quiet: bool) -> Result<()>;
+
+    /// The task that is played, planned or solved.
+    fn task(&self) -> Option<&str> {
+        None
+    }
+}
+
+impl Command {
+    /// The arguments of the command that was asked for.
+    pub fn chosen(&self) -> &dyn Run {
+        match self {
+            Self::List(args) => args,
+            Self::Show(args) => args,
+            Self::Check(args) => args,
+            Self::Convert(args) => args,
+            Self::Run(args) => args,
+            Self::Compare(args) => args,
+            Self::Solve(args) => args,
+            Self::Evaluate(args) => args,
+            Self::Frontier(args) => args,
+            Self::Explain(args) => args,
+            Self::Plan(args) => args,
+            Self::Reproduce(args) => args,
+            Self::Report(args) => args,
+            Self::Replay(args) => args,
+            Self::Completions(args) => args,
+        }
+    }
+}
 
 /// The built-in task with this name, or the task of the problem file with this path.
 pub fn load(name: &str) -> Result<Task> {
@@ -47,22 +128,11 @@ pub fn load(name: &str) -> Result<Task> {
         talk::notes(&task.notes);
         return Ok(task);
     }
-    let hint = match nearest(name) {
+    let hint = match gumdp_files::nearest(name, tasks::NAMES) {
         Some(task) => format!("did you mean \"{task}\"? `gumdp list` shows all tasks"),
         None => "`gumdp list` shows all tasks; a problem file is named by its path, such as ./mine.toml".to_owned(),
     };
     Err(BadInput::new(format!("unknown task \"{name}\"")).hint(hint).into())
-}
-
-/// The built-in task that was probably meant: at most a third of the letters, and one more, are wrong or swapped.
-fn nearest(name: &str) -> Option<&'static str> {
-    let tolerated = name.chars().count() / 3 + 1;
-    tasks::NAMES
-        .into_iter()
-        .map(|task| (strsim::damerau_levenshtein(name, task), task))
-        .filter(|&(wrong, task)| wrong <= tolerated && wrong < task.len())
-        .min_by_key(|&(wrong, _)| wrong)
-        .map(|(_, task)| task)
 }
 
 /// Prints a value as JSON, in one write: an error of the pipe stays an error of the pipe.
@@ -103,8 +173,9 @@ pub fn clarified(error: anyhow::Error, task: Option<&str>) -> anyhow::Error {
 
 /// Whether the objective had no finite value.
 fn is_broken_formula(cause: &(dyn std::error::Error + 'static)) -> bool {
-    let of_episode =
-        |error: &EpisodeError| matches!(error, EpisodeError::NotFinite | EpisodeError::SimulationNotFinite { .. });
+    let of_episode = |error: &EpisodeError| {
+        matches!(error, EpisodeError::NotFinite | EpisodeError::Policy { failure: PolicyFailure::NotFinite, .. })
+    };
     matches!(cause.downcast_ref(), Some(OracleError::NotFinite))
         || cause.downcast_ref().is_some_and(of_episode)
         || cause.downcast_ref().is_some_and(|error: &RunError| of_episode(&error.error))

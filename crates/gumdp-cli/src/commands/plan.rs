@@ -2,26 +2,71 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Result;
+use clap::Args;
 use gumdp::oracle::{self, ExactDecision, Limits, OracleError};
+use gumdp::planner::MAX_SIMULATIONS;
 use gumdp::rng::{self, Purpose};
-use gumdp::{
-    Budget, Decision, GuidedPlanner, GuidedSettings, Mdp, OccupancyState, Planner, PlannerSettings, Risk, State,
-    StopReason, Task, fix_outer,
-};
+use gumdp::{Budget, Decision, Erm, FixedRisk, Mdp, OccupancyState, PolicyFailure, Risk, State, StopReason};
+use gumdp_files::Task;
 use serde::Serialize;
 
-use super::{limits, load, one_naming, one_risk, policy, print_json, solve};
-use crate::args::{PlanArgs, PolicyName, Preset};
+use super::{Run, limits, load, one_naming, one_risk, policy, print_json, solve};
+use crate::args::{AttitudeArgs, PolicyArgs, PolicyName, Preset, duration, whole};
 use crate::cells::Cell;
-use crate::exact::{first_decision, unsolved};
+use crate::exact::{Solver, first_decision, unsolved};
 use crate::failure::BadInput;
 use crate::number::{counted, known, short};
-use crate::player::{Estimates, Who};
-use crate::progress::Progress;
+use crate::player::Who;
 use crate::saved_policy;
-use crate::table::Table;
+use gumdp_plot::Table;
+
+/// Make one decision and show its reasons.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp plan rooms --beta 10\n  gumdp plan rooms --risk cvar:0.9\n  gumdp plan grid-mo --beta 8 --time-limit 50ms\n  gumdp plan msee --beta 50 --state s2 --policy planner --simulations 5000"
+)]
+pub struct PlanArgs {
+    /// Name of a built-in task, or a problem file.
+    pub task: String,
+    /// The attitude to risk.
+    #[command(flatten)]
+    pub attitude: AttitudeArgs,
+    /// The state to decide in, at time 0 (default: the task's first initial state).
+    #[arg(long, value_name = "S")]
+    pub state: Option<String>,
+    /// Simulations of the planner (default: the task's).
+    #[arg(long, value_name = "n", allow_negative_numbers = true, value_parser = whole(1, MAX_SIMULATIONS), conflicts_with = "time_limit")]
+    pub simulations: Option<u64>,
+    /// Plan for this long instead, such as 50ms or 2s; implies `--policy planner`.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub time_limit: Option<Duration>,
+    /// Who decides.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// Seed of all random numbers.
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]
+    pub seed: u64,
+    /// Save the optimal policy, or the planner's settings, to this JSON file, for `gumdp evaluate`.
+    #[arg(long, value_name = "FILE", conflicts_with = "time_limit")]
+    pub save: Option<PathBuf>,
+    /// A JSON object instead of a table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Run for PlanArgs {
+    fn run(&self, quiet: bool) -> Result<()> {
+        plan(self, quiet)
+    }
+
+    fn task(&self) -> Option<&str> {
+        Some(&self.task)
+    }
+}
 
 #[derive(Serialize)]
 struct Plan<'a> {
@@ -64,7 +109,7 @@ struct Reason<'a> {
 }
 
 /// Makes one decision at time 0 and prints it.
-pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
+fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
     let task = load(&args.task)?;
     let policy = policy(&args.policy, args.time_limit.map(|_| "--time-limit"))?;
     let state = find_state(&task, args.state.as_deref())?;
@@ -121,25 +166,14 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
         let given = args.simulations.map(Budget::simulations).or(args.time_limit.map(Budget::time));
         let budget = given.unwrap_or(Budget::simulations(cell.simulations));
         let mut rng = rng::stream(args.seed, 0, Purpose::Policy);
-        let pilots = Progress::pilots(risk);
-        let (fixed, decision) = if who == Who::Paper {
-            let settings = PlannerSettings { budget, ..cell.planner_settings(&task) };
-            let planner = |risk| Planner::new(&task.problem, risk, settings.clone());
-            let fixed = fix_outer(&task.problem, risk, args.seed, planner).map_err(BadInput::new)?;
-            drop(pilots);
-            (fixed, planner(fixed).map_err(BadInput::new)?.decide(&at, &mut rng))
-        } else {
-            let settings = GuidedSettings { budget, ..cell.guided_settings(&task) };
-            let planner = |risk| GuidedPlanner::new(&task.problem, risk, settings.clone());
-            let fixed = fix_outer(&task.problem, risk, args.seed, planner).map_err(BadInput::new)?;
-            drop(pilots);
-            (fixed, planner(fixed).map_err(BadInput::new)?.decide(&at, &mut rng))
-        };
-        plan.outer = risk.as_erm().is_none().then(|| fixed.to_string());
-        if decision.stopped == StopReason::NotFinite {
-            return Err(OracleError::NotFinite.into());
-        }
-        plan.planned(mdp, &decision, &Estimates::new(risk, fixed));
+        let agent = cell.agent_within(budget, &task, &mut Solver::new(&task.problem, Limits::QUICK))?;
+        let decision = agent.policy().boxed().decide(&at, &mut rng).map_err(|failure| match failure {
+            PolicyFailure::NotFinite => OracleError::NotFinite.into(),
+            other => anyhow::Error::from(other),
+        })?;
+        plan.outer = agent.outer().map(str::to_owned);
+        let fixed = agent.fixed().unwrap_or(Erm::MEAN.into());
+        plan.planned(mdp, &decision, &fixed);
     }
     if let Some(path) = &args.save {
         save(path, args, &task, risk, &plan, quiet)?;
@@ -200,12 +234,12 @@ impl<'a> Plan<'a> {
         self.reasons = decision.reasons.iter().map(reason).collect();
     }
 
-    fn planned(&mut self, mdp: &'a Mdp, decision: &Decision, estimates: &Estimates) {
+    fn planned(&mut self, mdp: &'a Mdp, decision: &Decision, fixed: &FixedRisk) {
         let known = |x: f64| x.is_finite().then_some(x);
         let searched = decision.stopped != StopReason::Marginal;
         // Step costs know nothing of an outer variable.
-        let price = if searched { estimates.price } else { 0.0 };
-        self.estimate_of = if searched { estimates.of.clone() } else { "step costs".to_owned() };
+        let price = if searched { fixed.price() } else { 0.0 };
+        self.estimate_of = if searched { fixed.measure().to_string() } else { "step costs".to_owned() };
         self.action = mdp.action_name(decision.action);
         self.root_estimate = decision.root_estimate + price;
         self.simulations = decision.simulations;
@@ -217,14 +251,15 @@ impl<'a> Plan<'a> {
             StopReason::Solved => "exact answer",
             StopReason::Marginal => "marginal backward induction",
             StopReason::NotFinite => "cost that is not finite",
+            StopReason::Known => "known action",
         };
         let reason = |reason: &gumdp::ActionReason| Reason {
             action: mdp.action_name(reason.action),
             visits: reason.visits,
             erm: known(reason.erm + price),
-            mean: known(reason.mean).filter(|_| estimates.of_costs),
-            min: known(reason.min).filter(|_| estimates.of_costs),
-            max: known(reason.max).filter(|_| estimates.of_costs),
+            mean: known(reason.mean).filter(|_| fixed.is_entropic()),
+            min: known(reason.min).filter(|_| fixed.is_entropic()),
+            max: known(reason.max).filter(|_| fixed.is_entropic()),
         };
         self.reasons = decision.reasons.iter().map(reason).collect();
     }

@@ -1,19 +1,55 @@
 //! `gumdp replay`: one saved episode, step by step.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::Result;
-use gumdp::{Pair, Risk, Scene};
+use clap::Args;
+use gumdp::{Pair, Risk};
+use gumdp_files::Scene;
 
-use super::show;
+use super::{Run, entropic, show};
+use crate::args::{beta, risk, whole};
 use crate::failure::BadInput;
 use crate::number;
 use crate::results::{self, Experiment, Finished};
 use crate::store::Store;
 
+/// Show one saved episode step by step.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp replay gumdp-out/grid-mo --run 3\n  gumdp replay gumdp-out/reproduce --run 0 --task grid-msee --beta 1000"
+)]
+pub struct ReplayArgs {
+    /// A folder written by `run`, `compare` or `reproduce`.
+    pub dir: PathBuf,
+    /// Number of the run, from 0.
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]
+    pub run: u64,
+    /// The task, if the folder holds several (default: the first).
+    #[arg(long)]
+    pub task: Option<String>,
+    /// β, if the folder holds several (default: the first).
+    #[arg(long, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
+    pub beta: Option<f64>,
+    /// The risk measure, if the folder holds several (default: the first).
+    #[arg(long, value_name = "MEASURE", value_parser = risk, conflicts_with = "beta")]
+    pub risk: Option<Risk>,
+    /// Preset or policy, if the folder holds several (default: the first).
+    #[arg(long)]
+    pub preset: Option<String>,
+}
+
+impl Run for ReplayArgs {
+    fn run(&self, _quiet: bool) -> Result<()> {
+        replay(self)
+    }
+}
+
 /// Prints a saved run of the cell that fits the given names, or the first.
-pub fn replay(dir: &Path, run: u64, task: Option<&str>, risk: Option<Risk>, preset: Option<&str>) -> Result<()> {
+fn replay(args: &ReplayArgs) -> Result<()> {
+    let (dir, run, task, preset) = (&args.dir, args.run, args.task.as_deref(), args.preset.as_deref());
+    let risk = args.beta.map(entropic).or(args.risk);
     let store = Store::open(dir).map_err(|error| BadInput::new(format!("{error:#}")))?;
     let (_, experiments) = results::load(&store)?;
     let cells = experiments.iter().flat_map(|experiment| experiment.finished.iter().map(move |f| (experiment, f)));

@@ -1,16 +1,32 @@
 //! `gumdp report`: figures and report again from saved results.
 
 use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::Result;
+use clap::Args;
 
-use super::reproduce;
+use super::{Run, reproduce};
 use crate::failure::BadInput;
 use crate::store::Store;
 use crate::{draw, results, side_by_side};
 
+/// Draw figures and report again from saved results.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  gumdp report gumdp-out/rooms")]
+pub struct ReportArgs {
+    /// A folder written by `run`, `compare` or `reproduce`.
+    pub dir: PathBuf,
+}
+
+impl Run for ReportArgs {
+    fn run(&self, quiet: bool) -> Result<()> {
+        report(&self.dir, quiet)
+    }
+}
+
 /// Draws again from a results folder.
-pub fn report(dir: &Path, quiet: bool) -> Result<()> {
+fn report(dir: &Path, quiet: bool) -> Result<()> {
     let store = Store::open(dir).map_err(|error| BadInput::new(format!("{error:#}")))?;
     let (manifest, experiments) = results::load(&store)?;
     match experiments.as_slice() {

@@ -1,14 +1,15 @@
 //! `gumdp reproduce`: every experiment of the paper with its settings, and its numbers beside ours.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
-use gumdp::{Task, tasks};
+use clap::Args;
+use gumdp_files::{Task, tasks};
 
-use super::{limits, load, with_threads};
-use crate::args::PolicyName;
+use super::{Run, limits, load, with_threads};
+use crate::args::{LuckArgs, MAX_RUNS, PolicyName, whole};
 use crate::cells::Cell;
 use crate::comparison::{self, Comparison, Published, Verdict};
 use crate::exact::Solver;
@@ -20,26 +21,42 @@ use crate::progress::Progress;
 use crate::results::{self, Experiment, Finished, Manifest};
 use crate::side_by_side::{Both, both};
 use crate::store::Store;
-use crate::table::Table;
+use gumdp_plot::Table;
 
-/// What is to be reproduced.
-#[derive(Debug)]
-pub struct Chosen<'a> {
-    /// Names of the experiments; all if empty.
-    pub figures: &'a [String],
-    /// Runs per β, if not the paper's.
+/// Regenerate the paper's experiments with its settings and ours; can be resumed.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp reproduce\n  gumdp reproduce grid-mo mdp --runs 32\n  gumdp reproduce --paper-only --out paper"
+)]
+pub struct ReproduceArgs {
+    /// Which experiments (default: all): the names of the built-in tasks.
+    #[arg(value_name = "FIGURE")]
+    pub figures: Vec<String>,
+    /// Runs per β (default: the paper's 100 and 128).
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
     pub runs: Option<u64>,
-    /// Whether the default planner is left out.
+    /// Leave out the runs of the default planner, which take as long again, and the section on them.
+    #[arg(long)]
     pub paper_only: bool,
-    /// Seed of all random numbers.
-    pub seed: u64,
+    /// Random numbers and threads.
+    #[command(flatten)]
+    pub luck: LuckArgs,
+    /// Folder for results, figures and report.
+    #[arg(long, value_name = "DIR", default_value = "gumdp-out/reproduce")]
+    pub out: PathBuf,
+}
+
+impl Run for ReproduceArgs {
+    fn run(&self, quiet: bool) -> Result<()> {
+        reproduce(self, quiet)
+    }
 }
 
 /// Plays what is missing, writes results, figures and report, prints the comparison.
-pub fn reproduce(chosen: &Chosen, threads: Option<usize>, out: &Path, quiet: bool) -> Result<()> {
+fn reproduce(chosen: &ReproduceArgs, quiet: bool) -> Result<()> {
     let started = Instant::now();
-    let tasks = tasks_of(chosen.figures)?;
-    let store = Store::create(out).map_err(|error| BadInput::new(format!("{error:#}")))?;
+    let tasks = tasks_of(&chosen.figures)?;
+    let store = Store::create(&chosen.out).map_err(|error| BadInput::new(format!("{error:#}")))?;
     let plan: Vec<(Task, Vec<Cell>)> = tasks
         .into_iter()
         .map(|task| {
@@ -48,14 +65,14 @@ pub fn reproduce(chosen: &Chosen, threads: Option<usize>, out: &Path, quiet: boo
         })
         .collect();
     let progress = Progress::new(plan.iter().flat_map(|(_, cells)| cells).map(|cell| cell.runs).sum(), quiet);
-    let experiments: Vec<Experiment> = with_threads(threads, || {
+    let experiments: Vec<Experiment> = with_threads(chosen.luck.threads, || {
         plan.into_iter().map(|(task, cells)| experiment(task, cells, &store, &progress)).collect()
     })?;
     drop(progress);
     let manifest = results::save(&store, "reproduce", &experiments, started.elapsed())?;
     write_report(&store, &manifest, &experiments)?;
     if !quiet {
-        crate::talk::say!("results, figures, comparison.json and report.html are in {}", out.display());
+        crate::talk::say!("results, figures, comparison.json and report.html are in {}", chosen.out.display());
     }
     Ok(())
 }
@@ -93,7 +110,7 @@ fn tasks_of(figures: &[String]) -> Result<Vec<Task>> {
 
 /// The paper's planner for each β, ERM-BI beside it where the objective is linear, and the default planner. The motivating
 /// example is exact and needs no runs.
-fn cells(task: &Task, chosen: &Chosen) -> Vec<Cell> {
+fn cells(task: &Task, chosen: &ReproduceArgs) -> Vec<Cell> {
     if !task.scripts.is_empty() {
         return Vec::new();
     }
@@ -107,7 +124,7 @@ fn cells(task: &Task, chosen: &Chosen) -> Vec<Cell> {
     policies
         .into_iter()
         .flat_map(|who| task.defaults.risks().into_iter().map(move |risk| (who, risk)))
-        .map(|(who, risk)| Cell::new(task, risk, who, chosen.seed).with(chosen.runs, None))
+        .map(|(who, risk)| Cell::new(task, risk, who, chosen.luck.seed).with(chosen.runs, None))
         .collect()
 }
 
@@ -115,7 +132,7 @@ fn experiment(task: Task, cells: Vec<Cell>, store: &Store, progress: &Progress) 
     let mut solver = Solver::new(&task.problem, limits(PolicyName::Auto, None));
     let mut finished = Vec::new();
     for cell in cells {
-        finished.push(Finished::play(cell, &task, Some(store), progress, &mut solver)?);
+        finished.push(Finished::of(cell, &task, Some(store), progress, &mut solver)?);
     }
     Ok(Experiment::new(task, finished, &mut solver))
 }

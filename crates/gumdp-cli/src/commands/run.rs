@@ -1,23 +1,56 @@
 //! `gumdp run`: episodes for each β, a table, results and figures.
 
 use std::io::{self, Write};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use gumdp::{Risk, Task};
+use clap::Args;
+use gumdp::Risk;
+use gumdp::experiment::{Precision, Watch, tail_note};
+use gumdp_files::Task;
 use serde::Serialize;
 
-use super::{heading, keep, limits, load, naming, open_store, policy, print_json, risks, with_threads};
-use crate::args::{PolicyName, Preset, RunArgs};
+use super::{Run, heading, keep, limits, load, naming, open_store, policy, print_json, risks, with_threads};
+use crate::args::{ExperimentArgs, MAX_RUNS, PolicyArgs, PolicyName, Preset, precision, whole};
 use crate::cells::Cell;
 use crate::draw;
 use crate::exact::Solver;
 use crate::number::{Naming, short};
 use crate::player::Who;
-use crate::precision::{least_runs, more_runs, runs_for, tail_note};
 use crate::progress::Progress;
 use crate::results::{Experiment, Finished, Row, runs_text};
-use crate::table::Table;
+use gumdp_plot::Table;
+
+/// Play episodes for each β, print one row per β, write results and figures.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp run rooms\n  gumdp run mdp --beta 0.1,5,10 --runs 1000 --json\n  gumdp run mine.toml --beta -1,0,inf --policy exact\n  gumdp run rooms --risk mean,cvar:0.95,evar:0.95,worst\n  gumdp run grid-mo --preset paper --out paper-grid-mo\n  gumdp run msee --precision 0.005"
+)]
+pub struct RunArgs {
+    /// What is played.
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
+    /// Who plays.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// Play more until the 95 % interval of the risk is at most this far to either side and costs that matter would have been
+    /// met; says how many runs that needs.
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = precision)]
+    pub precision: Option<f64>,
+    /// Never play more runs per β than this for --precision.
+    #[arg(long, value_name = "N", requires = "precision", default_value_t = 100_000, allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
+    pub max_runs: u64,
+}
+
+impl Run for RunArgs {
+    fn run(&self, quiet: bool) -> Result<()> {
+        run(self, quiet)
+    }
+
+    fn task(&self) -> Option<&str> {
+        Some(&self.experiment.task)
+    }
+}
 
 /// One row of `gumdp run --json`.
 #[derive(Serialize)]
@@ -35,7 +68,7 @@ impl<'a> PlayedRow<'a> {
 }
 
 /// Plays, prints, writes and draws.
-pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
+fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     let started = Instant::now();
     let RunArgs { experiment: args, policy: chosen, precision, max_runs } = args;
     let task = load(&args.task)?;
@@ -44,40 +77,29 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     let store = open_store(args, &task, "")?;
     let progress = Progress::new(risks.len() as u64 * args.runs.unwrap_or(task.defaults.runs), quiet);
     let mut solver = Solver::new(&task.problem, limits(policy, chosen.max_states));
+    let precision = precision.map(|half_width| Precision { half_width, most_runs: *max_runs });
     let finished: Vec<Finished> = with_threads(args.luck.threads, || {
-        let cell = |risk: Risk, solver: &mut Solver| {
+        let mut prepared = |risk: Risk| {
             let who = match policy {
-                PolicyName::Auto => return Cell::auto(&task, risk, args.luck.seed, solver),
+                PolicyName::Auto => {
+                    let (cell, agent) = Cell::auto(&task, risk, args.luck.seed, args.simulations, &mut solver)?;
+                    return Ok((cell.with(args.runs, None), agent));
+                }
                 PolicyName::Planner if chosen.preset == Some(Preset::Paper) => Who::Paper,
                 PolicyName::Planner => Who::Default,
                 PolicyName::Uniform => Who::Uniform,
                 PolicyName::Exact => Who::Exact,
                 PolicyName::BackwardInduction => Who::BackwardInduction,
             };
-            Cell::new(&task, risk, who, args.luck.seed)
+            let cell = Cell::new(&task, risk, who, args.luck.seed).with(args.runs, args.simulations);
+            let agent = cell.agent(&task, &mut solver)?;
+            anyhow::Ok((cell, agent))
         };
         let play = |&risk: &Risk| {
-            progress.message(format!("{} {}", task.name, naming.label(risk)));
-            let cell = cell(risk, &mut solver).with(args.runs, args.simulations);
-            let mut finished = Finished::play(cell, &task, store.as_ref(), &progress, &mut solver)?;
-            let next = |finished: &Finished| {
-                let wanted = (*precision)?;
-                let least = least_runs(&task.problem, risk, finished.costs(), wanted);
-                more_runs(finished.cell.runs, finished.half_width(), wanted, least, *max_runs)
-            };
-            while let Some(runs) = next(&finished) {
-                if !quiet {
-                    let (risk, width) = (naming.label(risk), short(finished.half_width()));
-                    let have = finished.cell.runs;
-                    let unmet = unmet(&finished, *precision);
-                    crate::talk::say!("{risk}: ±{width} after {have} runs{unmet}; going on to {runs}");
-                }
-                let cell = Cell { runs, ..finished.cell };
-                // Those that are at hand are counted again.
-                progress.lengthen_by(runs);
-                finished = Finished::play_on(cell, finished.records, &task, store.as_ref(), &progress, &mut solver)?;
-            }
-            Ok(finished)
+            let (cell, agent) = prepared(risk)?;
+            progress.working_on(&cell);
+            let watch = Precise { progress: &progress, label: naming.label(risk), precision };
+            Finished::play(cell, &agent, &task, store.as_ref(), &watch, precision.as_ref())
         };
         risks.iter().map(play).collect()
     })?;
@@ -89,13 +111,14 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     } else {
         print_table(&task, naming, &finished, &mut io::stdout().lock())
     };
-    if !quiet && let Some(wanted) = *precision {
+    if !quiet && let Some(wanted) = precision {
         let is_missed = |of: &&Finished| {
-            of.half_width() > wanted || of.cell.runs < least_runs(&task.problem, of.cell.risk, of.costs(), wanted)
+            of.half_width() > wanted.half_width
+                || of.cell.runs < wanted.least_runs(&task.problem, &[of.cell.risk], &of.costs())
         };
         for missed in finished.iter().filter(is_missed) {
             let (risk, width) = (naming.label(missed.cell.risk), short(missed.half_width()));
-            let unmet = unmet(missed, *precision);
+            let unmet = unmet(missed.half_width(), wanted);
             crate::talk::say!("{risk}: --max-runs {max_runs} is reached, the risk is known to ±{width}{unmet}");
         }
     }
@@ -115,10 +138,35 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<()> {
     printed
 }
 
+/// Says when a measure needs more runs.
+struct Precise<'a> {
+    progress: &'a Progress,
+    label: String,
+    precision: Option<Precision>,
+}
+
+impl Watch for Precise<'_> {
+    fn decided(&self, made: usize, of: usize, took: Duration) {
+        self.progress.decided(made, of, took);
+    }
+
+    fn finished(&self, runs: u64) {
+        self.progress.finished(runs);
+    }
+
+    fn goes_on(&self, half_width: f64, runs: u64, next: u64) {
+        if !crate::talk::is_quiet() {
+            let unmet = self.precision.map_or("", |wanted| unmet(half_width, wanted));
+            let (label, width) = (&self.label, short(half_width));
+            crate::talk::say!("{label}: ±{width} after {runs} runs{unmet}; going on to {next}");
+        }
+        self.progress.goes_on(half_width, runs, next);
+    }
+}
+
 /// What is missing if it is not a narrower interval.
-fn unmet(finished: &Finished, precision: Option<f64>) -> &'static str {
-    let is_narrow = precision.is_some_and(|wanted| finished.half_width() <= wanted);
-    if is_narrow { ", but rarer costs may not have been met" } else { "" }
+fn unmet(half_width: f64, wanted: Precision) -> &'static str {
+    if half_width <= wanted.half_width { ", but rarer costs may not have been met" } else { "" }
 }
 
 fn print_table(task: &Task, naming: Naming, finished: &[Finished], out: &mut impl Write) -> Result<()> {
@@ -175,7 +223,7 @@ fn precision_note(naming: Naming, finished: &[Finished]) -> Option<String> {
         .filter(|finished| finished.cell.risk.beta().is_none_or(f64::is_finite) && finished.half_width() > 0.0);
     let widest = averaged.max_by(|a, b| a.half_width().total_cmp(&b.half_width()))?;
     let (width, risk) = (widest.half_width(), naming.label(widest.cell.risk));
-    let (half, runs) = (short(width / 2.0), runs_for(widest.cell.runs, width, width / 2.0));
+    let (half, runs) = (short(width / 2.0), 4 * widest.cell.runs);
     Some(format!(
         "widest interval: ±{} at {risk}; half of that takes about {runs} runs (--precision {half})",
         short(width)

@@ -3,20 +3,45 @@
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::Result;
-use gumdp::{GridScene, Mdp, Pair, Scene, State, Task};
+use clap::Args;
+use gumdp::{Mdp, Pair, State};
+use gumdp_files::{GridScene, Scene, Task};
 
-use super::{heading, load};
+use super::{Run, heading, load};
 use crate::failure::BadInput;
 use crate::store::write_atomically;
 use crate::{draw, number};
+
+/// Show a task: parameters, objective, map.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp show grid-msee\n  gumdp show mdp --svg mdp.svg\n  gumdp show rooms --toml > mine.toml"
+)]
+pub struct ShowArgs {
+    /// Name of a built-in task, or a problem file.
+    pub task: String,
+    /// Print the problem file itself.
+    #[arg(long, conflicts_with = "svg")]
+    pub toml: bool,
+    /// Draw the task into this SVG file.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
+
+impl Run for ShowArgs {
+    fn run(&self, _quiet: bool) -> Result<()> {
+        show(&self.task, self.toml, self.svg.as_deref())
+    }
+}
 
 /// Models with more rows than this are not listed.
 const MAX_LISTED_PAIRS: usize = 60;
 
 /// Shows a task.
-pub fn show(name: &str, toml: bool, svg: Option<&Path>) -> Result<()> {
+fn show(name: &str, toml: bool, svg: Option<&Path>) -> Result<()> {
     let task = load(name)?;
     if let Some(file) = svg {
         let drawing = draw::task(&task).ok_or_else(|| {

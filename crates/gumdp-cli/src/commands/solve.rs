@@ -2,20 +2,58 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
-use gumdp::oracle::{self, Law, Limits, OuterVariable, RiskSolution};
+use clap::Args;
+use gumdp::oracle::{self, Law, Limits, RiskSolution};
 use gumdp::stats::cvar_weighted;
-use gumdp::{Risk, Task};
+use gumdp::{Outer, Risk};
+use gumdp_files::Task;
 use serde::Serialize;
 
-use super::{load, one_naming, one_risk, print_json, with_threads};
-use crate::args::SolveArgs;
+use super::{Run, load, one_naming, one_risk, print_json, with_threads};
+use crate::args::{AttitudeArgs, threads, whole};
 use crate::exact::unsolved;
 use crate::number::counted;
 use crate::progress::Progress;
 use crate::saved_policy;
+
+/// Compute the exact optimum.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gumdp solve msee --beta 50\n  gumdp solve msee --risk cvar:0.95\n  gumdp solve grid-mo --risk mean-cvar:0.9:0.5 --json\n  gumdp solve rooms --beta 10 --save careful.json\n  gumdp solve mine.toml --beta inf --max-states 200000000"
+)]
+pub struct SolveArgs {
+    /// Name of a built-in task, or a problem file.
+    pub task: String,
+    /// The attitude to risk.
+    #[command(flatten)]
+    pub attitude: AttitudeArgs,
+    /// Refuse problems with more occupancy states than this.
+    #[arg(long, value_name = "N", default_value_t = 50_000_000, allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
+    pub max_states: u64,
+    /// Use this many threads (default: all cores).
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Save the optimal policy to this JSON file, for `gumdp evaluate`.
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// A JSON object instead of text.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Run for SolveArgs {
+    fn run(&self, quiet: bool) -> Result<()> {
+        solve(self, quiet)
+    }
+
+    fn task(&self) -> Option<&str> {
+        Some(&self.task)
+    }
+}
 
 /// The exact optimum of a problem for one risk measure.
 #[derive(Serialize)]
@@ -30,7 +68,7 @@ struct Optimum<'a> {
     /// No policy has a lower one.
     low: f64,
     /// The outer variable, for measures that are a minimum over one.
-    outer: Option<Outer>,
+    outer: Option<OuterJson>,
     mean: f64,
     method: String,
     states: u64,
@@ -40,7 +78,7 @@ struct Optimum<'a> {
 
 /// The outer variable in JSON.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Outer {
+pub struct OuterJson {
     /// Its name.
     pub variable: &'static str,
     /// Its value.
@@ -48,18 +86,14 @@ pub struct Outer {
     pub value: f64,
 }
 
-impl From<OuterVariable> for Outer {
-    fn from(outer: OuterVariable) -> Self {
-        let (variable, value) = match outer {
-            OuterVariable::Lambda(value) => ("lambda", value),
-            OuterVariable::Beta(value) => ("beta", value),
-        };
+impl From<Outer> for OuterJson {
+    fn from(Outer { variable, value }: Outer) -> Self {
         Self { variable, value }
     }
 }
 
 /// Prints the exact optimum, and saves the policy that attains it if that is wanted.
-pub fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
+fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
     let task = load(&args.task)?;
     let risk = one_risk(&args.attitude, &task)?;
     let progress = Progress::spinner("solving", quiet);
@@ -82,7 +116,7 @@ pub fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
     let RiskSolution { low, high, outer, mean, states, solves, .. } = solution;
     let method = solution.inner().method.to_string();
     if args.json {
-        let (outer, beta, risk) = (outer.map(Outer::from), risk.beta(), risk.to_string());
+        let (outer, beta, risk) = (outer.map(OuterJson::from), risk.beta(), risk.to_string());
         let task = &task.name;
         return print_json(&Optimum { task, risk, beta, erm: high, low, outer, mean, method, states, solves, seconds });
     }

@@ -1,21 +1,23 @@
 //! Charts of what was played.
 
 use gumdp::oracle;
-use gumdp::{Erm, GridScene, Pair, Risk, Scene, Scripted};
+use gumdp::{Erm, Pair, Risk, Scripted};
+use gumdp_files::{GridScene, Scene};
 
-use super::Drawing;
-use crate::figure::{
-    BarGroup, BarPlot, Bars, BoxGroup, BoxPlot, BoxStats, CategoryMap, HeatMaps, HeatPanel, Law, LinePlot, LineSeries,
-    ReferenceLine, StemPlot,
-};
+use super::figure;
 use crate::player::Who;
 use crate::results::{Experiment, Finished, distinct, runs_text};
 use crate::{number, outcome};
+use gumdp_plot::page::Figure;
+use gumdp_plot::{
+    BarGroup, BarPlot, BoxGroup, BoxPlot, BoxStats, CategoryMap, Distribution, HeatMaps, HeatPanel, LinePlot,
+    LineSeries, ReferenceLine, StemPlot,
+};
 
 /// Points of a curve over β.
 const CURVE_POINTS: usize = 121;
 /// Scripts with more occupancy states than this are not drawn.
-const MAX_LAW_STATES: u64 = 2_000_000;
+const MAX_STATES: u64 = 2_000_000;
 /// Maps with more cells than this are drawn without numbers in the cells.
 const MAX_LABELLED_CELLS: usize = 150;
 
@@ -34,7 +36,7 @@ pub fn beta_label(beta: f64) -> String {
 }
 
 /// Box plots of the costs for each β and policy, with the exact optimum where it is known.
-pub fn boxes(experiment: &Experiment) -> Option<Drawing> {
+pub fn boxes(experiment: &Experiment) -> Option<Figure> {
     if experiment.finished.is_empty() {
         return None;
     }
@@ -67,18 +69,19 @@ pub fn boxes(experiment: &Experiment) -> Option<Drawing> {
         series: presets.iter().map(|preset| preset.title().to_owned()).collect(),
         groups,
         reference_label: "exact optimum (ERM)".to_owned(),
-        ..BoxPlot::default()
+        x_label: String::new(),
     };
     let runs = runs_text(&experiment.finished);
-    Some(Drawing {
-        name: format!("{}-boxes", experiment.task.name),
-        svg: plot.svg(),
-        caption: format!("Costs of {runs} for each β: quartiles, Tukey whiskers, outliers, mean. Lower is better."),
-    })
+    Some(figure(
+        &experiment.task,
+        "boxes",
+        plot.svg(),
+        format!("Costs of {runs} for each β: quartiles, Tukey whiskers, outliers, mean. Lower is better."),
+    ))
 }
 
 /// The mean time spent in each cell of the map, for each β.
-pub fn heat_maps(experiment: &Experiment) -> Option<Drawing> {
+pub fn heat_maps(experiment: &Experiment) -> Option<Figure> {
     let Scene::Grid(grid) = &experiment.task.scene else { return None };
     if experiment.finished.is_empty() {
         return None;
@@ -109,17 +112,12 @@ pub fn heat_maps(experiment: &Experiment) -> Option<Drawing> {
         outline_label: if outlined.is_empty() { String::new() } else { "difficult terrain".to_owned() },
         outlined,
         cell_labels: grid.rows * grid.columns <= MAX_LABELLED_CELLS,
-        ..HeatMaps::default()
     };
-    Some(Drawing {
-        name: format!("{}-visits", experiment.task.name),
-        svg: maps.svg(),
-        caption: "Mean number of steps spent in each cell, over all runs.".to_owned(),
-    })
+    Some(figure(&experiment.task, "visits", maps.svg(), "Mean number of steps spent in each cell, over all runs."))
 }
 
 /// The share of runs on difficult terrain at each time.
-pub fn difficult_terrain(experiment: &Experiment) -> Option<Drawing> {
+pub fn difficult_terrain(experiment: &Experiment) -> Option<Figure> {
     let Scene::Grid(grid) = &experiment.task.scene else { return None };
     let difficult: Vec<bool> = grid.cells().map(|cell| grid.terrain(cell).sticky.is_some()).collect();
     if experiment.finished.is_empty() || !difficult.contains(&true) {
@@ -146,15 +144,11 @@ pub fn difficult_terrain(experiment: &Experiment) -> Option<Drawing> {
         series: series.collect(),
         ..LinePlot::default()
     };
-    Some(Drawing {
-        name: format!("{}-terrain", experiment.task.name),
-        svg: plot.svg(),
-        caption: "Share of runs that are on difficult terrain at each time.".to_owned(),
-    })
+    Some(figure(&experiment.task, "terrain", plot.svg(), "Share of runs that are on difficult terrain at each time."))
 }
 
 /// How often each outcome of a gathering task happened.
-pub fn outcomes(experiment: &Experiment) -> Option<Drawing> {
+pub fn outcomes(experiment: &Experiment) -> Option<Figure> {
     let categories = outcome::all(&experiment.task);
     if categories.is_empty() || experiment.finished.is_empty() {
         return None;
@@ -169,74 +163,57 @@ pub fn outcomes(experiment: &Experiment) -> Option<Drawing> {
     });
     let plot = BarPlot {
         title: "Outcomes".to_owned(),
-        y_label: "share of runs".to_owned(),
+        label: "share of runs".to_owned(),
         groups: groups.collect(),
         categories: categories.clone(),
-        arrangement: Bars::Stacked,
-        ..BarPlot::default()
     };
-    Some(Drawing {
-        name: format!("{}-outcomes", experiment.task.name),
-        svg: plot.svg(),
-        caption: "What was brought home.".to_owned(),
-    })
+    Some(figure(&experiment.task, "outcomes", plot.svg(), "What was brought home."))
 }
 
-/// The exact law of f under each script of the task, and its ERM as a function of β.
-pub fn laws(experiment: &Experiment) -> Vec<Drawing> {
+/// The exact distribution of f under each script of the task, and its ERM as a function of β.
+pub fn distributions(experiment: &Experiment) -> Vec<Figure> {
     let task = &experiment.task;
-    let limits = oracle::Limits { max_states: MAX_LAW_STATES, ..oracle::Limits::default() };
-    let laws: Vec<(String, oracle::Law)> = task
-        .scripts
-        .iter()
-        .filter_map(|script| {
-            let policy = Scripted::new(&task.problem, script.actions.clone()).ok()?;
-            Some((script.name.clone(), oracle::distribution(&task.problem, &policy, &limits).ok()?))
-        })
-        .collect();
-    if laws.is_empty() {
+    let limits = oracle::Limits { max_states: MAX_STATES, ..oracle::Limits::default() };
+    let mut distributions = Vec::new();
+    for script in &task.scripts {
+        let policy = Scripted::new(&task.problem, script.actions.clone()).ok();
+        let found = policy.and_then(|policy| oracle::distribution(&task.problem, &policy, &limits).ok());
+        distributions.extend(found.map(|found| (script.name.clone(), found)));
+    }
+    if distributions.is_empty() {
         return Vec::new();
     }
+    let named = || distributions.iter().map(|(name, distribution)| (name.clone(), distribution));
     let density = StemPlot {
         title: "Distribution of the cost".to_owned(),
         x_label: "cost f(d)".to_owned(),
-        laws: laws.iter().map(|(name, law)| Law { name: name.clone(), atoms: law.outcomes().collect() }).collect(),
-        references: laws
-            .iter()
-            .map(|(name, law)| ReferenceLine { at: law.mean(), label: format!("mean of {name}") })
+        distributions: named().map(|(name, found)| Distribution { name, atoms: found.outcomes().collect() }).collect(),
+        references: named()
+            .map(|(name, found)| ReferenceLine { at: found.mean(), label: format!("mean of {name}") })
             .collect(),
-        ..StemPlot::default()
     };
-    let mut drawings = vec![Drawing {
-        name: format!("{}-laws", task.name),
-        svg: density.svg(),
-        caption: "The exact distribution of the cost under the task's fixed plans.".to_owned(),
-    }];
+    let caption = "The exact distribution of the cost under the task's fixed plans.";
+    let density = figure(task, "laws", density.svg(), caption);
     let [low, high] = task.defaults.curve.unwrap_or([0.01, 100.0]);
     let betas: Vec<f64> =
         (0..CURVE_POINTS).map(|i| low * (high / low).powf(i as f64 / (CURVE_POINTS - 1) as f64)).collect();
-    let risk = |law: &oracle::Law, beta: f64| Erm::new(beta).map_or(f64::NAN, |erm| law.erm(erm));
+    let risk = |found: &oracle::Law, beta: f64| Erm::new(beta).map_or(f64::NAN, |erm| found.erm(erm));
     let curve = LinePlot {
         title: "Risk as a function of β".to_owned(),
         x_label: "β".to_owned(),
         y_label: "ERM of the cost".to_owned(),
         log_x: true,
-        series: laws
-            .iter()
-            .map(|(name, law)| LineSeries {
-                name: name.clone(),
-                points: betas.iter().map(|&beta| (beta, risk(law, beta))).collect(),
+        series: named()
+            .map(|(name, found)| LineSeries {
+                name,
+                points: betas.iter().map(|&beta| (beta, risk(found, beta))).collect(),
                 ..LineSeries::default()
             })
             .collect(),
         ..LinePlot::default()
     };
-    drawings.push(Drawing {
-        name: format!("{}-curve", task.name),
-        svg: curve.svg(),
-        caption: "Their entropic risk, from the exact law: the larger β, the more the worst outcomes count.".to_owned(),
-    });
-    drawings
+    let caption = "Their entropic risk, from the exact distribution: the larger β, the more the worst outcomes count.";
+    vec![density, figure(task, "curve", curve.svg(), caption)]
 }
 
 /// β, and the policy if there are several.

@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use anyhow::Result;
-use gumdp::Task;
+use gumdp_files::Task;
 
 use super::charts::beta_label;
-use super::task;
+use super::{figure, task};
 use crate::commands::explain::Explanation;
 use crate::explain::{Ending, Situation, percent, put_together};
-use crate::figure::{DecisionTree, TreeCard};
 use crate::number::{known, short};
-use crate::page::{Figure, Page};
 use crate::store::write_atomically;
+use gumdp_plot::page::Page;
+use gumdp_plot::{DecisionTree, TreeCard};
 
 /// Draws the tree and writes it as SVG and as a page; `text` is the tree for a terminal.
 pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: &str) -> Result<()> {
@@ -52,13 +52,13 @@ pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: 
     }
     page.paragraph(&format!("Policy auto: {}.", explanation.origin));
     let caption = format!("{kind} behaviour. Steps without chance are put together; unlikely outcomes are folded.");
-    page.figures(&[Figure { svg, caption, file_name: format!("{}-tree", of.name) }]);
+    page.figures([&figure(of, "tree", svg, caption)]);
     page.details("The tree as text", |page| {
         page.code(text);
     });
     if let Some(svg) = task(of) {
         page.section("task", "The task");
-        page.figures(&[Figure { svg, caption: of.title.clone(), file_name: format!("{}-task", of.name) }]);
+        page.figures([&figure(of, "task", svg, &of.title)]);
     }
     write_atomically(&dir.join("tree.html"), page.html().as_bytes())
 }

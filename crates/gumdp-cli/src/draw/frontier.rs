@@ -1,16 +1,16 @@
 //! The trade-off between mean and risk as pictures, and the report of `gumdp frontier`.
 
 use anyhow::Result;
-use gumdp::Task;
 use gumdp::oracle::{Frontier, Law};
+use gumdp_files::Task;
 
 use super::charts::beta_label;
-use super::{Drawing, task, write_figures};
-use crate::figure::{BoxGroup, BoxPlot, BoxStats, LinePlot, LineSeries, ReferenceLine};
+use super::{figure, problem_file, task_figure, write_figures};
 use crate::frontier::{Facts, Swept, TradeOff, Turn};
 use crate::number;
-use crate::page::{Cell, Column, Figure, Page, Table};
 use crate::store::Store;
+use gumdp_plot::page::{Figure, Page};
+use gumdp_plot::{BoxGroup, BoxPlot, BoxStats, Field, LinePlot, LineSeries, ReferenceLine, Table};
 
 /// Boxes side by side, at most.
 const BOXES: usize = 12;
@@ -20,16 +20,9 @@ const MARKED: usize = 4;
 /// Draws the figures and writes the report, with at most `told` changes in words.
 pub fn draw_frontier(store: &Store, of: &Task, trade_off: &TradeOff, frontier: &Frontier, told: usize) -> Result<()> {
     let mut drawings = vec![against_mean(of, trade_off), over_levels(of, trade_off), boxes(of, trade_off, frontier)];
-    let task_figure = task(of).map(|svg| Drawing {
-        name: format!("{}-task", of.name),
-        svg,
-        caption: format!("The task. {}", of.title),
-    });
-    let has_task = task_figure.is_some();
-    drawings.extend(task_figure);
+    drawings.extend(task_figure(of));
     write_figures(store, &drawings)?;
-    let mut figures: Vec<Figure> = drawings.into_iter().map(Figure::from).collect();
-    let task_figure = has_task.then(|| figures.pop()).flatten();
+    let task_figure = drawings.split_off(3);
 
     let mut page = Page::new(&of.title);
     page.lead(&of.description);
@@ -38,23 +31,18 @@ pub fn draw_frontier(store: &Store, of: &Task, trade_off: &TradeOff, frontier: &
     for sentence in trade_off.sentences(told) {
         page.paragraph(&sentence);
     }
-    page.figures(&figures);
+    page.figures(&drawings);
     page.section("levels", "All levels");
-    let columns = trade_off.header().into_iter().map(Column::number).collect();
-    let rows =
-        (0..trade_off.levels.len()).map(|row| trade_off.row(row).into_iter().map(Cell::from).collect()).collect();
     let what = if trade_off.sampled.is_some() { "The planner's runs" } else { "The optimum" };
-    let caption = format!("{what} at each level, and the law of the cost in a few numbers.");
-    page.table(&Table { caption, columns, rows });
+    let caption = format!("{what} at each level, and the distribution of the cost in a few numbers.");
+    page.table(&trade_off.table(0..trade_off.levels.len()).captioned(caption));
     if !trade_off.changes.is_empty() {
         page.section("changes", "All changes of behaviour");
         page.table(&changes(trade_off));
     }
     page.section("task", "The task");
-    page.figures(&Vec::from_iter(task_figure));
-    page.details(&format!("Problem file of {}", of.name), |page| {
-        page.code(&of.source);
-    });
+    page.figures(&task_figure);
+    problem_file(&mut page, of);
     store.write("report.html", page.html().as_bytes())
 }
 
@@ -64,7 +52,7 @@ fn capitalised(text: &str) -> String {
 }
 
 /// One point for each behaviour: how low the risk is for which mean.
-fn against_mean(of: &Task, trade_off: &TradeOff) -> Drawing {
+fn against_mean(of: &Task, trade_off: &TradeOff) -> Figure {
     let series = |name: &str, value: fn(&Facts) -> f64| LineSeries {
         name: name.to_owned(),
         points: trade_off.behaviours.iter().map(|facts| (facts.mean, value(facts))).collect(),
@@ -88,18 +76,13 @@ fn against_mean(of: &Task, trade_off: &TradeOff) -> Drawing {
         ],
         ..LinePlot::default()
     };
-    Drawing {
-        name: format!("{}-trade-off", of.name),
-        svg: plot.svg(),
-        caption:
-            "The trade-off. Each marker is a behaviour; to the right the mean gets worse, downwards the risk gets \
-                  better."
-                .to_owned(),
-    }
+    let caption = "The trade-off. Each marker is a behaviour; to the right the mean gets worse, downwards the risk gets \
+                  better.";
+    figure(of, "trade-off", plot.svg(), caption)
 }
 
 /// The measures over the level.
-fn over_levels(of: &Task, trade_off: &TradeOff) -> Drawing {
+fn over_levels(of: &Task, trade_off: &TradeOff) -> Figure {
     let is_erm = trade_off.measure == Swept::Erm;
     let kind = if trade_off.sampled.is_some() { "Planned" } else { "Optimal" };
     let positive = trade_off.levels.iter().filter(|level| level.level > 0.0 && level.level.is_finite()).count();
@@ -140,18 +123,13 @@ fn over_levels(of: &Task, trade_off: &TradeOff) -> Drawing {
     };
     let left_out = if log_x { " β = 0 and β = ∞ are not on the axis." } else { "" };
     let marked = if is_erm && trade_off.sampled.is_none() { " Dashed: where the behaviour changes most." } else { "" };
-    Drawing {
-        name: format!("{}-levels", of.name),
-        svg: plot.svg(),
-        caption: format!(
-            "Measures of the cost under {} behaviour, at each level.{marked}{left_out}",
-            kind.to_lowercase()
-        ),
-    }
+    let caption =
+        format!("Measures of the cost under {} behaviour, at each level.{marked}{left_out}", kind.to_lowercase());
+    figure(of, "levels", plot.svg(), caption)
 }
 
-/// The law of the cost at some levels.
-fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Drawing {
+/// The distribution of the cost at some levels.
+fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Figure {
     let [_, measure] = trade_off.measure.titles();
     let group = |row: usize| {
         let level = &trade_off.levels[row];
@@ -166,10 +144,9 @@ fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Drawing {
         title: "The cost at each attitude to risk".to_owned(),
         x_label: if trade_off.measure == Swept::Erm { String::new() } else { format!("level of {measure}") },
         y_label: "cost f(d)".to_owned(),
-        series: vec![if trade_off.sampled.is_some() { "runs" } else { "exact law" }.to_owned()],
+        series: vec![if trade_off.sampled.is_some() { "runs" } else { "exact distribution" }.to_owned()],
         groups: trade_off.telling_rows(BOXES).into_iter().map(group).collect(),
         reference_label: if trade_off.sampled.is_some() { measure.to_owned() } else { format!("lowest {measure}") },
-        ..BoxPlot::default()
     };
     let caption = match &trade_off.sampled {
         Some(sampled) => format!(
@@ -178,11 +155,11 @@ fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Drawing {
             sampled.runs
         ),
         None => {
-            "The law of the cost at some levels: quartiles, median and mean; whiskers reach to the best and the worst case."
+            "The distribution of the cost at some levels: quartiles, median and mean; whiskers reach to the best and the worst case."
                 .to_owned()
         }
     };
-    Drawing { name: format!("{}-boxes", of.name), svg: plot.svg(), caption }
+    figure(of, "boxes", plot.svg(), caption)
 }
 
 /// What the highest cost is the cost of.
@@ -206,28 +183,21 @@ fn stats(law: &Law) -> BoxStats {
 fn changes(trade_off: &TradeOff) -> Table {
     let [level, _] = trade_off.measure.titles();
     let place = |turn: &Turn| match turn.at {
-        Some(at) => Cell::from(number::beta(at)),
-        None => Cell::from(format!("{} – {}", number::beta(turn.after_level), number::beta(turn.to_level)))
-            .sorted_by(&turn.to_level),
+        Some(at) => Field::number(level, number::beta(at)),
+        None => Field::number(level, format!("{} – {}", number::beta(turn.after_level), number::beta(turn.to_level)))
+            .sorted_by(turn.to_level),
     };
-    let row = |turn: &Turn| {
-        let mut cells = vec![place(turn)];
-        cells.extend([turn.mean, turn.cvar95, turn.worst].map(|change| Cell::from(number::short(change))));
-        cells.push(Cell::from(turn.sentence.clone()));
-        cells
+    let fields = |turn: &Turn| {
+        vec![
+            place(turn),
+            Field::number("mean", number::short(turn.mean)),
+            Field::number("CVaR 0.95", number::short(turn.cvar95)),
+            Field::number("worst", number::short(turn.worst)),
+            Field::text("in words", &turn.sentence),
+        ]
     };
-    Table {
-        caption: format!(
-            "Where one behaviour takes over from another, and by how much mean, mean of the worst 5 % and {} grow.",
-            worst(trade_off)
-        ),
-        columns: vec![
-            Column::number(level),
-            Column::number("mean"),
-            Column::number("CVaR 0.95"),
-            Column::number("worst"),
-            Column::text("in words"),
-        ],
-        rows: trade_off.changes.iter().map(row).collect(),
-    }
+    Table::of(&trade_off.changes, fields).captioned(format!(
+        "Where one behaviour takes over from another, and by how much mean, mean of the worst 5 % and {} grow.",
+        worst(trade_off)
+    ))
 }

@@ -14,30 +14,32 @@ pub use frontier::draw_frontier;
 pub use report::{draw, results_table, settings, write_figures};
 pub use task::task;
 
+use gumdp_files::Task;
+use gumdp_plot::page::{Figure, Page};
+
 use crate::results::Experiment;
 
-/// A figure with its name and caption.
-#[derive(Debug)]
-pub struct Drawing {
-    /// File name without extension.
-    pub name: String,
-    /// The SVG document.
-    pub svg: String,
-    /// What it shows.
-    pub caption: String,
+/// A figure of a task.
+fn figure(task: &Task, name: &str, svg: String, caption: impl Into<String>) -> Figure {
+    Figure { name: format!("{}-{name}", task.name), svg, caption: caption.into() }
 }
 
-/// The task itself.
-pub fn task_figure(experiment: &Experiment) -> Option<Drawing> {
-    let svg = task(&experiment.task)?;
-    let name = format!("{}-task", experiment.task.name);
-    Some(Drawing { name, svg, caption: format!("The task. {}", experiment.task.title) })
+/// The problem file, folded away.
+fn problem_file(page: &mut Page, task: &Task) {
+    page.details(&format!("Problem file of {}", task.name), |page| {
+        page.code(&task.source);
+    });
+}
+
+/// The task itself; `None` if it is a graph with too many states.
+pub fn task_figure(of: &Task) -> Option<Figure> {
+    Some(figure(of, "task", task(of)?, format!("The task. {}", of.title)))
 }
 
 /// Every figure that makes sense for a task and what was played of it.
-pub fn figures(experiment: &Experiment) -> Vec<Drawing> {
-    let mut drawings = Vec::from_iter(task_figure(experiment));
-    drawings.extend(charts::laws(experiment));
+pub fn figures(experiment: &Experiment) -> Vec<Figure> {
+    let mut drawings = Vec::from_iter(task_figure(&experiment.task));
+    drawings.extend(charts::distributions(experiment));
     drawings.extend(charts::boxes(experiment));
     drawings.extend(charts::heat_maps(experiment));
     drawings.extend(charts::difficult_terrain(experiment));

@@ -1,8 +1,9 @@
 //! A task as a picture: a state graph or a map.
 
-use gumdp::{GridScene, Mdp, Pair, Scene, State, Task, Terrain};
+use gumdp::{Mdp, Pair, State};
+use gumdp_files::{GridScene, Scene, Task, Terrain};
 
-use crate::figure::{CellKind, GraphEdge, GraphNode, GridCell, GridMap, GridPath, StateGraph};
+use gumdp_plot::{CellKind, GraphEdge, GraphNode, GridCell, GridMap, GridPath, StateGraph};
 
 /// Draws a task; `None` if it is a graph with too many states.
 pub fn task(task: &Task) -> Option<String> {
@@ -50,7 +51,7 @@ fn map(grid: &GridScene) -> GridMap {
         let cells = grid.behaviour.iter().map(|&cell| grid.position(cell)).collect();
         vec![GridPath { name: "behaviour to imitate".to_owned(), cells }]
     };
-    GridMap { cells, terrains, resources, paths, indices: true, ..GridMap::default() }
+    GridMap { cells, terrains, resources, paths, ..GridMap::default() }
 }
 
 /// What is written on a cell.

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use gumdp::oracle::{ExactDecision, Limits, OptimalPolicy, RiskSolution};
 use gumdp::rng::{self, Purpose};
-use gumdp::{Erm, FixedRisk, GuidedPlanner, OccupancyState, Pair, Policy, Problem, play_on};
+use gumdp::{Erm, FixedRisk, OccupancyState, Pair, Policy, Problem, play_on};
 use rayon::prelude::*;
 
 use crate::exact::unsolved;
@@ -100,16 +100,13 @@ impl Explainer for Exact<'_> {
 }
 
 /// A planner, and episodes that it plays on from a situation.
-#[derive(Debug)]
 pub struct Planned<'a> {
     /// What is planned.
     pub problem: &'a Problem,
     /// The risk measure with its outer variable.
     pub fixed: FixedRisk,
-    /// What its risk counts besides: the price of the outer variable.
-    pub price: f64,
     /// Who plans.
-    pub planner: GuidedPlanner,
+    pub planner: Box<dyn Policy>,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Episodes for each situation.
@@ -133,13 +130,14 @@ impl Explainer for Planned<'_> {
             if now.time >= self.problem.horizon() || interrupt::requested() {
                 return;
             }
-            let action = self.planner.act(&now, &mut rng);
+            // What it fails for is told where its episodes are played.
+            let Ok(action) = self.planner.act(&now, &mut rng) else { return };
             at = mdp.pair(now.state, action).and_then(|pair| step(&now, pair));
         }
     }
 
     fn value(&mut self, at: &OccupancyState, number: u64) -> Result<Value> {
-        let play = |planner: &mut GuidedPlanner, run: u64| {
+        let play = |planner: &mut Box<dyn Policy>, run: u64| {
             if interrupt::requested() {
                 return Err(Interrupted.into());
             }
@@ -151,7 +149,7 @@ impl Explainer for Planned<'_> {
         let costs = costs?;
         self.progress.advance(1);
         let counted: Vec<f64> = costs.iter().map(|&cost| self.fixed.of_cost(cost)).collect();
-        let erm = self.fixed.erm().of_samples(&counted) + self.price;
+        let erm = self.fixed.erm().of_samples(&counted) + self.fixed.price();
         Ok(Value { erm, mean: Erm::MEAN.of_samples(&costs), next_best: None })
     }
 }

@@ -7,12 +7,14 @@ mod words;
 pub use sampled::{Sampled, Sampling, sample};
 
 use gumdp::oracle::{Behaviour, Change, Frontier, FrontierPoint};
-use gumdp::{Mdp, Pair, Risk, Task};
+use gumdp::{Mdp, Pair, Risk};
+use gumdp_files::Task;
 use serde::Serialize;
 
-use crate::args::SweptName;
+use crate::commands::frontier::SweptName;
 use crate::measures::Measure;
 use crate::number::{beta, short};
+use gumdp_plot::Table;
 
 /// The tail whose mean is shown.
 const TAIL: f64 = 0.95;
@@ -226,15 +228,16 @@ impl TradeOff {
         format!("lowest {measure} at {} levels ({level}), solved exactly: {behaviours}", self.levels.len())
     }
 
-    /// The heading of the table.
-    pub fn header(&self) -> [&'static str; 7] {
+    /// The levels with these numbers as a table.
+    pub fn table(&self, rows: impl IntoIterator<Item = usize>) -> Table {
         let [level, measure] = self.measure.titles();
         let last = if self.sampled.is_some() { "95 % of the mean" } else { "behaviour" };
-        [level, measure, "mean", "sd", "CVaR 0.95", "worst", last]
+        let mut table = Table::new(&[level, measure, "mean", "sd", "CVaR 0.95", "worst", last], &[]);
+        rows.into_iter().for_each(|row| table.row(self.row(row)));
+        table
     }
 
-    /// A row of the table.
-    pub fn row(&self, number: usize) -> Vec<String> {
+    fn row(&self, number: usize) -> Vec<String> {
         let Row { level, risk, mean, sd, cvar95, worst, behaviour, .. } = self.levels[number];
         let mut cells = vec![beta(level)];
         cells.extend([risk, mean, sd, cvar95, worst].map(short));

@@ -4,7 +4,8 @@ use anyhow::Result;
 use gumdp::oracle::{Behaviour, Change, Frontier, FrontierPoint, Law, Limits};
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::quantile;
-use gumdp::{Pair, Risk, Task};
+use gumdp::{Pair, Risk};
+use gumdp_files::Task;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -15,6 +16,7 @@ use crate::failure::BadInput;
 use crate::measures::Measure;
 use crate::player::Who;
 use crate::progress::Progress;
+use crate::results::Finished;
 
 /// Resamples behind an interval.
 const RESAMPLES: u64 = 1000;
@@ -74,9 +76,9 @@ pub fn sample(
     let mut sampled = Sampled { runs, simulations: 0, because, intervals: Vec::new() };
     let mut before: Option<Vec<f64>> = None;
     for (point, &risk) in risks.iter().enumerate() {
-        let mut cell = Cell::new(task, risk, Who::Default, seed).with(Some(runs), simulations);
+        let cell = Cell::new(task, risk, Who::Default, seed).with(Some(runs), simulations);
         sampled.simulations = cell.simulations;
-        let records = cell.play(task, None, progress, &mut solver)?;
+        let records = Finished::of(cell, task, None, progress, &mut solver)?.records;
         let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
         let unusable = || BadInput::new(format!("a cost of {} at level {risk} is not finite", task.name));
         let law = Law::of_samples(&costs).ok_or_else(unusable)?;

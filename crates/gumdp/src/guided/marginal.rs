@@ -141,7 +141,7 @@ impl Marginal {
     pub(super) fn of_move(&self, problem: &Problem, moves: &Moves, erm: Erm, at: &OccupancyState, number: u32) -> f64 {
         let cost = self.cost(problem, moves, &self.aim, at.time, moves.get(number).class);
         let after = moves.outcomes(number).iter().map(|to| (self.value(at.time + 1, to.state), to.probability));
-        cost + backup(erm, after)
+        cost + erm.quickly(after)
     }
 
     /// Solves the problem from this root.
@@ -191,7 +191,7 @@ impl Marginal {
                 for (number, Move { class, .. }, outcomes) in moves.of(state) {
                     let risk = match outcomes {
                         [certain] => value(certain.state),
-                        _ => backup(erm, outcomes.iter().map(|to| (value(to.state), to.probability))),
+                        _ => erm.quickly(outcomes.iter().map(|to| (value(to.state), to.probability))),
                     };
                     let cost = match kept_costs {
                         Some(costs) => costs[*class as usize],
@@ -293,60 +293,17 @@ impl Marginal {
     }
 }
 
-/// The ERM of a few values with probabilities. Weak aversion to risk is expanded to the second order, whose error is below
-/// 1e-7 of the spread of the values; otherwise exact to rounding.
-#[inline]
-pub(super) fn backup(erm: Erm, outcomes: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
-    let (mut low, mut high, mut total, mut mean) = (f64::INFINITY, f64::NEG_INFINITY, 0.0, 0.0);
-    for (value, weight) in outcomes.clone() {
-        low = low.min(value);
-        high = high.max(value);
-        total += weight;
-        mean += weight * value;
-    }
-    let beta = erm.beta();
-    let shift = if beta < 0.0 { low } else { high };
-    if low == high || beta.is_infinite() {
-        return shift;
-    }
-    mean /= total;
-    if beta.abs() * (high - low) < 1e-3 {
-        let variance = outcomes.map(|(value, weight)| weight * (value - mean) * (value - mean)).sum::<f64>() / total;
-        return mean + 0.5 * beta * variance;
-    }
-    let tilted = |value: f64| if value == shift { 1.0 } else { (beta * (value - shift)).exp() };
-    let sum: f64 = outcomes.map(|(value, weight)| weight * tilted(value)).sum();
-    shift + (sum / total).ln() / beta
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::oracle::{backward_induction, expected_occupancy};
     use crate::policy::Markov;
-    use crate::rng::{self, Purpose};
-    use crate::tasks;
-
-    #[test]
-    fn backups_are_the_entropic_risk() {
-        let mut rng = rng::stream(6, 0, Purpose::Generation);
-        for scale in [0.0, 1e-9, 1e-4, 1e-3, 0.1, 5.0, 1e3, 1e6, f64::INFINITY] {
-            for beta in [scale, -scale] {
-                let erm = Erm::new(beta).unwrap();
-                for _ in 0..20 {
-                    let outcomes: Vec<(f64, f64)> =
-                        (0..3).map(|_| (rng::unit(&mut rng), 0.01 + rng::unit(&mut rng))).collect();
-                    let exact = erm.of_distribution(&outcomes);
-                    assert!((backup(erm, outcomes.iter().copied()) - exact).abs() < 1e-7);
-                }
-            }
-        }
-    }
+    use crate::test_problems::{gamble, msee};
 
     /// What is added is the expected occupancy of random moves but for that of the step which is decided now.
     #[test]
     fn the_forecast_is_what_random_moves_visit() {
-        let problem = tasks::get("msee").unwrap().problem;
+        let problem = msee();
         let moves = Moves::new(&problem);
         let start = problem.start(problem.mdp().initial()[0].0);
         let mut marginal = Marginal::new(&problem, &moves);
@@ -370,24 +327,17 @@ mod tests {
     /// A linear objective is a sum of step costs: the value at the start is the optimum.
     #[test]
     fn linear_objectives_are_solved_exactly() {
-        for name in ["mdp", "mo-weighted"] {
-            let task = tasks::get(name).unwrap();
-            let (problem, moves) = (&task.problem, Moves::new(&task.problem));
-            for &beta in &task.defaults.betas {
-                let erm = Erm::new(beta).unwrap();
-                let start = problem.start(problem.mdp().initial()[0].0);
-                let mut marginal = Marginal::new(problem, &moves);
-                marginal.update(
-                    problem,
-                    &moves,
-                    erm,
-                    &start,
-                    Ahead { work: usize::MAX, forecast: 0.0, keep_risks: true },
-                );
-                let optimum = backward_induction(problem, erm).unwrap().value;
-                let found = problem.cost(&start) + marginal.value(0, start.state);
-                assert!((found - optimum).abs() < 1e-7, "{name}, beta {beta}: {found} instead of {optimum}");
-            }
+        let problem = gamble();
+        let moves = Moves::new(&problem);
+        for beta in [0.1, 5.0, 10.0] {
+            let erm = Erm::new(beta).unwrap();
+            let start = problem.start(problem.mdp().initial()[0].0);
+            let mut marginal = Marginal::new(&problem, &moves);
+            let ahead = Ahead { work: usize::MAX, forecast: 0.0, keep_risks: true };
+            marginal.update(&problem, &moves, erm, &start, ahead);
+            let optimum = backward_induction(&problem, erm).unwrap().value;
+            let found = problem.cost(&start) + marginal.value(0, start.state);
+            assert!((found - optimum).abs() < 1e-7, "beta {beta}: {found} instead of {optimum}");
         }
     }
 }

@@ -24,8 +24,8 @@ use std::time::Instant;
 
 use crate::model::{Action, Pair};
 use crate::objective::{PathEvaluator, Track, Walk};
-use crate::planner::{ActionReason, Decision, PlannerError, StopReason};
-use crate::policy::Policy;
+use crate::planner::PlannerError;
+use crate::policy::{ActionReason, Decision, Policy, PolicyFailure, StopReason};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, FixedRisk};
 use crate::rng::Rng;
@@ -44,7 +44,8 @@ const MOST_OUTCOMES: usize = 1 << 25;
 /// Plans with the model's probabilities, one decision at a time.
 ///
 /// ```
-/// use gumdp::{Budget, Erm, GuidedPlanner, GuidedSettings, run, tasks};
+/// use gumdp::{Budget, Erm, GuidedPlanner, GuidedSettings, run};
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("grid-mo").unwrap().problem;
 /// let settings = GuidedSettings { budget: Budget::simulations(1024), ..GuidedSettings::default() };
 /// let mut planner = GuidedPlanner::new(&problem, Erm::new(1.0)?, settings)?;
@@ -77,8 +78,7 @@ pub struct GuidedPlanner {
     played: Option<EdgeId>,
     expected: OccupancyState,
     simulated_steps: u64,
-    /// Whether a simulated cost of the last decision was not finite.
-    failed: bool,
+    stop: Stop,
 }
 
 /// How a search went.
@@ -102,7 +102,7 @@ impl GuidedPlanner {
         Ok(Self {
             risk,
             erm: risk.erm(),
-            linear: problem.objective().as_linear().is_some() && matches!(risk, FixedRisk::Erm(_)),
+            linear: problem.objective().as_linear().is_some() && risk.is_entropic(),
             marginal: Marginal::new(problem, &moves),
             settings,
             spread: moves.spread(),
@@ -116,7 +116,7 @@ impl GuidedPlanner {
             played: None,
             expected: problem.start(problem.mdp().initial()[0].0),
             simulated_steps: 0,
-            failed: false,
+            stop: Stop::NEVER,
             problem: problem.clone(),
         })
     }
@@ -125,35 +125,6 @@ impl GuidedPlanner {
     #[must_use]
     pub fn settings(&self) -> &GuidedSettings {
         &self.settings
-    }
-
-    /// Plans one decision and returns it with its reasons: for each action the number of simulations and the estimated ERM of
-    /// playing it. Actions that do the same share their reasons; means and extremes are not estimated. Where nothing was
-    /// searched ([`StopReason::Marginal`]) the estimates are sums of step costs: they rank actions, and are risks only if the
-    /// objective is linear.
-    ///
-    /// # Panics
-    /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
-    pub fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Decision {
-        let Searched { simulations, stopped, chosen } = self.search(at, rng);
-        let mdp = self.problem.mdp();
-        let reason = |pair: Pair| {
-            let number = self.moves.of_pair(&self.problem, at.state, pair);
-            let (visits, erm) = self.estimate(at, number, stopped);
-            ActionReason { action: mdp.action(pair), visits, erm, mean: f64::NAN, min: f64::NAN, max: f64::NAN }
-        };
-        let reasons: Vec<ActionReason> = mdp.pairs(at.state).map(Pair).map(reason).collect();
-        let root_estimate = reasons.iter().map(|reason| reason.erm).fold(f64::INFINITY, f64::min);
-        let tree_nodes = if stopped == StopReason::Marginal { 0 } else { self.tree.len() };
-        Decision {
-            action: mdp.action(self.moves.get(chosen).pair),
-            reasons,
-            root_estimate,
-            tree_nodes,
-            simulations,
-            simulated_steps: simulations * (self.problem.horizon() - at.time) as u64,
-            stopped,
-        }
     }
 
     /// Simulations of a move of the root and the estimated ERM of playing it.
@@ -182,9 +153,8 @@ impl GuidedPlanner {
         if self.spread.chance > self.spread.choice { self.settings.forecast } else { 0.0 }
     }
 
-    fn search(&mut self, at: &OccupancyState, rng: &mut Rng) -> Searched {
-        let (started, stop) = (Instant::now(), Stop::current());
-        self.failed = false;
+    fn search(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Searched, PolicyFailure> {
+        let started = Instant::now();
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
         let steps = steps.expect("there is no decision at the horizon");
         let searches = self.within_reach(steps);
@@ -195,35 +165,40 @@ impl GuidedPlanner {
         let base = self.marginal.best(&self.problem, &self.moves, self.erm, at);
         if !searches {
             self.played = None;
-            return Searched { simulations: 0, stopped: StopReason::Marginal, chosen: base };
+            return Ok(Searched { simulations: 0, stopped: StopReason::Marginal, chosen: base });
         }
         self.set_root(at, base);
-        let (mut simulations, mut stopped) = (0, StopReason::Simulations);
+        let (mut simulations, mut stopped, mut failure) = (0, StopReason::Simulations, None);
         while simulations < self.settings.most() {
             if self.tree.is_solved() {
                 stopped = StopReason::Solved;
                 break;
             }
             let out_of_time = |limit| simulations % CLOCK_INTERVAL == 1 && started.elapsed() >= limit;
-            if self.settings.budget.time_limit.is_some_and(out_of_time) || stop.is_requested() {
+            if self.settings.budget.time_limit.is_some_and(out_of_time) {
                 stopped = StopReason::TimeLimit;
                 break;
             }
-            self.simulate(at.time, steps, rng);
+            let is_finite = self.simulate(at.time, steps, rng);
             simulations += 1;
-            if self.failed {
-                stopped = StopReason::NotFinite;
-                break;
-            }
+            failure = match (is_finite, self.stop.is_requested()) {
+                (false, _) => Some(PolicyFailure::NotFinite),
+                (true, true) => Some(PolicyFailure::Stopped),
+                (true, false) => continue,
+            };
+            break;
         }
         self.simulated_steps += simulations * steps as u64;
+        if let Some(failure) = failure {
+            // What a broken tree knows is of no further use.
+            return Err(failure);
+        }
         let edge = self.tree.best(base, self.settings.caution);
         let chosen = self.tree.edge(edge).number;
         self.expected.clone_from(at);
         self.problem.advance(&mut self.expected, self.moves.get(chosen).pair, at.state);
-        // A tree with a cost that is no number is of no further use.
-        self.played = (!self.failed).then_some(edge);
-        Searched { simulations, stopped, chosen }
+        self.played = Some(edge);
+        Ok(Searched { simulations, stopped, chosen })
     }
 
     /// Moves the root of the tree to `at`, where `base` is the move of marginal backward induction.
@@ -242,8 +217,8 @@ impl GuidedPlanner {
         }
     }
 
-    /// One simulation: select, expand, roll out, back up.
-    fn simulate(&mut self, start: usize, steps: usize, rng: &mut Rng) {
+    /// One simulation: select, expand, roll out, back up. Returns whether its cost was a number.
+    fn simulate(&mut self, start: usize, steps: usize, rng: &mut Rng) -> bool {
         self.trail.clear();
         let mut node = ROOT;
         let mut leaf = None;
@@ -262,8 +237,8 @@ impl GuidedPlanner {
         }
         let certain = leaf.is_some_and(|leaf| self.roll_out(leaf, start, steps, rng));
         let cost = self.evaluator.value(&mut self.path[..steps], steps, start, Known);
-        self.failed = !cost.is_finite();
         self.tree.record(&self.trail, leaf, certain, self.erm, self.risk.of_cost(cost));
+        cost.is_finite()
     }
 
     /// Completes the path from a leaf, with the moves that are best at the running occupancy; returns whether there was no
@@ -316,20 +291,52 @@ impl Walk for Known {
 }
 
 impl Policy for GuidedPlanner {
-    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
-        let chosen = self.search(at, rng).chosen;
-        self.problem.mdp().action(self.moves.get(chosen).pair)
+    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure> {
+        let chosen = self.search(at, rng)?.chosen;
+        Ok(self.problem.mdp().action(self.moves.get(chosen).pair))
+    }
+
+    /// For each action the number of simulations and the estimated ERM of playing it. Actions that do the same share their
+    /// reasons; means and extremes are not estimated. Where nothing was searched ([`StopReason::Marginal`]) the estimates are
+    /// sums of step costs: they rank actions, and are risks only if the objective is linear.
+    ///
+    /// # Panics
+    /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
+    fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Decision, PolicyFailure> {
+        let Searched { simulations, stopped, chosen } = self.search(at, rng)?;
+        let mdp = self.problem.mdp();
+        let reason = |pair: Pair| {
+            let number = self.moves.of_pair(&self.problem, at.state, pair);
+            let (visits, erm) = self.estimate(at, number, stopped);
+            ActionReason { action: mdp.action(pair), visits, erm, mean: f64::NAN, min: f64::NAN, max: f64::NAN }
+        };
+        let reasons: Vec<ActionReason> = mdp.pairs(at.state).map(Pair).map(reason).collect();
+        let root_estimate = reasons.iter().map(|reason| reason.erm).fold(f64::INFINITY, f64::min);
+        let tree_nodes = if stopped == StopReason::Marginal { 0 } else { self.tree.len() };
+        Ok(Decision {
+            action: mdp.action(self.moves.get(chosen).pair),
+            reasons,
+            root_estimate,
+            tree_nodes,
+            simulations,
+            simulated_steps: simulations * (self.problem.horizon() - at.time) as u64,
+            stopped,
+        })
     }
 
     fn begin_episode(&mut self) {
         self.played = None;
     }
 
+    fn set_stop(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
+    }
+
     fn simulated_steps(&self) -> u64 {
         self.simulated_steps
     }
 
-    fn has_failed(&self) -> bool {
-        self.failed
+    fn problem(&self) -> Option<&Problem> {
+        Some(&self.problem)
     }
 }

@@ -3,7 +3,6 @@
 //! The value of an edge is the ERM of the values of its outcomes, that of a node the lowest of its edges, that of a leaf the
 //! ERM of its rollouts. What is known exactly is *solved* and never looked at again.
 
-use super::marginal::backup;
 use super::moves::Moves;
 use crate::model::State;
 use crate::risk::Erm;
@@ -180,7 +179,7 @@ impl Tree {
             } else {
                 self.deviations.0 += (cost - leaf.value).powi(2) * before / (before + 1.0);
                 self.deviations.1 += 1.0;
-                leaf.value = backup(erm, [(leaf.value, before), (cost, 1.0)].into_iter());
+                leaf.value = erm.quickly([(leaf.value, before), (cost, 1.0)].into_iter());
             }
         }
         for &(node, edge) in trail.iter().rev() {
@@ -216,7 +215,7 @@ impl Tree {
             return (first.value, unseen == 0 && first.solved);
         }
         let solved = unseen == 0 && self.children(edge).all(|child| child.1.solved);
-        (backup(erm, self.children(edge).map(|child| (child.1.value, child.1.probability))), solved)
+        (erm.quickly(self.children(edge).map(|child| (child.1.value, child.1.probability))), solved)
     }
 
     /// The root's edge to play: the lowest value, but another than that of the move `base` must be better by `caution` standard

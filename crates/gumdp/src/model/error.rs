@@ -1,6 +1,7 @@
 //! What can be wrong with a model.
 
 use super::ROW_TOLERANCE;
+use crate::words::rounded;
 
 /// Why a model was refused. Every message names the state, the action and the value. See the [example](crate::Mdp).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -103,7 +104,8 @@ pub enum ModelError {
 
 impl ModelError {
     /// A way out, where there is a likely one.
-    pub(crate) fn hint(&self) -> Option<String> {
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
         /// Further from 1 than this is more than rounding.
         const ROUNDING: f64 = 1e-3;
         match self {
@@ -119,10 +121,10 @@ impl ModelError {
 }
 
 /// A hint for a sum of probabilities that is not 1.
-pub(crate) fn missing_to_1(sum: f64) -> Option<String> {
+#[must_use]
+pub fn missing_to_1(sum: f64) -> Option<String> {
     let missing = 1.0 - sum;
-    // Without the digits that come from rounding.
-    let amount: f64 = format!("{:.5e}", missing.abs()).parse().unwrap_or(missing);
+    let amount = rounded(missing.abs());
     let hint = if missing > 0.0 { format!("{amount} is missing to 1") } else { format!("that is {amount} too much") };
     missing.is_finite().then_some(hint)
 }

@@ -4,13 +4,13 @@
 //! The running values make a step cost O(1) to foresee; they are rounded to multiples of 2⁻⁴², so that their sum does not
 //! depend on the order of visits and occupancies with equal masses have equal features. Final values never use them.
 
-use std::fmt;
-
 use super::cells::Cells;
+use super::expression::Binary::{Add, Multiply};
 use super::expression::{Expression, FUNCTIONS, Node};
 use super::program::Program;
-use super::totals::{Costs, Totals};
-use super::{Bounds, Objective, ObjectiveError, Term};
+use super::term::Term;
+use super::totals::Costs;
+use super::{Bounds, Objective, ObjectiveError, Part};
 
 pub(super) mod samples;
 
@@ -25,18 +25,21 @@ pub(super) struct Formula {
     /// The value of each sum over cells when nothing has been visited.
     empty: Vec<f64>,
     /// What the expression calls its inputs.
-    pub(super) inputs: Vec<Named>,
+    inputs: Vec<Named>,
 }
 
 /// An input of an expression by its name: offset + weight·(the total cost or sum over cells at `place`).
 #[derive(Clone, Debug)]
-pub(super) struct Named {
-    pub(super) name: String,
-    pub(super) offset: f64,
-    pub(super) weight: f64,
+struct Named {
+    name: String,
+    offset: f64,
+    weight: f64,
     /// Total costs come first, then sums over cells.
-    pub(super) place: usize,
+    place: usize,
 }
+
+/// Until all inputs are known, the place of the first sum over cells.
+const SUMS: usize = usize::MAX / 2;
 
 /// The value of a cell, as it enters a running sum.
 fn coarse(value: f64) -> f64 {
@@ -44,91 +47,100 @@ fn coarse(value: f64) -> f64 {
     (value * STEPS).round() / STEPS
 }
 
-/// An input of an expression: offset + weight·(the k-th total cost or sum over cells).
-struct Input {
-    offset: f64,
-    weight: f64,
-    term: Term,
-}
-
-impl Input {
-    fn of(name: &str, objective: &Objective) -> Result<Self, ObjectiveError> {
-        if let Some((costs, offset)) = objective.as_linear() {
-            return Ok(Self { offset, weight: 1.0, term: Term::Totals(Totals::linear(costs)?) });
+impl Objective {
+    /// Any arithmetic expression of named inputs, each of them [linear](Self::linear) or an [entropy](Self::entropy) or distance,
+    /// perhaps scaled and shifted. There are `+ - * / ^`, parentheses, `abs`, `exp`, `ln`, `sqrt`, `min` and `max`. The name of an
+    /// input may have parentheses, as in `distance(expert)`. An expression that is a weighted sum of inputs is one, so it may
+    /// be linear. Bounds come from interval arithmetic.
+    ///
+    /// ```
+    /// use gumdp::Objective;
+    /// let (coverage, risk) = (Objective::linear(vec![1.0, 0.0, 0.0])?, Objective::linear(vec![0.0, 0.0, 1.0])?);
+    /// let inputs = [("coverage", coverage), ("risk", risk)];
+    /// let f = Objective::formula("-sqrt(coverage) + 2*max(0, risk - 0.1)", &inputs)?;
+    /// assert!((f.value(&[0.25, 0.25, 0.5]) - 0.3).abs() < 1e-12);
+    /// assert!(Objective::formula("coverage - 3*risk", &inputs)?.as_linear().is_some());
+    /// let error = Objective::formula("ln(coverage)", &inputs).unwrap_err();
+    /// assert_eq!(error.to_string(), "the formula is -inf at the occupancy with 1.0000 in pair 1");
+    /// # Ok::<(), gumdp::ObjectiveError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the expression cannot be read, has a name that is no input, or is infinite or not a number for an occupancy: all those
+    /// with a single pair and over a thousand others are tried. It may still break at others; then planning stops.
+    pub fn formula(expression: &str, inputs: &[(&str, Self)]) -> Result<Self, ObjectiveError> {
+        if let Some((name, _)) = inputs.iter().find(|(name, _)| FUNCTIONS.contains(name)) {
+            return Err(ObjectiveError::ReservedName { name: (*name).to_owned() });
         }
-        match &objective.terms[..] {
-            [(weight, term @ Term::Cells(_))] => {
-                Ok(Self { offset: objective.offset, weight: *weight, term: term.clone() })
-            }
-            _ => Err(ObjectiveError::Input { name: name.to_owned() }),
+        let Expression { root, inputs: names } = Expression::parse(expression)?;
+        let root = root.folded();
+        let found = |(name, at): &(String, usize)| {
+            let found = inputs.iter().find(|(known, _)| known == name);
+            found.ok_or_else(|| ObjectiveError::UnknownName { name: name.clone(), at: *at })
+        };
+        let used: Vec<&(&str, Self)> = names.iter().map(found).collect::<Result<_, _>>()?;
+        if used.is_empty() {
+            return Err(ObjectiveError::Empty { what: "inputs in its expression" });
+        }
+        if let Some((weights, constant)) = root.as_affine(used.len()) {
+            let parts = used.iter().zip(&weights).map(|((_, part), weight)| *weight * part.clone());
+            return Ok(parts.fold(Self { offset: constant, terms: Vec::new(), features: 0 }, |sum, part| sum + part));
+        }
+        Ok(Self::of(Term::Formula(Box::new(Formula::new(expression, root, &used)?))))
+    }
+
+    /// The names of the inputs of an expression in the order of their first appearance, and where that is, in bytes.
+    pub fn formula_inputs(expression: &str) -> Result<Vec<(String, usize)>, ObjectiveError> {
+        Expression::parse(expression).map(|expression| expression.inputs)
+    }
+
+    /// The value of an expression without inputs.
+    pub fn formula_constant(expression: &str) -> Result<f64, ObjectiveError> {
+        match Expression::parse(expression)?.root.folded() {
+            Node::Number(value) => Ok(value),
+            _ => Err(ObjectiveError::Empty { what: "value without inputs" }),
         }
     }
-}
 
-/// The objective of an expression. An expression that is a weighted sum of its inputs becomes one.
-pub(super) fn objective(text: &str, named: &[(&str, Objective)]) -> Result<Objective, ObjectiveError> {
-    if let Some((name, _)) = named.iter().find(|(name, _)| FUNCTIONS.contains(name)) {
-        return Err(ObjectiveError::ReservedName { name: (*name).to_owned() });
-    }
-    let Expression { root, inputs } = Expression::parse(text)?;
-    let root = root.folded();
-    let found = |(name, at): &(String, usize)| {
-        let found = named.iter().find(|(known, _)| known == name);
-        found.ok_or_else(|| ObjectiveError::UnknownName { name: name.clone(), at: *at })
-    };
-    let used: Vec<&(&str, Objective)> = inputs.iter().map(found).collect::<Result<_, _>>()?;
-    if used.is_empty() {
-        return Err(ObjectiveError::Empty { what: "inputs in its expression" });
-    }
-    if let Some((weights, constant)) = root.as_affine(used.len()) {
-        let parts = used.iter().zip(&weights).map(|((_, part), weight)| *weight * part.clone());
-        return Ok(parts.fold(Objective { offset: constant, terms: Vec::new(), features: 0 }, |sum, part| sum + part));
-    }
-    let inputs: Vec<Input> = used.iter().map(|(name, part)| Input::of(name, part)).collect::<Result<_, _>>()?;
-    let names: Vec<&str> = used.iter().map(|(name, _)| *name).collect();
-    Ok(Objective::of(Term::Formula(Box::new(Formula::new(text, root, &names, &inputs)?))))
+    /// Names that no input of an expression can have.
+    pub const FORMULA_FUNCTIONS: [&'static str; 6] = FUNCTIONS;
 }
 
 impl Formula {
-    fn new(text: &str, root: Node, names: &[&str], inputs: &[Input]) -> Result<Self, ObjectiveError> {
-        let pairs = inputs[0].term.pair_count();
+    fn new(text: &str, root: Node, used: &[&(&str, Objective)]) -> Result<Self, ObjectiveError> {
         let (mut costs, mut cells) = (Vec::new(), Vec::new());
-        let mut places = Vec::with_capacity(inputs.len());
-        for input in inputs {
-            if input.term.pair_count() != pairs {
-                let got = input.term.pair_count();
-                return Err(ObjectiveError::Length { what: "pairs", got, expected: pairs });
-            }
-            places.push(match &input.term {
-                Term::Cells(own) => {
+        let mut inputs = Vec::with_capacity(used.len());
+        for (name, part) in used {
+            let (offset, weight, place) = match (part.as_linear(), &part.terms[..]) {
+                (Some((own, offset)), _) => {
+                    costs.push(own);
+                    (offset, 1.0, costs.len() - 1)
+                }
+                (None, [(weight, Term::Cells(own))]) => {
                     cells.push(own.clone());
-                    Err(cells.len() - 1)
+                    (part.offset, *weight, SUMS + cells.len() - 1)
                 }
-                term => {
-                    let own = term.costs().map(|own| (0..pairs).map(|pair| own.of(pair)[0]).collect());
-                    costs.push(own.unwrap_or_default());
-                    Ok(costs.len() - 1)
-                }
-            });
+                _ => return Err(ObjectiveError::Input { name: (*name).to_owned() }),
+            };
+            inputs.push(Named { name: (*name).to_owned(), offset, weight, place });
         }
-        let place = |number: usize| places[number].unwrap_or_else(|cells| costs.len() + cells);
-        let named = inputs.iter().zip(names).enumerate().map(|(number, (input, name))| Named {
-            name: (*name).to_owned(),
-            offset: input.offset,
-            weight: input.weight,
-            place: place(number),
-        });
-        let named: Vec<Named> = named.collect();
-        let replacement = |number: usize| inputs[number].node(place(number));
-        let root = root.with_inputs(&replacement).folded();
-        let program = Program::new(&root);
+        // Sums over cells come after all total costs.
+        for input in inputs.iter_mut().filter(|input| input.place >= SUMS) {
+            input.place = input.place - SUMS + costs.len();
+        }
+        let mut pairs = used.iter().filter_map(|(_, part)| part.pair_count());
+        let expected = pairs.next().unwrap_or_default();
+        if let Some(got) = pairs.find(|&got| got != expected) {
+            return Err(ObjectiveError::Length { what: "pairs", got, expected });
+        }
+        let program = Program::new(&root.with_inputs(&|number| inputs[number].node()).folded());
         if !program.fits() {
             let message = "the expression is nested too deeply".to_owned();
             return Err(ObjectiveError::Expression { at: 0, message });
         }
         let costs = if costs.is_empty() { None } else { Some(Costs::new(&costs)?) };
         let empty = cells.iter().map(Cells::empty).collect();
-        let formula = Self { text: text.trim().to_owned(), program, costs, cells, empty, inputs: named };
+        let formula = Self { text: text.trim().to_owned(), program, costs, cells, empty, inputs };
         formula.check_samples()?;
         Ok(formula)
     }
@@ -293,10 +305,11 @@ impl Formula {
     /// Interval arithmetic over the ranges of the inputs: it contains all values, and may be wide or infinite where inputs
     /// depend on each other.
     pub(super) fn bounds(&self) -> Bounds {
-        let of_totals = self.costs.iter().flat_map(Costs::ranges).map(|(low, high)| {
+        let of_totals = self.costs.iter().flat_map(Costs::ranges).map(|range| {
             // A sum of numbers of one sign rounds by a part of itself, another by a part of the largest.
+            let Bounds { low, high } = range;
             let largest = 1e-12 * low.abs().max(high.abs());
-            let bounds = Bounds { low, high }.outward();
+            let bounds = range.outward();
             Bounds {
                 low: if low < 0.0 { low - largest } else { bounds.low },
                 high: if high > 0.0 { high + largest } else { bounds.high },
@@ -306,17 +319,31 @@ impl Formula {
         self.program.range(&inputs)
     }
 
-    pub(super) fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "({})", self.text)
+    /// As a file would have it.
+    pub(super) fn written(&self) -> Part<'_> {
+        let (mut costs, mut cells) = (Vec::new(), Vec::new());
+        for input in &self.inputs {
+            let name = input.name.as_str();
+            match (&self.costs, input.place.checked_sub(self.total_count())) {
+                (Some(own), None) => {
+                    // An occupancy sums to 1, so that a constant is a cost of every pair.
+                    let cost = |pair: usize| input.offset + input.weight * own.of(pair)[input.place];
+                    costs.push((name, (0..own.pair_count()).map(cost).collect()));
+                }
+                (_, Some(number)) if input.offset == 0.0 && input.weight == 1.0 => {
+                    cells.push((name, self.cells[number].written()));
+                }
+                _ => return Part::Unwritable,
+            }
+        }
+        Part::Formula { text: &self.text, costs, cells }
     }
 }
 
-impl Input {
-    /// offset + weight·(the input at this place).
-    fn node(&self, place: usize) -> Node {
-        use super::expression::Binary::{Add, Multiply};
-        let plain = Node::Input(place);
+impl Named {
+    fn node(&self) -> Node {
         let number = |x| Box::new(Node::Number(x));
+        let plain = Node::Input(self.place);
         let weighted =
             if self.weight == 1.0 { plain } else { Node::Binary(Multiply, number(self.weight), Box::new(plain)) };
         if self.offset == 0.0 { weighted } else { Node::Binary(Add, number(self.offset), Box::new(weighted)) }

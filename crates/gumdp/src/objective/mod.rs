@@ -22,33 +22,35 @@
 //! The constants never exceed those of the paper's Table 1 (its 4 for the squared distance is 2 for a target in the
 //! simplex). Not here: anything that depends on time or on the order of visits.
 
+use std::fmt;
 use std::ops::{Add, Mul};
 
 pub use error::ObjectiveError;
+pub use kind::{Content, Field, Given, Holds, Kind, Written};
 pub use partition::Partition;
 
-pub(crate) use display::rounded;
 pub(crate) use path::{PathEvaluator, Track, Walk};
-pub(crate) use written::{Combined, Over, Part, Shape};
 
 mod cells;
 mod custom;
-mod display;
+mod distance;
+mod entropy;
 mod error;
 mod expression;
+mod extreme;
 mod formula;
-mod kinds;
+mod kind;
+mod linear;
 mod partition;
 mod path;
+mod power;
 mod program;
 mod term;
 mod totals;
-mod written;
 
-use expression::Expression;
 use term::Term;
 
-use crate::rng::mix;
+use crate::words::rounded;
 
 /// A closed interval that contains every value of an objective.
 ///
@@ -93,36 +95,46 @@ pub struct Objective {
 }
 
 /// A formula without a finite value, and where it has none.
-pub(crate) struct BrokenFormula {
-    pub(crate) expression: String,
-    pub(crate) value: f64,
+pub struct BrokenFormula {
+    /// What was written.
+    pub expression: String,
+    /// Infinite or not a number.
+    pub value: f64,
     /// Its inputs by name.
-    pub(crate) inputs: Vec<(String, f64)>,
+    pub inputs: Vec<(String, f64)>,
+}
+
+/// A term of an objective, as a file would have it.
+pub enum Part<'a> {
+    /// One of the kinds.
+    Kind(Written),
+    /// An expression with its inputs by name.
+    Formula {
+        /// As written.
+        text: &'a str,
+        /// Total costs by name.
+        costs: Vec<(&'a str, Vec<f64>)>,
+        /// Sums over cells by name.
+        cells: Vec<(&'a str, Written)>,
+    },
+    /// A function, or an input that a file cannot have.
+    Unwritable,
 }
 
 impl Objective {
-    /// The names of the inputs of an expression in the order of their first appearance, and where that is, in bytes.
-    pub(crate) fn formula_inputs(expression: &str) -> Result<Vec<(String, usize)>, ObjectiveError> {
-        Expression::parse(expression).map(|expression| expression.inputs)
-    }
-
-    /// The value of an expression without inputs.
-    pub(crate) fn formula_constant(expression: &str) -> Result<f64, ObjectiveError> {
-        match Expression::parse(expression)?.root.folded() {
-            expression::Node::Number(value) => Ok(value),
-            _ => Err(ObjectiveError::Empty { what: "value without inputs" }),
-        }
-    }
-
-    /// Names that no input of an expression can have.
-    pub(crate) const FORMULA_FUNCTIONS: [&'static str; 6] = expression::FUNCTIONS;
-
     fn of(term: Term) -> Self {
         let features = term.features();
         Self { offset: 0.0, terms: vec![(1.0, term)], features }
     }
 
-    /// f(d) for an occupancy over pairs. See the [example](Objective).
+    /// This objective plus a constant.
+    #[must_use]
+    pub fn shifted(mut self, constant: f64) -> Self {
+        self.offset += constant;
+        self
+    }
+
+    /// f(d) for an occupancy over pairs.
     ///
     /// # Panics
     /// If `occupancy` does not have one entry for each pair of the model.
@@ -132,7 +144,7 @@ impl Objective {
     }
 
     /// The gradient of f with respect to d, where it exists; for a maximum, minimum or absolute value at a kink, one
-    /// element of the Clarke subdifferential. `None` where a slope is infinite, and for functions. See the [example](Objective).
+    /// element of the Clarke subdifferential. `None` where a slope is infinite, and for functions.
     ///
     /// # Panics
     /// If `occupancy` does not have one entry for each pair of the model.
@@ -141,58 +153,34 @@ impl Objective {
         let features = self.features_of(occupancy);
         let mut gradient = vec![0.0; occupancy.len()];
         for (weight, term, x) in self.parts(&features) {
-            let slopes = match term {
-                Term::Totals(totals) => totals.slopes(x)?,
-                Term::Cells(cells) => cells.slopes(x)?,
-                Term::Formula(formula) => formula.gradient(x)?,
-                Term::Custom(_) => return None,
-            };
-            for (pair, entry) in gradient.iter_mut().enumerate() {
-                *entry += weight
-                    * match term {
-                        Term::Totals(totals) => {
-                            totals.costs.of(pair).iter().zip(&slopes).map(|(c, s)| c * s).sum::<f64>()
-                        }
-                        Term::Cells(cells) => slopes[cells.partition.cell(pair)],
-                        Term::Formula(_) | Term::Custom(_) => slopes[pair],
-                    };
+            for (entry, slope) in gradient.iter_mut().zip(term.gradient(x)?) {
+                *entry += weight * slope;
             }
         }
         Some(gradient)
     }
 
     /// A constant L with |f(d) − f(d')| ≤ L·‖d − d'‖₁ on the simplex; `None` if there is none.
-    /// See the [example](Objective).
+    ///
     #[must_use]
     pub fn lipschitz(&self) -> Option<f64> {
         // A term of weight 0 does not count, even one without a constant.
-        self.terms.iter().filter(|(weight, _)| *weight != 0.0).try_fold(0.0, |sum, (weight, term)| {
-            let constant = match term {
-                Term::Totals(totals) => totals.lipschitz()?,
-                Term::Cells(cells) => cells.lipschitz()?,
-                Term::Formula(_) | Term::Custom(_) => return None,
-            };
-            Some(sum + weight.abs() * constant)
-        })
+        let counted = self.terms.iter().filter(|(weight, _)| *weight != 0.0);
+        counted.map(|(weight, term)| Some(weight.abs() * term.lipschitz()?)).try_fold(0.0, |sum, own| Some(sum + own?))
     }
 
-    /// An interval that contains f(d) for every occupancy d. See the [example](Bounds).
+    /// An interval that contains f(d) for every occupancy d.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         let start = Bounds { low: self.offset, high: self.offset };
         self.terms.iter().fold(start, |sum, (weight, term)| {
-            let Bounds { low, high } = match term {
-                Term::Totals(totals) => totals.bounds(),
-                Term::Cells(cells) => cells.bounds(),
-                Term::Formula(formula) => formula.bounds(),
-                Term::Custom(custom) => custom.bounds(),
-            };
+            let Bounds { low, high } = term.bounds();
             let (a, b) = (weight * low, weight * high);
             Bounds { low: sum.low + a.min(b), high: sum.high + a.max(b) }
         })
     }
 
-    /// The cost of each pair and the constant, if f is linear: f(d) = c·d + constant. See the [example](Objective).
+    /// The cost of each pair and the constant, if f is linear: f(d) = c·d + constant.
     #[must_use]
     pub fn as_linear(&self) -> Option<(Vec<f64>, f64)> {
         let pairs = self.pair_count()?;
@@ -207,7 +195,7 @@ impl Objective {
         Some((costs, self.offset))
     }
 
-    /// The costs c_i of a pair, for all terms that look at total costs c_i·d. See the [example](Objective).
+    /// The costs c_i of a pair, for all terms that look at total costs c_i·d.
     ///
     /// # Panics
     /// If there is no such pair.
@@ -216,13 +204,13 @@ impl Objective {
         self.terms.iter().filter_map(|(_, term)| term.costs()).flat_map(|costs| costs.of(pair)).copied().collect()
     }
 
-    /// Number of features that are carried along a trajectory. See the [example](Objective).
+    /// Number of features that are carried along a trajectory.
     #[must_use]
     pub fn feature_count(&self) -> usize {
         self.features
     }
 
-    /// Number of pairs of the model this objective is for; `None` if its terms disagree. See the [example](Objective).
+    /// Number of pairs of the model this objective is for; `None` if its terms disagree.
     #[must_use]
     pub fn pair_count(&self) -> Option<usize> {
         let mut counts = self.terms.iter().map(|(_, term)| term.pair_count());
@@ -253,12 +241,7 @@ impl Objective {
     pub(crate) fn add(&self, features: &mut [f64], pair: usize, mass: f64) {
         let mut first = 0;
         for (_, term) in &self.terms {
-            match term {
-                Term::Totals(totals) => totals.costs.add(&mut features[first..], pair, mass),
-                Term::Cells(cells) => features[first + cells.partition.cell(pair)] += mass,
-                Term::Formula(formula) => formula.add(&mut features[first..], pair, mass),
-                Term::Custom(_) => features[first + pair] += mass,
-            }
+            term.add(&mut features[first..], pair, mass);
             first += term.features();
         }
     }
@@ -269,21 +252,14 @@ impl Objective {
         let mut first = 0;
         for (_, term) in &self.terms {
             let all = first..first + term.features();
-            match term {
-                Term::Totals(_) => features[all.clone()].copy_from_slice(&from[all.clone()]),
-                Term::Cells(cells) => {
-                    let cell = first + cells.partition.cell(pair);
-                    features[cell] = from[cell];
-                }
-                Term::Formula(formula) => formula.restore(&mut features[all.clone()], &from[all.clone()], pair),
-                Term::Custom(_) => features[first + pair] = from[first + pair],
-            }
             first = all.end;
+            term.restore(&mut features[all.clone()], &from[all], pair);
         }
     }
 
     /// The first formula that has no finite value for these features.
-    pub(crate) fn broken_formula(&self, features: &[f64]) -> Option<BrokenFormula> {
+    #[must_use]
+    pub fn broken_formula(&self, features: &[f64]) -> Option<BrokenFormula> {
         self.parts(features).find_map(|(_, term, x)| {
             let Term::Formula(formula) = term else { return None };
             let value = formula.value(x);
@@ -293,7 +269,7 @@ impl Objective {
     }
 
     /// The expressions of all formulas.
-    pub(crate) fn expressions(&self) -> impl Iterator<Item = &str> {
+    pub fn expressions(&self) -> impl Iterator<Item = &str> {
         self.terms.iter().filter_map(|(_, term)| match term {
             Term::Formula(formula) => Some(formula.text()),
             _ => None,
@@ -301,54 +277,41 @@ impl Objective {
     }
 
     /// Whether f is a formula or a function, of which only samples are known to have values.
-    pub(crate) fn has_formula(&self) -> bool {
+    #[must_use]
+    pub fn has_formula(&self) -> bool {
         self.terms.iter().any(|(_, term)| matches!(term, Term::Formula(_) | Term::Custom(_)))
     }
 
     /// How much f grows if `pair` is visited with this much occupancy.
     #[inline]
     pub(crate) fn increase(&self, features: &[f64], pair: usize, mass: f64) -> f64 {
-        self.parts(features).fold(0.0, |sum, (weight, term, x)| {
-            sum + weight
-                * match term {
-                    Term::Totals(totals) => totals.increase(x, pair, mass),
-                    Term::Cells(cells) => {
-                        let j = cells.partition.cell(pair);
-                        cells.cell_value(j, x[j] + mass) - cells.cell_value(j, x[j])
-                    }
-                    Term::Formula(formula) if formula.ignores(pair) => 0.0,
-                    Term::Formula(formula) => formula.increase(x, pair, mass),
-                    Term::Custom(custom) => custom.increase(x, pair, mass),
-                }
-        })
+        self.parts(features).fold(0.0, |sum, (weight, term, x)| sum + weight * term.increase(x, pair, mass))
     }
 
     /// A word that is the same as long as the features that visits of `pair` are evaluated with are.
     pub(crate) fn glimpse(&self, features: &[f64], pair: usize) -> u64 {
-        self.parts(features).fold(0, |word, (_, term, x)| match term {
-            Term::Totals(totals) if totals.is_linear() || totals.costs.of(pair).iter().all(|&cost| cost == 0.0) => word,
-            Term::Formula(formula) if formula.ignores(pair) => word,
-            Term::Formula(formula) => formula.glimpsed(x, pair).fold(word, |word, x| mix(word ^ x.to_bits())),
-            Term::Totals(_) | Term::Custom(_) => x.iter().fold(word, |word, x| mix(word ^ x.to_bits())),
-            Term::Cells(cells) => mix(word ^ x[cells.partition.cell(pair)].to_bits()),
-        })
+        self.parts(features).fold(0, |word, (_, term, x)| term.glimpse(word, x, pair))
     }
 
     /// f as a function of the features.
     pub(crate) fn value_of_features(&self, features: &[f64]) -> f64 {
-        self.parts(features).fold(self.offset, |sum, (weight, term, x)| {
-            sum + weight
-                * match term {
-                    Term::Totals(totals) => totals.value(x),
-                    Term::Cells(cells) => cells.value(x),
-                    Term::Formula(formula) => formula.value(x),
-                    Term::Custom(custom) => custom.value(x),
-                }
-        })
+        self.parts(features).fold(self.offset, |sum, (weight, term, x)| sum + weight * term.value(x))
+    }
+
+    /// The constant, and all terms with their weights, as a file would have them.
+    #[must_use]
+    pub fn written(&self) -> (f64, Vec<(f64, Part<'_>)>) {
+        let part = |term| match term {
+            &Term::Totals(ref totals) => Part::Kind(totals.written()),
+            Term::Cells(cells) => Part::Kind(cells.written()),
+            Term::Formula(formula) => formula.written(),
+            Term::Custom(_) => Part::Unwritable,
+        };
+        (self.offset, self.terms.iter().map(|(weight, term)| (*weight, part(term))).collect())
     }
 
     /// How a pair changes the features, in words: the same words for two pairs if, and only if, they do so alike.
-    pub(crate) fn effect(&self, pair: usize) -> impl Iterator<Item = u64> {
+    pub fn effect(&self, pair: usize) -> impl Iterator<Item = u64> {
         self.terms.iter().flat_map(move |(_, term)| {
             let costs = term.costs().map_or(&[][..], |costs| costs.of(pair));
             let cells = term.cells().iter().map(move |cells| cells.partition.cell(pair) as u64);
@@ -400,5 +363,24 @@ impl Add for Objective {
         self.features += other.features;
         self.terms.extend(other.terms);
         self
+    }
+}
+
+impl fmt::Display for Objective {
+    /// A formula for people.
+    ///
+    /// ```
+    /// use gumdp::{Objective, Partition};
+    /// let explore = Objective::entropy(Partition::new(vec![0, 1, 2, 3, 4], vec![1; 5])?, 0.0)?;
+    /// assert_eq!((0.4343 * explore).shifted(1.0).to_string(), "1 + 0.4343·Σ y ln y over 5 cells");
+    /// # Ok::<(), gumdp::ObjectiveError>(())
+    /// ```
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let offset = (self.offset != 0.0 || self.terms.is_empty()).then(|| rounded(self.offset).to_string());
+        let terms = self.terms.iter().map(|(weight, term)| match *weight {
+            1.0 => term.describe(),
+            weight => format!("{}·{}", rounded(weight), term.describe()),
+        });
+        f.write_str(&offset.into_iter().chain(terms).collect::<Vec<_>>().join(" + "))
     }
 }

@@ -1,9 +1,8 @@
-//! Terms that see the occupancy through a few total costs z_i = c_i·d: plain cost and several objectives at once.
+//! Terms that see the occupancy through a few total costs z_i = c_i·d. How these are combined, says the kind.
 
-use std::fmt;
-
-use super::display::rounded;
-use super::{Bounds, ObjectiveError};
+use super::kind::{Content, Given, Kind, Utility, Written, each_utility};
+use super::term::Term;
+use super::{Bounds, Objective, ObjectiveError};
 
 /// A utility of k total costs.
 #[derive(Clone, Debug)]
@@ -20,58 +19,48 @@ pub(super) struct Costs {
     k: usize,
 }
 
-/// How total costs are combined.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Utility {
-    /// The only total itself.
-    Identity,
-    /// The largest total.
-    Maximum,
-    /// The smallest total.
-    Minimum,
-    /// Σ_i weight_i · sign(z_i)|z_i|^power_i, as `(weight, power)`.
-    SignedPower(Vec<(f64, f64)>),
+/// How a kind combines total costs z_i.
+pub(super) trait Combine {
+    /// The names and fields that it has elsewhere.
+    const KINDS: &'static [Kind];
+
+    /// Which of these it is.
+    fn kind(&self) -> &'static Kind {
+        &Self::KINDS[0]
+    }
+
+    /// The utility of these totals.
+    fn of(&self, totals: impl Iterator<Item = f64>) -> f64;
+
+    /// Its slope in each total, perhaps infinite.
+    fn slopes(&self, totals: &[f64]) -> Vec<f64>;
+
+    /// The Lipschitz constant where no cost of the i-th total is larger than `largest[i]`.
+    fn lipschitz(&self, largest: &[f64]) -> Option<f64> {
+        largest.iter().copied().reduce(f64::max)
+    }
+
+    /// The range of the utility for totals in these ranges.
+    fn bounds(&self, ranges: &[Bounds]) -> Bounds;
+
+    /// A formula for people of totals with these names.
+    fn describe(&self, totals: &[String]) -> String;
+
+    /// All fields.
+    fn written(&self, costs: Vec<Vec<f64>>) -> Vec<(&'static str, Content)> {
+        vec![("costs", Content::Costs(costs))]
+    }
 }
 
 impl Totals {
-    pub(super) fn linear(costs: Vec<f64>) -> Result<Self, ObjectiveError> {
-        Self::new(&[costs], Utility::Identity)
-    }
-
-    pub(super) fn new(costs: &[Vec<f64>], utility: Utility) -> Result<Self, ObjectiveError> {
-        Ok(Self { costs: Costs::new(costs)?, utility })
-    }
-
-    pub(super) fn signed_power(costs: &[Vec<f64>], weights: &[f64], powers: &[f64]) -> Result<Self, ObjectiveError> {
-        for (what, got) in [("weights", weights.len()), ("powers", powers.len())] {
-            if got != costs.len() {
-                return Err(ObjectiveError::Length { what, got, expected: costs.len() });
-            }
-        }
-        check_finite("weight", weights)?;
-        if let Some(index) = powers.iter().position(|p| !(p.is_finite() && *p > 0.0)) {
-            let allowed = "finite and positive";
-            return Err(ObjectiveError::Entry { what: "power", index, value: powers[index], allowed });
-        }
-        if powers.iter().all(|&power| power == 1.0) {
-            // Validated first, then folded into one cost.
-            let separate = Self::new(costs, Utility::Identity)?;
-            return Self::linear(
-                separate.costs.rows().map(|row| row.iter().zip(weights).map(|(c, w)| c * w).sum()).collect(),
-            );
-        }
-        let utility = Utility::SignedPower(weights.iter().copied().zip(powers.iter().copied()).collect());
-        Self::new(costs, utility)
-    }
-
-    pub(super) fn utility(&self) -> &Utility {
-        &self.utility
+    pub(super) fn objective(costs: &[Vec<f64>], utility: Utility) -> Result<Objective, ObjectiveError> {
+        Ok(Objective::of(Term::Totals(Self { costs: Costs::new(costs)?, utility })))
     }
 
     /// Whether the utility is the total itself.
     #[inline]
     pub(super) fn is_linear(&self) -> bool {
-        matches!(self.utility, Utility::Identity)
+        matches!(self.utility, Utility::Linear(_))
     }
 
     /// How much the utility grows if `pair` is visited with this much occupancy.
@@ -94,15 +83,8 @@ impl Totals {
     }
 
     #[inline]
-    fn utility_of(&self, mut totals: impl Iterator<Item = f64>) -> f64 {
-        match &self.utility {
-            Utility::Identity => totals.next().unwrap_or(0.0),
-            Utility::Maximum => totals.fold(f64::NEG_INFINITY, f64::max),
-            Utility::Minimum => totals.fold(f64::INFINITY, f64::min),
-            Utility::SignedPower(parameters) => {
-                totals.zip(parameters).map(|(z, &(weight, power))| weight * signed_power(z, power)).sum()
-            }
-        }
+    fn utility_of(&self, totals: impl Iterator<Item = f64>) -> f64 {
+        each_utility!(&self.utility, utility => utility.of(totals))
     }
 
     /// The utility after a path that starts with totals `root`; `totals` is memory for one number each.
@@ -127,88 +109,34 @@ impl Totals {
 
     /// The slope of the utility in each total; `None` if one is infinite.
     pub(super) fn slopes(&self, totals: &[f64]) -> Option<Vec<f64>> {
-        let only = |chosen: f64| {
-            let first = totals.iter().position(|&z| z == chosen);
-            (0..self.costs.k).map(|i| if Some(i) == first { 1.0 } else { 0.0 }).collect()
-        };
-        match &self.utility {
-            Utility::Identity => Some(vec![1.0]),
-            Utility::Maximum | Utility::Minimum => Some(only(self.value(totals))),
-            Utility::SignedPower(parameters) => {
-                let slopes: Vec<f64> = totals
-                    .iter()
-                    .zip(parameters)
-                    .map(|(&z, &(weight, power))| weight * power * z.abs().powf(power - 1.0))
-                    .collect();
-                slopes.iter().all(|s| s.is_finite()).then_some(slopes)
-            }
-        }
+        let slopes = each_utility!(&self.utility, utility => utility.slopes(totals));
+        slopes.iter().all(|slope| slope.is_finite()).then_some(slopes)
     }
 
     pub(super) fn lipschitz(&self) -> Option<f64> {
-        let largest: Vec<f64> = self.costs.ranges().map(|(low, high)| low.abs().max(high.abs())).collect();
-        match &self.utility {
-            Utility::Identity | Utility::Maximum | Utility::Minimum => largest.into_iter().reduce(f64::max),
-            Utility::SignedPower(parameters) => {
-                largest.iter().zip(parameters).try_fold(0.0, |sum, (&largest, &(weight, power))| {
-                    let needless = weight == 0.0 || largest == 0.0;
-                    (power >= 1.0 || needless)
-                        .then(|| if needless { sum } else { sum + weight.abs() * power * largest.powf(power) })
-                })
-            }
-        }
+        let largest: Vec<f64> = self.costs.ranges().map(|cost| cost.low.abs().max(cost.high.abs())).collect();
+        each_utility!(&self.utility, utility => utility.lipschitz(&largest))
     }
 
     pub(super) fn bounds(&self) -> Bounds {
-        let (lows, highs): (Vec<f64>, Vec<f64>) = self.costs.ranges().unzip();
-        match &self.utility {
-            Utility::Identity => Bounds { low: lows[0], high: highs[0] },
-            Utility::Maximum => Bounds {
-                low: lows.into_iter().fold(f64::NEG_INFINITY, f64::max),
-                high: highs.into_iter().fold(f64::NEG_INFINITY, f64::max),
-            },
-            Utility::Minimum => Bounds {
-                low: lows.into_iter().fold(f64::INFINITY, f64::min),
-                high: highs.into_iter().fold(f64::INFINITY, f64::min),
-            },
-            Utility::SignedPower(parameters) => {
-                let mut bounds = Bounds { low: 0.0, high: 0.0 };
-                for ((low, high), &(weight, power)) in lows.into_iter().zip(highs).zip(parameters) {
-                    let (a, b) = (weight * signed_power(low, power), weight * signed_power(high, power));
-                    bounds.low += a.min(b);
-                    bounds.high += a.max(b);
-                }
-                bounds
-            }
-        }
-        .widened()
+        let ranges: Vec<Bounds> = self.costs.ranges().collect();
+        each_utility!(&self.utility, utility => utility.bounds(&ranges)).widened()
     }
 
     /// The cost of each pair if the term is linear.
-    pub(super) fn as_linear(&self) -> Option<impl Iterator<Item = f64> + '_> {
-        (self.utility == Utility::Identity).then(|| self.costs.table.iter().copied())
+    pub(super) fn as_linear(&self) -> Option<&[f64]> {
+        self.is_linear().then_some(&self.costs.table)
     }
 
-    pub(super) fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = (1..=self.costs.k).map(|i| format!("c{i}·d")).collect::<Vec<_>>().join(", ");
-        match &self.utility {
-            Utility::Identity => f.write_str("c·d"),
-            Utility::Maximum => write!(f, "max({list})"),
-            Utility::Minimum => write!(f, "min({list})"),
-            Utility::SignedPower(parameters) => {
-                let term = |(i, (weight, power)): (usize, &(f64, f64))| {
-                    let weight = if *weight == 1.0 { String::new() } else { format!("{}·", rounded(*weight)) };
-                    let (z, power) = (format!("c{}·d", i + 1), rounded(*power));
-                    // An odd power keeps the sign by itself.
-                    match (power == 1.0, power % 2.0 == 1.0) {
-                        (true, _) => format!("{weight}{z}"),
-                        (_, true) => format!("{weight}({z})^{power}"),
-                        _ => format!("{weight}sign({z})|{z}|^{power}"),
-                    }
-                };
-                write!(f, "({})", parameters.iter().enumerate().map(term).collect::<Vec<_>>().join(" + "))
-            }
-        }
+    pub(super) fn describe(&self) -> String {
+        let names: Vec<String> = (1..=self.costs.k).map(|i| format!("c{i}·d")).collect();
+        each_utility!(&self.utility, utility => utility.describe(&names))
+    }
+
+    pub(super) fn written(&self) -> Written {
+        let costs = (0..self.costs.k).map(|i| self.costs.rows().map(|row| row[i]).collect()).collect();
+        let (kind, fields) = each_utility!(&self.utility, utility => (utility.kind(), utility.written(costs)));
+        Written { kind, fields: Given(fields) }
     }
 }
 
@@ -283,18 +211,14 @@ impl Costs {
     }
 
     /// Lowest and highest cost of each total.
-    pub(super) fn ranges(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        (0..self.k).map(|i| {
-            self.rows().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), row| (low.min(row[i]), high.max(row[i])))
-        })
+    pub(super) fn ranges(&self) -> impl Iterator<Item = Bounds> + '_ {
+        let nothing = Bounds { low: f64::INFINITY, high: f64::NEG_INFINITY };
+        let wider = |range: Bounds, cost: f64| Bounds { low: range.low.min(cost), high: range.high.max(cost) };
+        (0..self.k).map(move |i| self.rows().fold(nothing, |range, row| wider(range, row[i])))
     }
 }
 
-fn signed_power(z: f64, power: f64) -> f64 {
-    if power == 0.5 { z.abs().sqrt().copysign(z) } else { z.abs().powf(power).copysign(z) }
-}
-
-fn check_finite(what: &'static str, values: &[f64]) -> Result<(), ObjectiveError> {
+pub(super) fn check_finite(what: &'static str, values: &[f64]) -> Result<(), ObjectiveError> {
     match values.iter().position(|v| !v.is_finite()) {
         None => Ok(()),
         Some(index) => Err(ObjectiveError::Entry { what, index, value: values[index], allowed: "finite" }),

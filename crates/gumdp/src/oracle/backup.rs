@@ -9,7 +9,7 @@
 //!
 //! | | g(U) | |
 //! |---|---|---|
-//! | β = 0 | U | |
+//! | \|β\|·range ≤ 1e-17 | U | the mean to rounding |
 //! | \|β\|·range ≤ 1/4 | expm1(β(U − low)), high for β < 0 | terms of one sign, all digits as β → 0 |
 //! | \|βU\| ≤ 300 for all U | exp(βU) | |
 //! | beyond | exp(βU) = m·exp(256·k), k integer | nothing over- or underflows |
@@ -21,6 +21,8 @@
 use crate::logarithm::Logarithm;
 use crate::risk::Erm;
 
+/// Up to this |β|·range the risk is the mean: it is at most an eighth of that part of the range above it.
+const WEAK: f64 = 1e-17;
 /// Largest |β|·range for which polynomials of 12 and 9 terms are exact to rounding.
 const MILD: f64 = 0.25;
 /// Exponents up to this need no windows.
@@ -84,7 +86,7 @@ impl Form {
     /// The form for values between these.
     pub(super) fn new(erm: Erm, low: f64, high: f64) -> Self {
         let (beta, largest) = (erm.beta(), low.abs().max(high.abs()));
-        if beta == 0.0 {
+        if beta.abs() * (high - low) <= WEAK {
             Self::Mean
         } else if beta.abs() * (high - low) <= MILD {
             Self::Mild { shift: if beta > 0.0 { low } else { high } }

@@ -21,7 +21,7 @@
 use rayon::prelude::*;
 
 use super::backup::{Backup, Exponential, Extreme, Form, Mean, Mild, Weight};
-use super::{OracleError, check_bounded};
+use super::{OracleError, check_bounded, check_stop};
 use crate::logarithm::Logarithm;
 use crate::model::{Pair, State};
 use crate::policy::Markov;
@@ -80,7 +80,7 @@ pub fn backward_induction(problem: &Problem, erm: Erm) -> Result<LinearSolution,
     if bytes > POLICY_BYTES {
         return Err(OracleError::PolicyTable { bytes, limit: POLICY_BYTES });
     }
-    let (value, mean, pairs) = induction(problem, erm, &costs, constant)?;
+    let (value, mean, pairs) = induction(problem, erm, &costs, constant, &Stop::NEVER)?;
     Ok(LinearSolution { value, mean, policy: Markov::of_pairs(problem, pairs) })
 }
 
@@ -95,35 +95,28 @@ pub(super) fn induction(
     erm: Erm,
     costs: &[f64],
     constant: f64,
+    stop: &Stop,
 ) -> Result<(f64, f64, Vec<Vec<u32>>), OracleError> {
     let mut pairs = Vec::with_capacity(problem.horizon());
-    let from_start = Induction::new(problem, erm, costs, true).from(0, |chosen| pairs.push(std::mem::take(chosen)))?;
+    let from_start =
+        Induction::new(problem, erm, costs, true, stop).from(0, |chosen| pairs.push(std::mem::take(chosen)))?;
     pairs.reverse();
     let initial = || problem.mdp().initial().iter().copied();
     Ok((constant + from_start.risk(erm, initial()), constant + from_start.mean(initial()), pairs))
 }
 
-/// Risk and mean of what the optimum costs from a time on, one of these states being the first.
+/// Risk and mean of what the optimum costs from a time on, one of these states being the first. The mean is 0 if it is not wanted.
 pub(super) fn onwards(
     problem: &Problem,
     erm: Erm,
     costs: &[f64],
     time: usize,
     states: &[(State, f64)],
+    with_mean: bool,
+    stop: &Stop,
 ) -> Result<(f64, f64), OracleError> {
-    let next = Induction::new(problem, erm, costs, true).from(time, |_| {})?;
+    let next = Induction::new(problem, erm, costs, with_mean, stop).from(time, |_| {})?;
     Ok((next.risk(erm, states.iter().copied()), next.mean(states.iter().copied())))
-}
-
-/// The same without the mean.
-pub(super) fn value_onwards(
-    problem: &Problem,
-    erm: Erm,
-    costs: &[f64],
-    time: usize,
-    states: &[(State, f64)],
-) -> Result<f64, OracleError> {
-    Ok(Induction::new(problem, erm, costs, false).from(time, |_| {})?.risk(erm, states.iter().copied()))
 }
 
 /// Risk and mean of taking each pair of a state, and of the optimum from then on, in the order of the pairs.
@@ -132,8 +125,9 @@ pub(super) fn of_pairs(
     erm: Erm,
     costs: &[f64],
     at: &OccupancyState,
+    stop: &Stop,
 ) -> Result<Vec<(f64, f64)>, OracleError> {
-    let next = Induction::new(problem, erm, costs, true).from(at.time + 1, |_| {})?;
+    let next = Induction::new(problem, erm, costs, true, stop).from(at.time + 1, |_| {})?;
     let (mdp, so_far, mass) = (problem.mdp(), problem.cost(at), problem.masses()[at.time]);
     let of_pair = |pair: Pair| {
         let cost = so_far + mass * costs[pair.index()];
@@ -171,25 +165,16 @@ struct Induction<'a> {
     /// Whether means are computed beside the risks.
     with_means: bool,
     logarithm: Logarithm,
-    stop: Stop,
+    stop: &'a Stop,
 }
 
 impl<'a> Induction<'a> {
-    fn new(problem: &'a Problem, erm: Erm, costs: &'a [f64], with_means: bool) -> Self {
+    fn new(problem: &'a Problem, erm: Erm, costs: &'a [f64], with_means: bool, stop: &'a Stop) -> Self {
         let with_means = with_means && erm != Erm::MEAN;
         let mdp = problem.mdp();
         let largest_cost = costs.iter().fold(0.0_f64, |largest, cost| largest.max(cost.abs()));
         let piece = (PIECE * mdp.state_count() / mdp.transition_count()).max(1);
-        Self {
-            problem,
-            erm,
-            costs,
-            largest_cost,
-            piece,
-            with_means,
-            logarithm: Logarithm::new(),
-            stop: Stop::current(),
-        }
+        Self { problem, erm, costs, largest_cost, piece, with_means, logarithm: Logarithm::new(), stop }
     }
 
     /// From each state at time `first` on. `chosen` is given the pairs of each time, from the last to the first, and may take
@@ -206,7 +191,7 @@ impl<'a> Induction<'a> {
         let (mut terms, mut windows, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
         let (mut low, mut high) = (0.0, 0.0);
         for &mass in self.problem.masses()[first..].iter().rev() {
-            self.stop.check()?;
+            check_stop(self.stop)?;
             pairs.resize(states, 0);
             let form = Form::new(self.erm, low, high);
             let (erm, beta, scale) = (self.erm, self.erm.beta(), 1.0 / self.erm.beta());
@@ -240,7 +225,7 @@ impl<'a> Induction<'a> {
             chosen(&mut pairs);
             std::mem::swap(&mut now, &mut next);
         }
-        self.stop.check()?;
+        check_stop(self.stop)?;
         if self.erm == Erm::MEAN {
             next.means.clone_from(&next.risks);
         }
@@ -303,8 +288,9 @@ impl Step<'_> {
         }
         // All risks first: a comparison that went the other way than expected would wait for its risk, and all after it.
         let all = mdp.pairs_of(first..first + risks.len());
+        let costs = &self.of.costs[all.start as usize..all.end as usize];
         scratch.clear();
-        scratch.extend(all.clone().map(|pair| self.risk(backup, pair)));
+        scratch.extend(mdp.rows(all.clone()).zip(costs).map(|((to, p), cost)| self.mass * cost + backup.of(to, p)));
         for (state, (best, chosen)) in (first..).zip(risks.iter_mut().zip(&mut *pairs)) {
             let own = mdp.pairs(State(state as u32));
             let mut lowest = (f64::INFINITY, own.start);
@@ -320,15 +306,12 @@ impl Step<'_> {
         if self.of.with_means {
             // The rows are still at hand.
             let next = Mean(&self.next.means);
-            means.iter_mut().zip(pairs).for_each(|(mean, &mut pair)| *mean = self.risk(&next, pair));
+            for (mean, &mut pair) in means.iter_mut().zip(pairs) {
+                let (successors, probabilities) = mdp.outcomes(Pair(pair));
+                *mean = self.mass * self.of.costs[pair as usize] + next.of(successors, probabilities);
+            }
         }
         (low, high)
-    }
-
-    #[inline]
-    fn risk<B: Backup>(&self, backup: &B, pair: u32) -> f64 {
-        let (successors, probabilities) = self.of.problem.mdp().outcomes(Pair(pair));
-        self.mass * self.of.costs[pair as usize] + backup.of(successors, probabilities)
     }
 
     /// Whether the risk of a pair is lower by more than rounding.

@@ -1,6 +1,5 @@
 //! One exact decision with its reasons: what each action costs if everything after it is optimal.
 
-use super::aim::Aim;
 use super::backward_induction::{of_pairs, stages};
 use super::occupancy_dp::Limits;
 use super::optimal::check_stages;
@@ -9,7 +8,7 @@ use super::sweep::Sweep;
 use super::{OracleError, check_bounded, finite, known_cost};
 use crate::model::{Action, Pair};
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::Erm;
+use crate::risk::{Aim, Erm};
 
 /// A decision that cannot be improved, and what each action would cost. See the [example](decide()).
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +36,8 @@ pub struct ActionValue {
 ///
 /// ```
 /// use gumdp::oracle::{Limits, decide};
-/// use gumdp::{Erm, tasks};
+/// use gumdp::Erm;
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let start = problem.start(problem.mdp().find_state("s1").unwrap());
 /// let decision = decide(&problem, Erm::new(50.0)?, &start, &Limits::QUICK)?;
@@ -69,7 +69,7 @@ pub(super) fn decide_for(
     let linear = problem.objective().as_linear().filter(|_| aim.is_entropic());
     let (values, states) = if let Some((costs, _)) = linear {
         check_stages(problem, at.time, limits)?;
-        (of_pairs(problem, aim.erm, &costs, at)?, stages(problem, at.time))
+        (of_pairs(problem, aim.erm, &costs, at, &limits.stop)?, stages(problem, at.time))
     } else {
         over_occupancy_states(problem, aim, at, limits)?
     };
@@ -99,7 +99,7 @@ fn over_occupancy_states(
             continue;
         }
         let successors: Vec<u32> = mdp.successors(pair).map(|(state, _)| state.0).collect();
-        let limits = Limits { policy_bytes: 0, ..*limits };
+        let limits = Limits { policy_bytes: 0, ..limits.clone() };
         let rest =
             Sweep { problem, reduced: &reduced, aims: [aim], limits }.run(at.time + 1, &successors, &features)?;
         let outcomes = || rest.roots.iter().zip(mdp.successors(pair));

@@ -1,10 +1,9 @@
 //! Depth-first evaluation of a subtree of the occupancy MDP: no memory but the path, nothing merged.
 
-use super::aim::{Aim, Terminals};
 use super::known_cost;
 use super::reduced::{Reduced, Successor};
 use crate::problem::Problem;
-use crate::risk::Erm;
+use crate::risk::{Aim, Erm, Terminals};
 use crate::stop::Stop;
 
 /// What is known of an occupancy state once it is solved for one aim.

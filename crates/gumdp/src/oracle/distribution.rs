@@ -6,12 +6,11 @@
 //! are different problems.
 
 use super::level::{self, Level};
-use super::{Limits, OracleError, check_bounded, known_cost};
+use super::{Limits, OracleError, check_bounded, check_stop, known_cost};
 use crate::model::{Pair, State};
-use crate::policy::{ExplicitPolicy, Markov};
+use crate::policy::{Markov, Policy};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, Risk, Sum, Tail};
-use crate::stop::Stop;
 
 /// How far a sum of probabilities may be from 1.
 const SUM_TOLERANCE: f64 = 1e-9;
@@ -146,23 +145,26 @@ impl Law {
 /// memory, than the limits allow (only `max_states` and `max_bytes` are looked at); [`OracleError::OtherProblem`] or
 /// [`OracleError::Probabilities`] if the policy does not fit the problem; [`OracleError::Overflow`] for astronomic costs;
 /// [`OracleError::NotFinite`] for a formula that breaks.
-pub fn distribution(problem: &Problem, policy: &impl ExplicitPolicy, limits: &Limits) -> Result<Law, OracleError> {
+pub fn distribution(problem: &Problem, policy: &dyn Policy, limits: &Limits) -> Result<Law, OracleError> {
     distribution_with_visits(problem, policy, limits, |_, _| ())
 }
 
 /// The same; tells how likely each pair is to be visited, once for each occupancy state that leads there.
 pub(super) fn distribution_with_visits(
     problem: &Problem,
-    policy: &impl ExplicitPolicy,
+    policy: &dyn Policy,
     limits: &Limits,
     mut visit: impl FnMut(Pair, f64),
 ) -> Result<Law, OracleError> {
     check_bounded(problem)?;
-    check_model(problem, policy.problem())?;
+    let mut policy = policy.boxed();
+    policy.set_stop(&limits.stop);
     let (mdp, objective, horizon) = (problem.mdp(), problem.objective(), problem.horizon());
-    let expected = objective.feature_count();
-    check_same("features of the occupancy", policy.problem().objective().feature_count(), expected)?;
-    let (mut now, stop) = (Reached::new(problem), Stop::current());
+    if let Some(of) = policy.problem() {
+        check_model(problem, of)?;
+        check_same("features of the occupancy", of.objective().feature_count(), objective.feature_count())?;
+    }
+    let mut now = Reached::new(problem);
     let mut features = vec![0.0; objective.feature_count()];
     for &(state, probability) in mdp.initial() {
         now.add(state, &features, level::hash(&features), probability, |level| limits.check_growth(0, 0, level))?;
@@ -174,10 +176,12 @@ pub(super) fn distribution_with_visits(
         let mut next = Reached::new(problem);
         let mut at = OccupancyState { time, ..problem.start(State(0)) };
         for (number, reached) in now.probabilities.iter().enumerate() {
-            stop.check()?;
+            check_stop(&limits.stop)?;
             at.state = State(now.level.states()[number]);
             at.features.copy_from_slice(now.level.features(number));
-            policy.probabilities(&at, &mut action_probabilities);
+            if !policy.probabilities(&at, &mut action_probabilities) {
+                return Err(OracleError::NoProbabilities);
+            }
             check_distribution(problem, &at, &action_probabilities)?;
             for (pair, &chosen) in mdp.pairs(at.state).map(Pair).zip(&action_probabilities) {
                 if chosen == 0.0 {
@@ -229,7 +233,7 @@ pub(super) fn distribution_with_visits(
 /// # Errors
 /// [`OracleError::OtherProblem`] if the policy is for another model or horizon. Its objective does not matter.
 pub fn expected_occupancy(problem: &Problem, policy: &Markov) -> Result<Vec<f64>, OracleError> {
-    check_model(problem, policy.problem())?;
+    policy.problem().map_or(Ok(()), |of| check_model(problem, of))?;
     let mdp = problem.mdp();
     let mut occupancy = vec![0.0; mdp.pair_count()];
     let mut now = vec![0.0; mdp.state_count()];

@@ -8,7 +8,6 @@ use super::occupancy_dp::Limits;
 use super::unfolded::Start;
 use super::{OracleError, finite, known_cost};
 use crate::model::Pair;
-use crate::policy::ExplicitPolicy;
 
 /// How exactly the risk of an action is known that is not the best.
 const WIDTH: f64 = 1e-5;
@@ -29,7 +28,7 @@ impl RiskSolution {
     ///
     /// ```
     /// use gumdp::oracle::{Limits, minimise};
-    /// let problem = gumdp::tasks::get("rooms").unwrap().problem;
+    /// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
     /// let solution = minimise(&problem, "cvar:0.95".parse()?, &Limits::QUICK)?;
     /// let own = solution.decide_first(&Limits::QUICK, 50_000_000)?.expect("one initial state").decision;
     /// let start = problem.start(problem.mdp().initial()[0].0);
@@ -44,7 +43,7 @@ impl RiskSolution {
     /// Those of [`super::minimise()`].
     pub fn decide_first(&self, limits: &Limits, most_states: u64) -> Result<Option<FirstDecision>, OracleError> {
         let policy = self.policy();
-        let problem = policy.problem();
+        let problem = policy.of();
         let mdp = problem.mdp();
         let &[(state, _)] = mdp.initial() else { return Ok(None) };
         let start = problem.start(state);
@@ -122,7 +121,7 @@ mod tests {
     /// What is found when the search gives up is attained, but not certain to be the lowest.
     #[test]
     fn without_work_nothing_is_certain() {
-        let problem = crate::tasks::get("rooms").unwrap().problem;
+        let problem = crate::test_problems::rooms();
         let solution = minimise(&problem, "cvar:0.9".parse().unwrap(), &Limits::QUICK).unwrap();
         let FirstDecision { decision, certain } = solution.decide_first(&Limits::QUICK, 0).unwrap().unwrap();
         assert!(!certain);

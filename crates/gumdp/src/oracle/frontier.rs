@@ -8,7 +8,6 @@
 //! What is not seen: a behaviour that comes and goes between two levels or crossings, and one that is better by less than
 //! rounding. Two actions that lead to the same law are a tie, not a change.
 
-use super::aim::Aim;
 use super::distribution::{Law, distribution_with_visits};
 use super::minimise::minimise;
 use super::occupancy_dp::Limits;
@@ -18,7 +17,7 @@ use super::unfolded::Start;
 use super::{OracleError, check_bounded};
 use crate::model::{Pair, State};
 use crate::problem::Problem;
-use crate::risk::{Cvar, Erm, Evar, Risk};
+use crate::risk::{Aim, Erm, Form, Risk};
 
 /// A behaviour whose risk is this close to the optimum, relative to its largest cost, is optimal: the rest is rounding.
 const ROUNDING: f64 = 1e-11;
@@ -126,7 +125,7 @@ pub fn frontier(problem: &Problem, risks: &[Risk], limits: &Limits) -> Result<Fr
 ///
 /// ```
 /// use gumdp::oracle::{Limits, frontier_with_progress};
-/// let problem = gumdp::tasks::get("rooms").unwrap().problem;
+/// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
 /// let mut solved = Vec::new();
 /// frontier_with_progress(&problem, &["mean".parse()?, "cvar:0.9".parse()?], &Limits::QUICK, |levels| solved.push(levels))?;
 /// assert_eq!(solved, [1, 2]);
@@ -151,17 +150,12 @@ pub fn frontier_with_progress(
         if before == after {
             continue;
         }
-        let kind_and_ends = match (pair[0].risk, pair[1].risk) {
-            (Risk::Erm(low), Risk::Erm(high)) => (Kind::Erm, low.beta(), high.beta()),
-            (Risk::Cvar(low), Risk::Cvar(high)) => (Kind::Cvar, low.level(), high.level()),
-            (Risk::Evar(low), Risk::Evar(high)) => (Kind::Evar, low.level(), high.level()),
-            _ => {
-                changes.push((0.0, Change { before, after, beta: None, point }));
-                continue;
+        match (pair[0].risk.swept(), pair[1].risk.swept()) {
+            (Some((form, low)), Some((other, high))) if form.name == other.name => {
+                gaps.push(Gap { form, low, high, before, after, point });
             }
-        };
-        let (kind, low, high) = kind_and_ends;
-        gaps.push(Gap { kind, low, high, before, after, point });
+            _ => changes.push((0.0, Change { before, after, beta: None, point })),
+        }
     }
     let complete = found.locate(gaps, &mut changes)?;
     // Changes between the same two points are in the order of β, which may fall if the levels do.
@@ -174,35 +168,26 @@ pub fn frontier_with_progress(
     Ok(renumbered(points, found.behaviours, changes, complete))
 }
 
-/// The measures whose level is swept.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Erm,
-    Cvar,
-    Evar,
-}
-
-impl Kind {
-    /// The measure at a level between two that exist.
-    fn at(self, level: f64) -> Risk {
-        let entropic = || Risk::Erm(Erm::new(level).unwrap_or(Erm::MEAN));
-        match self {
-            Self::Erm => entropic(),
-            Self::Cvar => Cvar::new(level).map_or_else(|_| entropic(), Risk::Cvar),
-            Self::Evar => Evar::new(level).map_or_else(|_| entropic(), Risk::Evar),
-        }
-    }
-}
-
 /// A change between two levels that is not located yet.
 #[derive(Clone, Copy)]
 struct Gap {
-    kind: Kind,
+    form: &'static Form,
     low: f64,
     high: f64,
     before: usize,
     after: usize,
     point: usize,
+}
+
+impl Gap {
+    /// The measure at a level between the ends, where it exists.
+    fn at(&self, level: f64) -> Risk {
+        self.form.at(level).unwrap_or(Risk::MEAN)
+    }
+
+    fn is_entropic(&self) -> bool {
+        self.at(self.low).beta().is_some()
+    }
 }
 
 struct Found<'a> {
@@ -308,13 +293,13 @@ impl Found<'_> {
             }
             gaps.sort_by(|a, b| self.distance(b).total_cmp(&self.distance(a)).then(a.low.total_cmp(&b.low)));
             let later = gaps.split_off(gaps.len().min(AT_ONCE));
-            let entropic = gaps.iter().filter(|gap| gap.kind == Kind::Erm);
+            let entropic = gaps.iter().filter(|gap| gap.is_entropic());
             let erms: Vec<Erm> = entropic.map(|gap| self.crossing(gap)).collect();
             let mut solved = erms.iter().zip(optima(self.problem, &erms, self.limits)?);
             let mut next = Vec::new();
             for gap in gaps {
-                let Gap { kind, low, high, before, after, point } = gap;
-                let crossed = if kind == Kind::Erm { solved.next() } else { None };
+                let Gap { form, low, high, before, after, point } = gap;
+                let crossed = if gap.is_entropic() { solved.next() } else { None };
                 let (at, third) = if let Some((&erm, optimum)) = crossed {
                     let settled = [before, after].into_iter().any(|end| self.is_optimal(end, erm, optimum.value));
                     (erm.beta(), if settled { before } else { self.solve(erm)? })
@@ -325,8 +310,8 @@ impl Found<'_> {
                 if [before, after].contains(&third) {
                     changes.push((at, Change { before, after, beta: Some(at), point }));
                 } else {
-                    next.push(Gap { kind, low, high: at, before, after: third, point });
-                    next.push(Gap { kind, low: at, high, before: third, after, point });
+                    next.push(Gap { form, low, high: at, before, after: third, point });
+                    next.push(Gap { form, low: at, high, before: third, after, point });
                 }
             }
             next.extend(later);
@@ -341,7 +326,7 @@ impl Found<'_> {
         let (mut low, mut high) = (gap.low, gap.high);
         while (high - low).abs() > LEVEL_LOCATED {
             let middle = f64::midpoint(low, high);
-            let risk = gap.kind.at(middle);
+            let risk = gap.at(middle);
             if after.risk(risk) < before.risk(risk) {
                 high = middle;
             } else {
@@ -349,7 +334,7 @@ impl Found<'_> {
             }
         }
         let level = f64::midpoint(low, high);
-        let risk = gap.kind.at(level);
+        let risk = gap.at(level);
         let solution = minimise(self.problem, risk, self.limits)?;
         let bound = solution.high.max(solution.low + WIDTH);
         if before.risk(risk) <= bound || after.risk(risk) <= bound {

@@ -1,6 +1,6 @@
 //! The lowest possible value of any risk measure, as a certified interval.
 //!
-//! `CVaR`, `EVaR` and their like are minima over one outer variable ([`super::outer`]). The best value found for any of its
+//! `CVaR`, `EVaR` and their like are minima over one outer variable ([`OuterForm`]). The best value found for any of its
 //! values is an upper bound; intervals of the outer variable are excluded, or halved and looked at again, until no value of it
 //! can beat that bound by more than the tolerance. Values are cheap, many of them come out of one pass; policies and their
 //! laws are computed only where the search starts and ends.
@@ -11,13 +11,11 @@ use super::distribution::distribution;
 use super::occupancy_dp::{Limits, solve_aim};
 use super::optima::Passes;
 use super::optimal::{OptimalPolicy, Solution, optimum};
-use super::outer::{Interval, Outer};
 use super::unfolded::Start;
 use super::{OracleError, check_bounded};
-use crate::objective::{Bounds, rounded};
-use crate::policy::ExplicitPolicy;
+use crate::objective::Bounds;
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::{Erm, Risk};
+use crate::risk::{Aim, Erm, Extremes, FirstLook, FixedRisk, Interval, Outer, OuterForm, Risk};
 
 /// How wide the interval may be.
 const WIDTH: f64 = 1e-6;
@@ -41,24 +39,6 @@ const MOST_LAW_STATES: u64 = 2_000_000;
 /// Solves after which the search gives up: hours, and no problem is known to need them.
 const MOST_SOLVES: u64 = 1 << 18;
 
-/// The variable over which a risk measure is a minimum, at its best value. See the [example](minimise()).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum OuterVariable {
-    /// λ of `CVaR` and of mixtures with the mean: the threshold beyond which costs are in the tail.
-    Lambda(f64),
-    /// β of `EVaR`; infinite if the worst case counts alone.
-    Beta(f64),
-}
-
-impl std::fmt::Display for OuterVariable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Lambda(lambda) => write!(f, "lambda = {}", rounded(*lambda)),
-            Self::Beta(beta) => write!(f, "beta = {}", rounded(*beta)),
-        }
-    }
-}
-
 /// The lowest possible risk of a problem and a policy that attains it. See the [example](minimise()).
 #[derive(Clone, Debug)]
 pub struct RiskSolution {
@@ -67,18 +47,16 @@ pub struct RiskSolution {
     /// The risk of [`RiskSolution::policy`].
     pub high: f64,
     /// The outer variable that goes with it; `None` for an entropic risk measure.
-    pub outer: Option<OuterVariable>,
+    pub outer: Option<Outer>,
     /// The expected cost of the policy.
     pub mean: f64,
     /// Number of occupancy states expanded in all solves; for backward induction, states of the model times the horizon.
     pub states: u64,
     /// Number of problems solved inside.
     pub solves: u64,
-    /// The measure as a minimum over the outer variable, and its value.
-    family: Option<(Outer, f64)>,
+    /// The measure at that value.
+    fixed: FixedRisk,
     pub(super) risk: Risk,
-    /// The entropic risk measure if there is no such variable.
-    erm: Erm,
     solution: Solution,
 }
 
@@ -101,14 +79,20 @@ impl RiskSolution {
     ///
     /// ```
     /// use gumdp::oracle::{Limits, minimise};
-    /// let problem = gumdp::tasks::get("rooms").unwrap().problem;
+    /// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
     /// let solution = minimise(&problem, gumdp::Erm::new(2.0)?.into(), &Limits::QUICK)?;
     /// assert_eq!(solution.of_cost(0.25), 0.25);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn of_cost(&self, cost: f64) -> f64 {
-        self.family.map_or(cost, |(outer, y)| outer.risk(y, outer.aim(y).terminal.of(cost)))
+        self.fixed.of_cost(cost) + self.fixed.price()
+    }
+
+    /// The measure with its outer variable at the best value: what the policy minimises.
+    #[must_use]
+    pub fn fixed(&self) -> FixedRisk {
+        self.fixed
     }
 
     /// One decision with its reasons, as [`super::decide()`] gives it, with the outer variable fixed at its best value. What an
@@ -120,13 +104,9 @@ impl RiskSolution {
     /// # Panics
     /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
     pub fn decide(&self, at: &OccupancyState, limits: &Limits) -> Result<ExactDecision, OracleError> {
-        let policy = self.policy();
-        let Some((outer, y)) = self.family else {
-            return decide_for(policy.problem(), self.erm.into(), at, limits);
-        };
-        let mut decision = decide_for(policy.problem(), outer.aim(y), at, limits)?;
+        let mut decision = decide_for(self.policy().of(), self.fixed.aim, at, limits)?;
         for reason in &mut decision.reasons {
-            reason.erm = outer.risk(y, reason.erm);
+            reason.erm += self.fixed.price();
         }
         Ok(decision)
     }
@@ -136,13 +116,14 @@ impl RiskSolution {
 /// is larger), in parallel in rayon's current thread pool; the same bits for any number of threads.
 ///
 /// ```
-/// use gumdp::oracle::{Limits, OuterVariable, distribution, minimise};
-/// use gumdp::{Risk, tasks};
+/// use gumdp::Risk;
+/// use gumdp::oracle::{Limits, distribution, minimise};
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let risk: Risk = "cvar:0.95".parse()?;
 /// let solution = minimise(&problem, risk, &Limits::QUICK)?;
 /// assert!(solution.low <= solution.high && solution.high - solution.low <= 1e-6);
-/// assert!(matches!(solution.outer, Some(OuterVariable::Lambda(_))));
+/// assert_eq!(solution.outer.unwrap().variable, "lambda");
 /// let law = distribution(&problem, &solution.policy(), &Limits::QUICK)?;
 /// assert!((law.risk(risk) - solution.high).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -153,8 +134,8 @@ impl RiskSolution {
 /// linear.
 pub fn minimise(problem: &Problem, risk: Risk, limits: &Limits) -> Result<RiskSolution, OracleError> {
     check_bounded(problem)?;
-    if let Some(erm) = risk.as_erm() {
-        let solution = optimum(problem, erm, limits)?;
+    if let Some(fixed) = risk.fixed() {
+        let solution = solve_inner(problem, fixed.aim, limits)?;
         let Solution { value, mean, states, .. } = solution;
         return Ok(RiskSolution {
             low: value,
@@ -163,9 +144,8 @@ pub fn minimise(problem: &Problem, risk: Risk, limits: &Limits) -> Result<RiskSo
             mean,
             states,
             solves: 1,
-            family: None,
+            fixed,
             risk,
-            erm,
             solution,
         });
     }
@@ -181,14 +161,18 @@ pub fn minimise(problem: &Problem, risk: Risk, limits: &Limits) -> Result<RiskSo
     search.solution(low)
 }
 
+/// Solves a problem for one aim by whichever solver suits it.
+fn solve_inner(problem: &Problem, aim: Aim, limits: &Limits) -> Result<Solution, OracleError> {
+    if aim.is_entropic() { optimum(problem, aim.erm, limits) } else { solve_aim(problem, aim, limits) }
+}
+
 /// How wide the interval may be, at least as wide as rounding.
-fn tolerance(problem: &Problem, outer: &Outer, lowest: f64, minimax: f64) -> f64 {
+fn tolerance(problem: &Problem, outer: &dyn OuterForm, lowest: f64, minimax: f64) -> f64 {
     let Bounds { low, high } = problem.objective().bounds();
     // Of a function that is known by its values only there may be no bounds; costs that matter are between these.
     let largest =
         if low.is_finite() && high.is_finite() { low.abs().max(high.abs()) } else { lowest.abs().max(minimax.abs()) };
-    let steepness = if let Outer::Lambda(measure) = outer { 1.0 / (1.0 - measure.level()) } else { 1.0 };
-    let rounding = 64.0 * f64::EPSILON * largest * steepness.max(10.0);
+    let rounding = 64.0 * f64::EPSILON * largest * outer.steepness().max(10.0);
     WIDTH.max(rounding)
 }
 
@@ -209,19 +193,13 @@ struct Found {
     solution: Solution,
 }
 
-/// The lowest possible values of three attitudes: what costs there can be, at least.
-#[derive(Clone, Copy)]
-struct Extremes {
-    lowest: f64,
-    mean: f64,
-    minimax: f64,
-}
-
 /// The search from some start on.
 pub(super) struct Search<'a> {
     problem: &'a Problem,
     risk: Risk,
-    outer: Outer,
+    outer: Box<dyn OuterForm>,
+    /// Whether values come from backward induction.
+    by_induction: bool,
     limits: &'a Limits,
     passes: Passes<'a>,
     extremes: Extremes,
@@ -236,23 +214,23 @@ impl<'a> Search<'a> {
     /// Knows the extremes of what follows the start. `risk` is not entropic.
     pub(super) fn new(problem: &'a Problem, risk: Risk, limits: &'a Limits, start: Start) -> Result<Self, OracleError> {
         let mut passes = Passes::new(problem, limits, start)?;
-        let outer = match risk {
-            Risk::Evar(measure) => Outer::Beta { measure, linear_range: passes.linear_range()? },
-            Risk::Cvar(cvar) => Outer::Lambda(cvar.into()),
-            Risk::MeanCvar(mixture) => Outer::Lambda(mixture),
-            Risk::Erm(_) => unreachable!("entropic risks have no outer variable"),
-        };
+        let mut outer = risk.outer().ok_or(OracleError::NotLinear)?;
+        let linear_range = if outer.is_entropic() { passes.linear_range()? } else { None };
+        if let Some(range) = linear_range {
+            outer.know_linear_range(range);
+        }
+        let by_induction = linear_range.is_some();
         let Limits { search_transitions: limit, .. } = *limits;
         let for_a_look = LOOKS.saturating_mul(passes.transitions_of_induction());
-        if matches!(outer, Outer::Beta { linear_range: Some(_), .. }) && for_a_look > limit {
+        if by_induction && for_a_look > limit {
             return Err(OracleError::LongSearch { limit });
         }
         let extremes = passes.solve(&[Erm::BEST.into(), Erm::MEAN.into(), Erm::WORST.into()])?;
         let [lowest, mean, minimax] = [0, 1, 2].map(|k| extremes[k].value);
-        let width = tolerance(problem, &outer, lowest, minimax);
+        let width = tolerance(problem, outer.as_ref(), lowest, minimax);
         let best = Best { risk: f64::INFINITY, outer: 0.0, policy: None };
         let extremes = Extremes { lowest, mean, minimax };
-        Ok(Self { problem, risk, outer, limits, passes, extremes, best, width, most_states: u64::MAX })
+        Ok(Self { problem, risk, outer, by_induction, limits, passes, extremes, best, width, most_states: u64::MAX })
     }
 
     /// A risk that is attained, the expected cost of a policy that does, and whether it is the lowest to within `width`, which
@@ -262,67 +240,34 @@ impl<'a> Search<'a> {
         self.look_around()?;
         let certain = self.certify()?.is_none_or(|low| low > self.extremes.mean);
         let Best { risk, outer, .. } = self.best;
-        Ok((risk, self.passes.solve(&[self.outer.aim(outer)])?[0].mean, certain))
-    }
-
-    /// Whether values come from backward induction.
-    fn is_by_induction(&self) -> bool {
-        matches!(self.outer, Outer::Beta { linear_range: Some(_), .. })
+        Ok((risk, self.passes.solve(&[self.outer.at(outer).aim])?[0].mean, certain))
     }
 
     /// Excludes everything that is better than the best by more than the width; returns what is certain then, unless that is
     /// certain anyway.
     fn certify(&mut self) -> Result<Option<f64>, OracleError> {
-        let Extremes { lowest, mean, .. } = self.extremes;
+        let mean = self.extremes.mean;
         // No risk measure here is below the mean.
         if self.best.risk - mean <= EXCLUDED * self.width {
             return Ok(None);
         }
-        let open = self.intervals(lowest, mean);
+        let highest = self.problem.objective().bounds().high;
+        let open = self.outer.that_matter((self.best.risk, self.best.outer), self.extremes, highest);
         let finished = self.exclude(open)?;
         Ok(Some(if finished { self.best.risk - CLAIMED * self.width } else { mean }))
     }
 
-    /// All values of the outer variable that can matter.
-    fn intervals(&self, lowest: f64, mean: f64) -> Vec<Interval> {
-        match &self.outer {
-            Outer::Lambda(measure) => {
-                // The measure is at least (1 − w)·mean + w·λ.
-                let highest = (self.best.risk - (1.0 - measure.weight()) * mean) / measure.weight();
-                vec![(lowest, highest.min(self.problem.objective().bounds().high).max(lowest))]
-            }
-            Outer::Beta { .. } => {
-                let usual = 1.0 / (self.best.risk - mean);
-                let first = if self.best.outer > 0.0 && self.best.outer.is_finite() { self.best.outer } else { usual };
-                vec![(0.0, first), (first, f64::INFINITY)]
-            }
-        }
-    }
-
     /// Looks at values all over the range of the outer variable, and closer around the best of them.
     fn look_around(&mut self) -> Result<(), OracleError> {
-        let Extremes { lowest, mean, minimax } = self.extremes;
-        let scale = if minimax > mean { 1.0 / (minimax - mean) } else { 0.0 };
-        let (mut step, candidates) = match self.outer {
-            Outer::Lambda(_) => {
-                let step = (minimax - lowest) / (FIRST_LOOK - 1) as f64;
-                let inside = (1..FIRST_LOOK - 1).map(|k| lowest + step * k as f64);
-                (step, [lowest, minimax].into_iter().chain(inside).collect::<Vec<f64>>())
-            }
-            Outer::Beta { .. } => {
-                (self.best.risk, self.best.outer) = (minimax, f64::INFINITY);
-                // From far below the scale of the costs, where the mean counts, to far above it.
-                (4.0_f64.ln(), (0..FIRST_LOOK as i32).map(|k| scale * 4.0_f64.powi(k - 4)).collect())
-            }
-        };
-        self.look_at(candidates, minimax)?;
+        let FirstLook { known, values, mut step } = self.outer.first_look(self.extremes, FIRST_LOOK);
+        if let Some(known) = known {
+            (self.best.risk, self.best.outer) = known;
+        }
+        self.look_at(values, self.extremes.minimax)?;
         for _ in 0..CLOSER_LOOKS {
             let (best, closer) = (self.best.outer, step / CLOSER);
             let around = (-NEIGHBOURS..=NEIGHBOURS).filter(|&k| k != 0).map(|k| closer * f64::from(k));
-            let candidates: Vec<f64> = match self.outer {
-                Outer::Lambda(_) => around.map(|by| (best + by).max(lowest).min(minimax)).collect(),
-                Outer::Beta { .. } => around.map(|by| best * by.exp()).collect(),
-            };
+            let candidates = around.map(|by| self.outer.near(best, by, self.extremes)).collect();
             self.look_at(candidates, self.best.risk)?;
             step = closer;
         }
@@ -331,18 +276,16 @@ impl<'a> Search<'a> {
 
     /// Takes the best policy for an outer variable, the best outer variable for its law, and so on.
     fn improve(&mut self, mut y: f64) -> Result<(), OracleError> {
-        let most_states = if self.is_by_induction() { MOST_LAW_STATES } else { u64::MAX };
-        let law_limits = Limits { max_states: self.limits.max_states.min(most_states), ..*self.limits };
+        let most_states = if self.by_induction { MOST_LAW_STATES } else { u64::MAX };
+        let law_limits = Limits { max_states: self.limits.max_states.min(most_states), ..self.limits.clone() };
         for _ in 0..TURNS {
-            let solution = match self.outer {
-                Outer::Lambda(_) => solve_aim(self.problem, self.outer.aim(y), self.limits)?,
-                Outer::Beta { .. } => optimum(self.problem, self.outer.aim(y).erm, self.limits)?,
-            };
+            let fixed = self.outer.at(y);
+            let solution = solve_inner(self.problem, fixed.aim, self.limits)?;
             self.passes.solves += 1;
             self.passes.states += solution.states;
             let (risk, outer) = match distribution(self.problem, &solution.policy(), &law_limits) {
                 Ok(law) => (law.risk(self.risk), self.outer.best(&law.tail())),
-                Err(error) if error.is_limit() => (self.outer.risk(y, solution.value), y),
+                Err(error) if error.is_limit() => (solution.value + fixed.price(), y),
                 Err(other) => return Err(other),
             };
             let gain = self.best.policy.as_ref().map_or(f64::INFINITY, |found| found.risk - risk);
@@ -370,11 +313,11 @@ impl<'a> Search<'a> {
             let threshold = self.best.risk - EXCLUDED * self.width;
             let aims: Vec<_> = open.iter().flat_map(|&interval| self.outer.exclusion(interval, threshold)).collect();
             let solved = self.passes.values(&aims)?;
-            let outer = self.outer;
+            let outer = self.outer.as_ref();
             let excluded = |(interval, ends): (&Interval, _)| outer.is_excluded(*interval, ends, threshold);
             let left = open.iter().zip(solved.chunks(2)).filter(|&pair| !excluded(pair)).map(|(&interval, _)| interval);
             // An interval without inside has been solved at both of its ends, and that is all there is.
-            let split = left.filter_map(|interval| Some((interval, outer.split(interval, self.best.outer)?)));
+            let split = left.filter_map(|interval| Some((interval, split(outer, interval, self.best.outer)?)));
             let split: Vec<(Interval, f64)> = split.collect();
             let candidates: Vec<f64> = split.iter().map(|&(_, y)| y).filter(|&y| y != self.best.outer).collect();
             self.look_at(candidates, threshold)?;
@@ -394,8 +337,8 @@ impl<'a> Search<'a> {
         // A smaller gain is not worth a look; the interval that holds it is excluded or split again.
         let least = WORTHWHILE * self.width;
         if risk < self.best.risk - least {
-            let certain = self.passes.values(&[self.outer.aim(y)])?[0];
-            let risk = self.outer.risk(y, certain);
+            let fixed = self.outer.at(y);
+            let risk = self.passes.values(&[fixed.aim])?[0] + fixed.price();
             if risk < self.best.risk - least {
                 (self.best.risk, self.best.outer) = (risk, y);
             }
@@ -408,12 +351,13 @@ impl<'a> Search<'a> {
         let Passes { states, solves, .. } = self.passes;
         // There is one from the start on.
         let Found { risk: high, outer, solution } = self.best.policy.ok_or(OracleError::Overflow)?;
-        let variable = match self.outer {
-            Outer::Lambda(_) => OuterVariable::Lambda(outer),
-            Outer::Beta { .. } => OuterVariable::Beta(outer),
-        };
-        let (family, risk, erm, mean) = (Some((self.outer, outer)), self.risk, Erm::MEAN, solution.mean);
-        let low = low.min(high);
-        Ok(RiskSolution { low, high, outer: Some(variable), mean, states, solves, family, risk, erm, solution })
+        let (fixed, risk, mean) = (self.outer.at(outer), self.risk, solution.mean);
+        let (low, outer) = (low.min(high), fixed.outer());
+        Ok(RiskSolution { low, high, outer, mean, states, solves, fixed, risk, solution })
     }
+}
+
+/// Where to split an interval: at the best value if that is inside; `None` if it has no inside.
+fn split(outer: &dyn OuterForm, interval: Interval, best: f64) -> Option<f64> {
+    [best, outer.middle(interval)].into_iter().find(|y| *y > interval.0 && *y < interval.1)
 }

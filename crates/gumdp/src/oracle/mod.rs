@@ -15,7 +15,6 @@
 //! Nothing here is sampled and nothing is approximated but by rounding. Nothing here knows how a planner works either, so
 //! that one can be held against the other.
 
-mod aim;
 mod backup;
 mod backward_induction;
 mod decide;
@@ -28,7 +27,6 @@ mod minimise;
 mod occupancy_dp;
 mod optima;
 mod optimal;
-mod outer;
 mod reduced;
 mod sweep;
 mod unfolded;
@@ -38,19 +36,20 @@ pub use decide::{ActionValue, ExactDecision, decide};
 pub use distribution::{Law, distribution, expected_occupancy};
 pub use first_decision::FirstDecision;
 pub use frontier::{Behaviour, Change, Frontier, FrontierPoint, frontier, frontier_with_progress};
-pub use minimise::{OuterVariable, RiskSolution, minimise};
+pub use minimise::{RiskSolution, minimise};
 pub use occupancy_dp::{Limits, Method, Strategy, solve};
 pub use optima::{Optimum, optima};
 pub use optimal::{OptimalPolicy, Solution, optimum};
 
 use crate::problem::Problem;
 use crate::risk::LARGEST_COST;
+use crate::stop::Stop;
 
 /// Why there is no exact answer.
 ///
 /// ```
 /// use gumdp::oracle::{Limits, OracleError, solve};
-/// let problem = gumdp::tasks::get("grid-msee").unwrap().problem;
+/// let problem = gumdp_files::tasks::get("grid-msee").unwrap().problem;
 /// let tight = Limits { max_states: 1000, ..Limits::default() };
 /// assert!(matches!(solve(&problem, gumdp::Erm::MEAN, &tight), Err(OracleError::TooLarge { limit: 1000, .. })));
 /// ```
@@ -105,6 +104,9 @@ pub enum OracleError {
     /// The objective has no finite value for some episode.
     #[error("the objective is infinite or not a number at the end of an episode that can happen; check its formula")]
     NotFinite,
+    /// The policy does not know the probabilities of its actions.
+    #[error("the policy does not know the probabilities of its actions; it can only be played")]
+    NoProbabilities,
     /// It was asked to [stop](crate::Stop).
     #[error("the work was stopped")]
     Stopped,
@@ -149,7 +151,7 @@ impl OracleError {
     ///
     /// ```
     /// use gumdp::oracle::{Limits, solve};
-    /// let problem = gumdp::tasks::get("grid-msee").unwrap().problem;
+    /// let problem = gumdp_files::tasks::get("grid-msee").unwrap().problem;
     /// let error = solve(&problem, gumdp::Erm::MEAN, &Limits::QUICK).unwrap_err();
     /// assert_eq!(error.in_short(), "too large to solve (more than 20000000 occupancy states)");
     /// ```
@@ -177,11 +179,15 @@ fn projection(projected: Option<f64>) -> String {
 }
 
 /// Refuses an objective whose values may be too large to compute with.
-pub(crate) fn check_bounded(problem: &Problem) -> Result<(), OracleError> {
+pub fn check_bounded(problem: &Problem) -> Result<(), OracleError> {
     let bounds = problem.objective().bounds();
     let bounded = bounds.low >= -LARGEST_COST && bounds.high <= LARGEST_COST;
     // The bounds of a formula may be far too wide; its values are looked at one by one.
     if bounded || problem.objective().has_formula() { Ok(()) } else { Err(OracleError::Overflow) }
+}
+
+fn check_stop(stop: &Stop) -> Result<(), OracleError> {
+    if stop.is_requested() { Err(OracleError::Stopped) } else { Ok(()) }
 }
 
 /// A final cost; NaN if it is not one that can be computed with.

@@ -16,7 +16,6 @@
 //! which takes no memory, in parallel. The size of that search is known beforehand. Problems that do not fit are refused
 //! early, with a projection. Not here: approximations.
 
-use super::aim::Aim;
 use super::depth_first::Solved;
 use super::level::Level;
 use super::optima::Optimum;
@@ -26,7 +25,8 @@ use super::sweep::{Outcome, Sweep};
 use super::{OracleError, check_bounded, finite};
 use crate::model::State;
 use crate::problem::Problem;
-use crate::risk::Erm;
+use crate::risk::{Aim, Erm};
+use crate::stop::Stop;
 
 /// How much work and memory an exact answer may take.
 ///
@@ -35,7 +35,7 @@ use crate::risk::Erm;
 /// let modest = Limits { max_states: 100_000, max_bytes: 1 << 28, ..Limits::default() };
 /// # let _ = modest;
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Limits {
     /// Occupancy states that may be expanded; 50 million by default: seconds depth first, a minute merged.
     pub max_states: u64,
@@ -49,6 +49,8 @@ pub struct Limits {
     pub search_transitions: u64,
     /// How to go through the occupancy MDP. The answer does not depend on it.
     pub strategy: Strategy,
+    /// Ends the work early; never by default.
+    pub stop: Stop,
 }
 
 impl Default for Limits {
@@ -59,6 +61,7 @@ impl Default for Limits {
             policy_bytes: 1 << 30,
             search_transitions: u64::MAX,
             strategy: Strategy::Auto,
+            stop: Stop::NEVER,
         }
     }
 }
@@ -66,13 +69,14 @@ impl Default for Limits {
 impl Limits {
     /// What takes about a second, be it to solve a problem or to find out that it does not fit: 20 million states, 256 MiB
     /// for the levels. All decisions that take long are stored (at most 512 MiB), so that playing them is quick. This is
-    /// what [`Auto`](crate::Auto) is usually given.
+    /// what [`Who::Auto`](crate::Who) is usually given.
     pub const QUICK: Self = Self {
         max_states: 20_000_000,
         max_bytes: 256 << 20,
         policy_bytes: 512 << 20,
         search_transitions: 60_000_000,
         strategy: Strategy::Auto,
+        stop: Stop::NEVER,
     };
 
     /// Whether so many states and bytes are allowed.
@@ -184,7 +188,7 @@ pub(super) fn sweep<const AIMS: usize>(
     let initial = problem.mdp().initial();
     let roots: Vec<u32> = initial.iter().map(|&(state, _)| state.0).collect();
     let zeros = vec![0.0; problem.objective().feature_count()];
-    let outcome = Sweep { problem, reduced, aims, limits: *limits }.run(0, &roots, &zeros)?;
+    let outcome = Sweep { problem, reduced, aims, limits: limits.clone() }.run(0, &roots, &zeros)?;
     let optima = optima_of(problem.mdp().initial(), &outcome.roots, &aims)?;
     Ok((outcome, optima))
 }

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use super::aim::Aim;
 use super::backward_induction::{induction, stages};
 use super::occupancy_dp::{Limits, Method, Strategy, solve};
 use super::reduced::Reduced;
 use super::sweep::{Decisions, Sweep};
 use super::{OracleError, check_bounded};
-use crate::model::Pair;
-use crate::policy::ExplicitPolicy;
+use crate::model::{Action, Pair};
+use crate::policy::{Policy, PolicyFailure};
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::Erm;
+use crate::risk::{Aim, Erm};
+use crate::rng::Rng;
+use crate::stop::Stop;
 
 /// When a decision is computed again, trees up to this size are not worth merging.
 const WALKED_TREE: f64 = 16_384.0;
@@ -44,7 +45,8 @@ impl Solution {
 ///
 /// ```
 /// use gumdp::oracle::{Limits, Method, optimum};
-/// use gumdp::{Erm, tasks};
+/// use gumdp::Erm;
+/// use gumdp_files::tasks;
 /// let [linear, general] = ["mdp", "msee"].map(|name| tasks::get(name).unwrap().problem);
 /// let solution = optimum(&linear, Erm::new(5.0)?, &Limits::QUICK)?;
 /// assert_eq!((solution.method, solution.states), (Method::BackwardInduction, 4 * 20));
@@ -60,8 +62,8 @@ pub fn optimum(problem: &Problem, erm: Erm, limits: &Limits) -> Result<Solution,
     let Some((costs, constant)) = problem.objective().as_linear() else { return solve(problem, erm, limits) };
     check_bounded(problem)?;
     check_stages(problem, 0, limits)?;
-    let (value, mean, pairs) = induction(problem, erm, &costs, constant)?;
-    let policy = OptimalPolicy(Kind::Linear(Arc::new(Linear { problem: problem.clone(), pairs })));
+    let (value, mean, pairs) = induction(problem, erm, &costs, constant, &limits.stop)?;
+    let policy = OptimalPolicy::new(Kind::Linear(Arc::new(Linear { problem: problem.clone(), pairs })));
     Ok(Solution { value, mean, states: stages(problem, 0), method: Method::BackwardInduction, policy })
 }
 
@@ -76,7 +78,8 @@ pub(super) fn check_stages(problem: &Problem, time: usize, limits: &Limits) -> R
 ///
 /// ```
 /// use gumdp::oracle::{Limits, distribution, solve};
-/// use gumdp::{Erm, tasks};
+/// use gumdp::Erm;
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let solution = solve(&problem, Erm::new(10.0)?, &Limits::default())?;
 /// let law = distribution(&problem, &solution.policy(), &Limits::default())?;
@@ -88,7 +91,10 @@ pub(super) fn check_stages(problem: &Problem, time: usize, limits: &Limits) -> R
 /// the same result. Occupancy states that no policy can reach are decided optimally too, but without a limit to the work.
 /// Clones share what is stored.
 #[derive(Clone, Debug)]
-pub struct OptimalPolicy(Kind);
+pub struct OptimalPolicy {
+    kind: Kind,
+    stop: Stop,
+}
 
 #[derive(Clone, Debug)]
 enum Kind {
@@ -114,6 +120,10 @@ struct Occupancy {
 }
 
 impl OptimalPolicy {
+    fn new(kind: Kind) -> Self {
+        Self { kind, stop: Stop::NEVER }
+    }
+
     pub(super) fn of_occupancy(
         problem: &Problem,
         reduced: Reduced,
@@ -121,22 +131,31 @@ impl OptimalPolicy {
         strategy: Strategy,
         decisions: Vec<Option<Decisions>>,
     ) -> Self {
-        Self(Kind::Occupancy(Arc::new(Occupancy { problem: problem.clone(), reduced, aim, strategy, decisions })))
+        Self::new(Kind::Occupancy(Arc::new(Occupancy { problem: problem.clone(), reduced, aim, strategy, decisions })))
     }
 
     /// The best pair in this situation; at the horizon, where nothing is left to decide, any of the state's.
     /// See the [example](solve).
     #[must_use]
     pub fn best(&self, at: &OccupancyState) -> Pair {
-        match &self.0 {
+        match &self.kind {
             Kind::Linear(linear) => Pair(linear.pairs[at.time.min(linear.pairs.len() - 1)][at.state.index()]),
-            Kind::Occupancy(occupancy) => occupancy.best(at),
+            Kind::Occupancy(occupancy) => occupancy.best(at, &self.stop),
+        }
+    }
+}
+
+impl OptimalPolicy {
+    pub(super) fn of(&self) -> &Problem {
+        match &self.kind {
+            Kind::Linear(linear) => &linear.problem,
+            Kind::Occupancy(occupancy) => &occupancy.problem,
         }
     }
 }
 
 impl Occupancy {
-    fn best(&self, at: &OccupancyState) -> Pair {
+    fn best(&self, at: &OccupancyState, stop: &Stop) -> Pair {
         let Self { problem, reduced, aim, strategy, decisions } = self;
         let state = at.state.0;
         let choices = reduced.choices(state);
@@ -149,24 +168,37 @@ impl Occupancy {
         }
         let small = reduced.size(problem.horizon() - at.time, state) <= WALKED_TREE;
         let strategy = if small && *strategy == Strategy::Auto { Strategy::DepthFirst } else { *strategy };
-        let limits =
-            Limits { max_states: u64::MAX, max_bytes: u64::MAX, policy_bytes: 0, strategy, ..Limits::default() };
+        let limits = Limits {
+            max_states: u64::MAX,
+            max_bytes: u64::MAX,
+            policy_bytes: 0,
+            strategy,
+            stop: stop.clone(),
+            ..Limits::default()
+        };
         let rest = Sweep { problem, reduced, aims: [*aim], limits }.run(at.time, &[state], &at.features);
         Pair(rest.map_or(choices[0].pair, |outcome| outcome.roots[0][0].pair))
     }
 }
 
-impl ExplicitPolicy for OptimalPolicy {
-    fn problem(&self) -> &Problem {
-        match &self.0 {
-            Kind::Linear(linear) => &linear.problem,
-            Kind::Occupancy(occupancy) => &occupancy.problem,
-        }
+impl Policy for OptimalPolicy {
+    fn act(&mut self, at: &OccupancyState, _: &mut Rng) -> Result<Action, PolicyFailure> {
+        let best = self.best(at);
+        if self.stop.is_requested() { Err(PolicyFailure::Stopped) } else { Ok(self.of().mdp().action(best)) }
     }
 
-    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {
+    fn set_stop(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
+    }
+
+    fn problem(&self) -> Option<&Problem> {
+        Some(self.of())
+    }
+
+    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
         let best = self.best(at).0;
         probabilities.clear();
-        probabilities.extend(self.problem().mdp().pairs(at.state).map(|pair| if pair == best { 1.0 } else { 0.0 }));
+        probabilities.extend(self.of().mdp().pairs(at.state).map(|pair| if pair == best { 1.0 } else { 0.0 }));
+        true
     }
 }

@@ -2,14 +2,13 @@
 
 use rayon::prelude::*;
 
-use super::aim::Aim;
 use super::depth_first::{Solved, Walker};
 use super::level::{self, Level};
 use super::occupancy_dp::{Limits, Strategy};
 use super::reduced::Reduced;
-use super::{Method, OracleError};
+use super::{Method, OracleError, check_stop};
 use crate::problem::Problem;
-use crate::stop::Stop;
+use crate::risk::Aim;
 
 /// Merging pays while fewer than this share of the generated states are new.
 const NEW_SHARE: f64 = 0.9;
@@ -32,7 +31,7 @@ const PIECE: usize = 256;
 
 /// The engine with all it looks at. Several aims share the way through the occupancy MDP; the bits of each are those it
 /// would have alone.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Sweep<'a, const AIMS: usize> {
     pub(super) problem: &'a Problem,
     pub(super) reduced: &'a Reduced,
@@ -175,7 +174,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
     /// Generates the next level.
     fn expand(&self, levels: &mut Levels, mut level: Level, time: usize) -> Result<(Expanded, Level), OracleError> {
         let Self { problem, reduced, .. } = self;
-        let (mass, stop) = (problem.masses()[time], Stop::current());
+        let (mass, stop) = (problem.masses()[time], &self.limits.stop);
         let mut next = Level::new(problem.objective().feature_count());
         let mut features = vec![0.0; problem.objective().feature_count()];
         let generated: usize = level.states().iter().map(|&state| reduced.out_degree(state)).sum();
@@ -183,7 +182,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
         self.limits.check(levels.states, before)?;
         let mut links = Vec::with_capacity(generated);
         for (number, &state) in level.states().iter().enumerate() {
-            stop.check()?;
+            check_stop(stop)?;
             for &choice in reduced.choices(state) {
                 features.copy_from_slice(level.features(number));
                 problem.objective().add(&mut features, choice.pair as usize, mass);
@@ -243,17 +242,17 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
 
     /// Solves every state of the frontier, each by its own walk.
     pub(super) fn descend(&self, frontier: &Level, time: usize) -> Result<Vec<[Solved; AIMS]>, OracleError> {
-        let stop = Stop::current();
+        let stop = &self.limits.stop;
         let least = if time + 1 == self.problem.horizon() { PIECE } else { 1 };
         let solved = (0..frontier.len())
             .into_par_iter()
             .with_min_len(least)
             .map_init(
-                || Walker::new(self.problem, self.reduced, self.aims, time, &stop),
+                || Walker::new(self.problem, self.reduced, self.aims, time, stop),
                 |walker, number| walker.solve(time, frontier.states()[number], frontier.features(number)),
             )
             .collect();
-        stop.check()?;
+        check_stop(stop)?;
         Ok(solved)
     }
 
@@ -264,7 +263,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
         links: &[u32],
         next: &[[Solved; AIMS]],
     ) -> Result<Vec<[Solved; AIMS]>, OracleError> {
-        let stop = Stop::current();
+        let stop = &self.limits.stop;
         let mut end = 0;
         let work: Vec<(u32, usize)> = level
             .states()
@@ -290,7 +289,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
             best
         };
         let solved = work.par_iter().with_min_len(PIECE).map(back_up).collect();
-        stop.check()?;
+        check_stop(stop)?;
         Ok(solved)
     }
 }

@@ -6,16 +6,16 @@
 
 use rayon::prelude::*;
 
-use super::OracleError;
-use super::aim::{Aim, KinkedTerminals, Terminals, TiltedTerminals};
 use super::depth_first::{NeutralReplay, Replay, Solved, Walker, add, lower};
 use super::level::Level;
 use super::occupancy_dp::{Limits, optima_of};
 use super::optima::Optimum;
 use super::reduced::Reduced;
 use super::sweep::{Expanded, Sweep, Unfolding};
+use super::{OracleError, check_stop};
 use crate::model::{Pair, State};
 use crate::problem::{OccupancyState, Problem};
+use crate::risk::{Aim, Erm, KinkedTerminals, Terminals, TiltedTerminals};
 use crate::stop::Stop;
 
 /// States of the frontier in one piece of parallel work, if trees are below them and if not.
@@ -66,17 +66,17 @@ impl Start {
 }
 
 impl<'a> Unfolded<'a> {
-    pub(super) fn new(problem: &'a Problem, limits: Limits, start: &Start) -> Result<Self, OracleError> {
+    pub(super) fn new(problem: &'a Problem, limits: &Limits, start: &Start) -> Result<Self, OracleError> {
         let reduced = Reduced::new(problem);
-        let limits = Limits { policy_bytes: 0, ..limits };
+        let limits = Limits { policy_bytes: 0, ..limits.clone() };
         let roots: Vec<u32> = start.outcomes.iter().map(|&(state, _)| state.0).collect();
-        let sweep = Sweep { problem, reduced: &reduced, aims: [], limits };
+        let sweep = Sweep { problem, reduced: &reduced, aims: [], limits: limits.clone() };
         let Unfolding { levels, mut frontier, time } = sweep.unfold(start.time, &roots, &start.features)?;
         let states = levels.states + sweep.states_below(&frontier, time);
         let leaves = reduced.leaves(problem.horizon() - time);
         let all: f64 = frontier.states().iter().map(|&state| leaves[state as usize]).sum();
         let fits = 8.0 * all <= limits.max_bytes.saturating_sub(levels.bytes + frontier.bytes()) as f64;
-        let costs = fits.then(|| gather(problem, &reduced, &frontier, time)).transpose()?;
+        let costs = fits.then(|| gather(problem, &reduced, &frontier, time, &limits.stop)).transpose()?;
         if fits {
             frontier.forget();
         }
@@ -99,7 +99,7 @@ impl<'a> Unfolded<'a> {
     /// The optima for some aims, with the bits each would have alone.
     pub(super) fn solve<const AIMS: usize>(&self, aims: [Aim; AIMS]) -> Result<[Optimum; AIMS], OracleError> {
         let Self { problem, reduced, limits, .. } = self;
-        let sweep = Sweep { problem, reduced, aims, limits: *limits };
+        let sweep = Sweep { problem, reduced, aims, limits: limits.clone() };
         let mut solved = match &self.costs {
             Some(costs) => self.replay(costs, aims),
             None => sweep.descend(&self.frontier, self.time)?,
@@ -110,7 +110,7 @@ impl<'a> Unfolded<'a> {
         optima_of(&self.outcomes, &solved, &aims)
     }
 
-    /// The optimal values of some aims, but for rounding: quicker if all are risk-neutral and of one kind.
+    /// The optimal values of some aims, but for rounding: quicker if all are risk-neutral.
     pub(super) fn values<const AIMS: usize>(&self, aims: [Aim; AIMS]) -> Result<[f64; AIMS], OracleError> {
         if let Some(costs) = &self.costs {
             if let Some(terminals) = KinkedTerminals::of_aims(&aims) {
@@ -118,6 +118,9 @@ impl<'a> Unfolded<'a> {
             }
             if let Some(terminals) = TiltedTerminals::of_aims(&aims) {
                 return self.neutral_values(costs, &terminals);
+            }
+            if aims.iter().all(|aim| aim.erm == Erm::MEAN && !aim.is_entropic()) {
+                return self.neutral_values(costs, &aims.map(|aim| aim.terminal));
             }
         }
         Ok(self.solve(aims)?.map(|optimum| optimum.value))
@@ -132,7 +135,7 @@ impl<'a> Unfolded<'a> {
             return Err(OracleError::NotFinite);
         }
         let reduced = &self.reduced;
-        let stop = Stop::current();
+        let stop = &self.limits.stop;
         let remaining = self.problem.horizon() - self.time;
         let pieces = self.frontier.states().par_chunks(piece(remaining)).zip(costs);
         let solve = |(states, costs): (&[u32], &Vec<f64>)| {
@@ -141,7 +144,7 @@ impl<'a> Unfolded<'a> {
         };
         let mut solved = pieces.map(solve).collect::<Vec<_>>().concat();
         for Expanded { level, links, .. } in self.expanded.iter().rev() {
-            stop.check()?;
+            check_stop(stop)?;
             let mut first = 0;
             let back_up = |&state: &u32| {
                 let mut best = [f64::INFINITY; AIMS];
@@ -181,11 +184,16 @@ fn piece(remaining: usize) -> usize {
 }
 
 /// The final costs of all trees below the frontier.
-fn gather(problem: &Problem, reduced: &Reduced, frontier: &Level, time: usize) -> Result<Vec<Vec<f64>>, OracleError> {
-    let stop = Stop::current();
+fn gather(
+    problem: &Problem,
+    reduced: &Reduced,
+    frontier: &Level,
+    time: usize,
+    stop: &Stop,
+) -> Result<Vec<Vec<f64>>, OracleError> {
     let size = piece(problem.horizon() - time);
     let of_piece = |(number, states): (usize, &[u32])| {
-        let mut walker = Walker::new(problem, reduced, [], time, &stop);
+        let mut walker = Walker::new(problem, reduced, [], time, stop);
         let mut costs = Vec::new();
         for (k, &state) in states.iter().enumerate() {
             walker.gather(time, state, frontier.features(number * size + k), &mut costs);
@@ -194,6 +202,6 @@ fn gather(problem: &Problem, reduced: &Reduced, frontier: &Level, time: usize) -
         costs
     };
     let costs = frontier.states().par_chunks(size).enumerate().map(of_piece).collect();
-    stop.check()?;
+    check_stop(stop)?;
     Ok(costs)
 }

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::model::{Action, State};
+use crate::policy::{Decision, StopReason};
 use crate::risk::{Erm, FixedRisk, Seen, Weigher};
 use crate::rng::{self, Rng};
 use crate::simulator::{SimulatedProblem, Simulator, Situation};
 use crate::stop::Stop;
 
-use super::decision::{ActionReason, Decision, StopReason, chosen, risk};
+use super::decision::{chosen, reason, risk};
 use super::settings::{Expansion, Exploration, MAX_SIMULATIONS, PlannerError, PlannerSettings};
 use super::tree::{EdgeId, NodeId, ROOT, Tree};
 
@@ -89,6 +90,7 @@ pub struct BlackBoxPlanner<S: Simulator> {
     origins: Vec<NodeId>,
     /// The edge that was played last and the time of what follows it, if the tree below it is to be kept.
     played: Option<(EdgeId, usize)>,
+    stop: Stop,
 }
 
 /// The states of the tree, by number.
@@ -126,6 +128,7 @@ impl<S: Simulator> BlackBoxPlanner<S> {
             spare: Tree::default(),
             origins: Vec::new(),
             played: None,
+            stop: Stop::NEVER,
         })
     }
 
@@ -138,7 +141,7 @@ impl<S: Simulator> BlackBoxPlanner<S> {
     /// If the episode is over (there is no decision at the horizon), or if a state has no action.
     pub fn decide(&mut self, at: &Situation<S::State>, rng: &mut Rng) -> Result<Decision, S::Error> {
         assert!(!self.problem.is_over(at), "there is no decision at the horizon");
-        let (started, stop) = (Instant::now(), Stop::current());
+        let started = Instant::now();
         let weigher = match self.weigher.take() {
             Some(weigher) => weigher,
             None => self.pilot(at, rng)?,
@@ -147,7 +150,7 @@ impl<S: Simulator> BlackBoxPlanner<S> {
         let (mut simulations, mut simulated_steps, mut stopped) = (0, 0, StopReason::Simulations);
         while simulations < self.settings.budget.simulations.unwrap_or(MAX_SIMULATIONS) {
             let out_of_time = |limit| simulations > 0 && started.elapsed() >= limit;
-            if self.settings.budget.time_limit.is_some_and(out_of_time) || stop.is_requested() {
+            if self.settings.budget.time_limit.is_some_and(out_of_time) || self.stop.is_requested() {
                 stopped = StopReason::TimeLimit;
                 break;
             }
@@ -166,7 +169,7 @@ impl<S: Simulator> BlackBoxPlanner<S> {
         if self.settings.keep_tree {
             self.played = Some((self.tree.node(ROOT).first_edge + action, at.time + 1));
         }
-        let reasons = (0..).zip(&root).map(|(k, seen)| ActionReason::new(Action(k), seen, &weigher)).collect();
+        let reasons = (0..).zip(&root).map(|(k, seen)| reason(Action(k), seen, &weigher)).collect();
         let root_estimate = risk(&all, &weigher);
         self.weigher = Some(weigher);
         Ok(Decision {
@@ -178,6 +181,11 @@ impl<S: Simulator> BlackBoxPlanner<S> {
             simulated_steps,
             stopped: if all.is_finite() { stopped } else { StopReason::NotFinite },
         })
+    }
+
+    /// From now on searches end, as if their time were over, soon after this is requested.
+    pub fn set_stop(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
     }
 
     /// Forgets what was planned for the last episode.

@@ -21,8 +21,7 @@ mod tree;
 mod worker;
 
 pub use black_box::BlackBoxPlanner;
-pub use decision::{ActionReason, Decision, StopReason};
-pub use roofline::{Race, Roofline, race};
+pub use roofline::Roofline;
 pub use settings::{
     Budget, Expansion, Exploration, FinalChoice, MAX_SIMULATIONS, PlannerError, PlannerSettings, UntriedOrder,
 };
@@ -32,13 +31,13 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::model::{Action, Pair};
-use crate::policy::Policy;
+use crate::policy::{Decision, Policy, PolicyFailure, StopReason};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{FixedRisk, Seen, Weigher};
 use crate::rng::{self, Purpose, Rng};
 use crate::stop::Stop;
 
-use decision::{chosen, risk};
+use decision::{chosen, reason, risk};
 use worker::Worker;
 
 /// Plans by ERM-MCTS, one decision at a time.
@@ -75,6 +74,7 @@ pub struct Planner {
     /// What the next occupancy state must be for that tree to be of use, but for its state.
     expected: OccupancyState,
     simulated_steps: u64,
+    stop: Stop,
 }
 
 impl Planner {
@@ -95,6 +95,7 @@ impl Planner {
             played: None,
             expected: problem.start(problem.mdp().initial()[0].0),
             simulated_steps: 0,
+            stop: Stop::NEVER,
         })
     }
 
@@ -104,51 +105,17 @@ impl Planner {
         &self.settings
     }
 
-    /// Plans one decision and returns it with its reasons.
-    ///
-    /// # Panics
-    /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
-    pub fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Decision {
-        self.search(at, rng);
-        let mdp = self.problem.mdp();
-        let mut all = Seen::NOTHING;
-        let reasons = mdp
-            .pairs(at.state)
-            .zip(&self.root)
-            .map(|(pair, seen)| {
-                all.merge(seen);
-                ActionReason::new(mdp.action(Pair(pair)), seen, &self.weigher)
-            })
-            .collect();
-        let simulations = self.workers.iter().map(|worker| worker.simulations).sum();
-        let out_of_time = self.workers.iter().any(|worker| worker.stopped == StopReason::TimeLimit);
-        Decision {
-            reasons,
-            root_estimate: risk(&all, &self.weigher),
-            tree_nodes: self.workers.iter().map(Worker::nodes).sum(),
-            simulations,
-            simulated_steps: simulations * (self.problem.horizon() - at.time) as u64,
-            stopped: match (self.has_failed(), out_of_time) {
-                (true, _) => StopReason::NotFinite,
-                (false, true) => StopReason::TimeLimit,
-                (false, false) => StopReason::Simulations,
-            },
-            action: self.play(at),
-        }
-    }
-
     /// Simulates until the budget is used up and merges what the workers found.
-    fn search(&mut self, at: &OccupancyState, rng: &mut Rng) {
+    fn search(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<(), PolicyFailure> {
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
         let steps = steps.expect("there is no decision at the horizon");
-        let Self { problem, weigher, settings, workers, root, played, expected, .. } = self;
+        let Self { problem, weigher, settings, workers, root, played, expected, stop, .. } = self;
         let deadline = settings.budget.time_limit.map(|limit| (Instant::now(), limit));
-        let stop = Stop::current();
         let follows = expected.time == at.time && expected.features == at.features;
         let played = played.take().filter(|_| follows);
         if let [worker] = workers.as_mut_slice() {
             worker.set_root(problem.mdp(), at, played);
-            worker.search(settings, weigher, settings.budget.simulations, deadline, &stop, rng);
+            worker.search(settings, weigher, settings.budget.simulations, deadline, stop, rng);
         } else {
             // The workers are logical: their number and streams are fixed, whatever the number of threads.
             let seed = rng::word(rng);
@@ -158,7 +125,7 @@ impl Planner {
                 let share = |all: u64| all / count + u64::from(number < all % count);
                 let mut own = rng::stream(seed, number, Purpose::Policy);
                 worker.set_root(problem.mdp(), at, played);
-                worker.search(settings, weigher, settings.budget.simulations.map(share), deadline, &stop, &mut own);
+                worker.search(settings, weigher, settings.budget.simulations.map(share), deadline, stop, &mut own);
             });
         }
         root.clear();
@@ -167,6 +134,10 @@ impl Planner {
             worker.add_root(root);
         }
         self.simulated_steps += self.workers.iter().map(|worker| worker.simulations * steps as u64).sum::<u64>();
+        if self.stop.is_requested() {
+            return Err(PolicyFailure::Stopped);
+        }
+        if self.root.iter().all(Seen::is_finite) { Ok(()) } else { Err(PolicyFailure::NotFinite) }
     }
 
     /// The chosen action; remembers what follows if the trees are to be kept.
@@ -201,20 +172,51 @@ fn usual_cost(problem: &Problem) -> f64 {
 }
 
 impl Policy for Planner {
-    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
-        self.search(at, rng);
-        self.play(at)
+    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure> {
+        self.search(at, rng)?;
+        Ok(self.play(at))
+    }
+
+    /// # Panics
+    /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
+    fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Decision, PolicyFailure> {
+        self.search(at, rng)?;
+        let mdp = self.problem.mdp();
+        let mut all = Seen::NOTHING;
+        let reasons = mdp
+            .pairs(at.state)
+            .zip(&self.root)
+            .map(|(pair, seen)| {
+                all.merge(seen);
+                reason(mdp.action(Pair(pair)), seen, &self.weigher)
+            })
+            .collect();
+        let simulations = self.workers.iter().map(|worker| worker.simulations).sum();
+        let out_of_time = self.workers.iter().any(|worker| worker.stopped == StopReason::TimeLimit);
+        Ok(Decision {
+            reasons,
+            root_estimate: risk(&all, &self.weigher),
+            tree_nodes: self.workers.iter().map(Worker::nodes).sum(),
+            simulations,
+            simulated_steps: simulations * (self.problem.horizon() - at.time) as u64,
+            stopped: if out_of_time { StopReason::TimeLimit } else { StopReason::Simulations },
+            action: self.play(at),
+        })
     }
 
     fn begin_episode(&mut self) {
         self.played = None;
     }
 
+    fn set_stop(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
+    }
+
     fn simulated_steps(&self) -> u64 {
         self.simulated_steps
     }
 
-    fn has_failed(&self) -> bool {
-        self.root.iter().any(|seen| !seen.is_finite())
+    fn problem(&self) -> Option<&Problem> {
+        Some(&self.problem)
     }
 }

@@ -3,15 +3,16 @@
 use std::time::{Duration, Instant};
 
 use crate::model::Mdp;
+use crate::policy::StopReason;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{FixedRisk, Seen, Weigher};
 use crate::rng::Rng;
 use crate::stop::Stop;
 
+use super::MAX_SIMULATIONS;
 use super::search::Simulator;
 use super::settings::PlannerSettings;
 use super::tree::{EdgeId, NodeId, ROOT, Tree};
-use super::{MAX_SIMULATIONS, StopReason};
 
 /// Simulated steps between two looks at the clock, as far as whole simulations allow.
 const CLOCK_INTERVAL: usize = 4096;

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{ExplicitPolicy, PolicyError, available};
+use super::{Policy, PolicyError, PolicyFailure, available, draw};
 use crate::model::{Action, Pair};
 use crate::problem::{OccupancyState, Problem};
+use crate::rng::Rng;
 
 /// A list of decisions that leads to more occupancy states than this is refused.
 const MOST_REACHED: usize = 10_000_000;
@@ -14,7 +15,8 @@ const MOST_REACHED: usize = 10_000_000;
 ///
 /// ```
 /// use gumdp::oracle::{Limits, distribution, optimum};
-/// use gumdp::{ByOccupancy, Erm, tasks};
+/// use gumdp::{ByOccupancy, Erm};
+/// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let solution = optimum(&problem, Erm::new(10.0)?, &Limits::QUICK)?;
 /// let optimal = solution.policy();
@@ -138,29 +140,34 @@ fn key(at: &OccupancyState) -> Box<[u64]> {
     [at.time as u64, at.state.index() as u64].into_iter().chain(features).collect()
 }
 
-impl ExplicitPolicy for ByOccupancy {
-    fn problem(&self) -> &Problem {
-        &self.problem
+impl Policy for ByOccupancy {
+    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure> {
+        Ok(draw(self, self.problem.mdp(), at, rng))
     }
 
-    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {
+    fn problem(&self) -> Option<&Problem> {
+        Some(&self.problem)
+    }
+
+    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
         let chosen = self.find(at).map(|pair| pair.0);
         probabilities.clear();
         let one = |pair| if Some(pair) == chosen { 1.0 } else { 0.0 };
         probabilities.extend(self.problem.mdp().pairs(at.state).map(one));
+        true
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Erm;
     use crate::oracle::{Limits, distribution, optimum};
-    use crate::{Erm, tasks};
+    use crate::test_problems::{msee, rooms, two_costs};
 
     #[test]
     fn kept_optima_are_the_optima() {
-        for (name, betas) in [("rooms", [1.0, 50.0]), ("mo-max", [0.1, 10.0]), ("grid-mo", [0.125, 8.0])] {
-            let problem = tasks::get(name).unwrap().problem;
+        for (problem, betas) in [(rooms(), [1.0, 50.0]), (two_costs(), [0.1, 10.0]), (msee(), [0.125, 8.0])] {
             for beta in betas {
                 let erm = Erm::new(beta).unwrap();
                 let solution = optimum(&problem, erm, &Limits::QUICK).unwrap();
@@ -169,14 +176,14 @@ mod tests {
                 let rows: Vec<_> = kept.rows().map(|(at, action)| (at.clone(), action)).collect();
                 let again = ByOccupancy::new(&problem, rows).unwrap();
                 let law = distribution(&problem, &again, &Limits::QUICK).unwrap();
-                assert!((law.erm(erm) - solution.value).abs() < 1e-12, "{name} {beta}");
+                assert!((law.erm(erm) - solution.value).abs() < 1e-12, "{problem:?} {beta}");
             }
         }
     }
 
     #[test]
     fn gaps_and_doubles_are_refused() {
-        let problem = tasks::get("rooms").unwrap().problem;
+        let problem = rooms();
         let solution = optimum(&problem, Erm::new(1.0).unwrap(), &Limits::QUICK).unwrap();
         let optimal = solution.policy();
         let kept = ByOccupancy::reached(&problem, |at| optimal.best(at), 10_000).unwrap();

@@ -1,8 +1,9 @@
 //! Policies of the state, and possibly of the time.
 
-use super::{ExplicitPolicy, PolicyError, available};
+use super::{Policy, PolicyError, PolicyFailure, available, draw};
 use crate::model::{Action, Pair};
 use crate::problem::{OccupancyState, Problem};
+use crate::rng::Rng;
 
 /// A Markov policy: the action depends on the state, and possibly on the time.
 ///
@@ -86,7 +87,8 @@ impl Markov {
     }
 
     /// A deterministic policy from the pair of each state, for each time.
-    pub(crate) fn of_pairs(problem: &Problem, pairs: Vec<Vec<u32>>) -> Self {
+    #[must_use]
+    pub fn of_pairs(problem: &Problem, pairs: Vec<Vec<u32>>) -> Self {
         Self { problem: problem.clone(), rows: Rows::Deterministic(pairs) }
     }
 
@@ -112,15 +114,20 @@ fn check_times(problem: &Problem, got: usize) -> Result<(), PolicyError> {
     if got == 1 || got == expected { Ok(()) } else { Err(PolicyError::Length { what: "times", got, expected }) }
 }
 
-impl ExplicitPolicy for Markov {
-    fn problem(&self) -> &Problem {
-        &self.problem
+impl Policy for Markov {
+    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure> {
+        Ok(draw(self, self.problem.mdp(), at, rng))
     }
 
-    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {
+    fn problem(&self) -> Option<&Problem> {
+        Some(&self.problem)
+    }
+
+    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
         probabilities.clear();
         let pairs = self.problem.mdp().pairs(at.state).map(Pair);
         probabilities.extend(pairs.map(|pair| self.probability(at.time, pair)));
+        true
     }
 }
 

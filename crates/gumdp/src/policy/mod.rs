@@ -1,126 +1,176 @@
 //! Policies: who chooses the actions.
 //!
 //! By the paper's Theorem 4.5 it is enough to look at the occupancy state (t, s, Φo), so that is what a policy is given.
-//! A [`Policy`] can be played; an [`ExplicitPolicy`] can also say the probability of each of its actions, and then its
-//! exact law is known to [`crate::oracle::distribution()`].
+//! A [`Policy`] that also knows the probabilities of its actions has an exact distribution of costs
+//! ([`crate::oracle::distribution()`]).
 //!
 //! | kind | the action depends on | made from |
 //! |---|---|---|
 //! | [`Uniform`] | chance | |
-//! | [`Markov`] | state, or time and state | vectors, a CSV table ([`PolicyTable`]) |
-//! | [`Scripted`] | time | a list of actions, a CSV table ([`PolicyTable`]) |
+//! | [`Markov`] | state, or time and state | vectors |
+//! | [`Scripted`] | time | a list of actions |
 //! | [`ByOccupancy`] | time, state and features | rows, or what another policy does ([`ByOccupancy::reached`]) |
 //!
 //! Not here: planners and optimal policies, which are policies too ([`crate::planner`], [`crate::oracle`]).
 
 mod by_occupancy;
-mod csv;
+mod decision;
 mod markov;
 mod scripted;
-mod table;
 mod uniform;
 
 pub use by_occupancy::ByOccupancy;
+pub use decision::{ActionReason, Decision, StopReason};
 pub use markov::Markov;
 pub use scripted::Scripted;
-pub use table::PolicyTable;
 pub use uniform::Uniform;
 
 use crate::model::{Action, Mdp, Pair, State};
 use crate::problem::{OccupancyState, Problem};
 use crate::rng::{self, Rng};
+use crate::stop::Stop;
 
 /// Chooses actions, one after the other.
 ///
 /// A policy is asked about occupancy states of the problem it was made for; those of another problem may be refused by a
-/// panic.
+/// panic. Every thread that plays it has its own clone.
 ///
 /// ```
 /// use gumdp::rng::Rng;
-/// use gumdp::{Action, Mdp, Objective, OccupancyState, Policy, Problem, experiment};
+/// use gumdp::{Action, Mdp, Objective, OccupancyState, Policy, PolicyFailure, Problem, experiment};
 /// /// Takes the two actions in turn.
+/// #[derive(Clone)]
 /// struct Alternate;
 /// impl Policy for Alternate {
-///     fn act(&mut self, at: &OccupancyState, _: &mut Rng) -> Action {
-///         Action::from(at.time as u32 % 2)
+///     fn act(&mut self, at: &OccupancyState, _: &mut Rng) -> Result<Action, PolicyFailure> {
+///         Ok(Action::from(at.time as u32 % 2))
 ///     }
 /// }
 /// let mdp = Mdp::sized(1, 2).start(0).transition(0, 0, [(0, 1.0)]).transition(0, 1, [(0, 1.0)]).build()?;
 /// let problem = Problem::new(mdp, Objective::linear(vec![0.0, 1.0])?, 1.0, 4)?;
-/// let runs = experiment(&problem, || Alternate, 0, 0..3)?;
+/// let runs = experiment(&problem, &Alternate, 0, 0..3)?;
 /// assert!(runs.iter().all(|run| run.episode.cost == 0.5));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait Policy {
-    /// The action to take in this situation.
-    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action;
+pub trait Policy: ClonePolicy + Send + Sync {
+    /// The action to take here.
+    ///
+    /// # Errors
+    /// If no action could be chosen; the episode ends with that.
+    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure>;
+
+    /// The same action with its reasons, of which there are none unless it is planned.
+    ///
+    /// # Errors
+    /// Those of [`Policy::act`].
+    fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Decision, PolicyFailure> {
+        self.act(at, rng).map(Decision::known)
+    }
 
     /// Forgets what was remembered of earlier episodes.
     fn begin_episode(&mut self) {}
+
+    /// From now on, work that takes long ends with [`PolicyFailure::Stopped`] soon after this is requested.
+    fn set_stop(&mut self, _stop: &Stop) {}
 
     /// Number of model steps simulated so far to choose actions.
     fn simulated_steps(&self) -> u64 {
         0
     }
 
-    /// Whether the last action was chosen in vain: the objective was infinite or not a number when it was simulated.
-    fn has_failed(&self) -> bool {
+    /// The problem it was made for, if it is of use for one only.
+    fn problem(&self) -> Option<&Problem> {
+        None
+    }
+
+    /// Replaces the content of `probabilities` by the probability of each pair of the state, in order; `false` if they are
+    /// not known, as for planners.
+    fn probabilities(&self, _at: &OccupancyState, _probabilities: &mut Vec<f64>) -> bool {
         false
     }
 }
 
-/// A policy that knows the probabilities of its actions as a function of the occupancy state; [`Uniform`], [`Markov`] and
-/// [`Scripted`] are such policies. Each can be played: it is a [`Policy`] too.
-///
-/// ```
-/// use gumdp::oracle::{Limits, distribution};
-/// use gumdp::{ExplicitPolicy, OccupancyState, Problem, tasks};
-/// /// Always the first action of the state.
-/// struct First(Problem);
-/// impl ExplicitPolicy for First {
-///     fn problem(&self) -> &Problem {
-///         &self.0
-///     }
-///     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {
-///         probabilities.clear();
-///         probabilities.resize(self.0.mdp().pairs(at.state).len(), 0.0);
-///         probabilities[0] = 1.0;
-///     }
-/// }
-/// let problem = tasks::get("rooms").unwrap().problem;
-/// let law = distribution(&problem, &First(problem.clone()), &Limits::default())?;
-/// assert!(law.min() <= law.mean() && law.mean() <= law.max());
-/// # Ok::<(), gumdp::oracle::OracleError>(())
-/// ```
-pub trait ExplicitPolicy {
-    /// The problem it is for.
-    fn problem(&self) -> &Problem;
-
-    /// Replaces the content of `probabilities` by the probability of each pair of the state, in order.
-    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>);
+/// Clones policies behind a pointer; every policy that is [`Clone`] has it.
+pub trait ClonePolicy {
+    /// A clone for another thread.
+    fn boxed(&self) -> Box<dyn Policy>;
 }
 
-impl<P: ExplicitPolicy> Policy for P {
-    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Action {
-        let mut probabilities = Vec::new();
-        self.probabilities(at, &mut probabilities);
-        let mut remaining = if probabilities.contains(&1.0) { 0.0 } else { rng::unit(rng) };
-        let mut chosen = 0;
-        for (k, &probability) in probabilities.iter().enumerate() {
-            if probability > 0.0 {
-                chosen = k;
-                if remaining < probability {
-                    break;
-                }
-                remaining -= probability;
-            }
-        }
-        let mdp = self.problem().mdp();
-        mdp.action(Pair(mdp.pairs(at.state).start + chosen as u32))
+impl<P: Policy + Clone + 'static> ClonePolicy for P {
+    fn boxed(&self) -> Box<dyn Policy> {
+        Box::new(self.clone())
     }
 }
 
-/// Why a policy was refused. See the [example](Markov).
+impl Clone for Box<dyn Policy> {
+    fn clone(&self) -> Self {
+        (**self).boxed()
+    }
+}
+
+impl Policy for Box<dyn Policy> {
+    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure> {
+        (**self).act(at, rng)
+    }
+
+    fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Decision, PolicyFailure> {
+        (**self).decide(at, rng)
+    }
+
+    fn begin_episode(&mut self) {
+        (**self).begin_episode();
+    }
+
+    fn set_stop(&mut self, stop: &Stop) {
+        (**self).set_stop(stop);
+    }
+
+    fn simulated_steps(&self) -> u64 {
+        (**self).simulated_steps()
+    }
+
+    fn problem(&self) -> Option<&Problem> {
+        (**self).problem()
+    }
+
+    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
+        (**self).probabilities(at, probabilities)
+    }
+}
+
+/// Why a policy chose no action.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PolicyFailure {
+    /// The objective gave no finite number in a simulation.
+    #[error("the objective is infinite or not a number at the end of a simulated episode; check its formula")]
+    NotFinite,
+    /// It was asked to [stop](Policy::set_stop).
+    #[error("the search was stopped")]
+    Stopped,
+    /// What a policy from outside of this crate says.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// Draws an action of a policy that knows its probabilities: how such a policy acts.
+pub fn draw(policy: &dyn Policy, mdp: &Mdp, at: &OccupancyState, rng: &mut Rng) -> Action {
+    let mut probabilities = Vec::new();
+    policy.probabilities(at, &mut probabilities);
+    let mut remaining = if probabilities.contains(&1.0) { 0.0 } else { rng::unit(rng) };
+    let mut chosen = 0;
+    for (k, &probability) in probabilities.iter().enumerate() {
+        if probability > 0.0 {
+            chosen = k;
+            if remaining < probability {
+                break;
+            }
+            remaining -= probability;
+        }
+    }
+    mdp.action(Pair(mdp.pairs(at.state).start + chosen as u32))
+}
+
+/// Why a policy was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PolicyError {
     /// A vector of the wrong length.

@@ -1,8 +1,9 @@
 //! Fixed sequences of actions.
 
-use super::{ExplicitPolicy, PolicyError, available};
+use super::{Policy, PolicyError, PolicyFailure, available, draw};
 use crate::model::{Action, Pair, State};
 use crate::problem::{OccupancyState, Problem};
+use crate::rng::Rng;
 
 /// While a script is checked, this many states times actions are remembered, a byte each.
 const REMEMBERED: usize = 1 << 28;
@@ -67,17 +68,22 @@ impl Scripted {
     }
 }
 
-impl ExplicitPolicy for Scripted {
-    fn problem(&self) -> &Problem {
-        &self.problem
+impl Policy for Scripted {
+    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure> {
+        Ok(draw(self, self.problem.mdp(), at, rng))
     }
 
-    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {
+    fn problem(&self) -> Option<&Problem> {
+        Some(&self.problem)
+    }
+
+    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
         let mdp = self.problem.mdp();
         let scripted = self.actions[at.time % self.actions.len()];
         probabilities.clear();
         probabilities
             .extend(mdp.pairs(at.state).map(|pair| if mdp.action(Pair(pair)) == scripted { 1.0 } else { 0.0 }));
+        true
     }
 }
 

@@ -1,7 +1,9 @@
 //! Every action equally likely.
 
-use super::ExplicitPolicy;
+use super::{Policy, PolicyFailure, draw};
+use crate::model::Action;
 use crate::problem::{OccupancyState, Problem};
+use crate::rng::Rng;
 
 /// Every action of the state is equally likely. See the [example](crate::experiment()).
 #[derive(Clone, Debug)]
@@ -15,14 +17,19 @@ impl Uniform {
     }
 }
 
-impl ExplicitPolicy for Uniform {
-    fn problem(&self) -> &Problem {
-        &self.0
+impl Policy for Uniform {
+    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure> {
+        Ok(draw(self, self.0.mdp(), at, rng))
     }
 
-    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) {
+    fn problem(&self) -> Option<&Problem> {
+        Some(&self.0)
+    }
+
+    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
         let actions = self.0.mdp().pairs(at.state).len();
         probabilities.clear();
         probabilities.resize(actions, 1.0 / actions as f64);
+        true
     }
 }

@@ -10,8 +10,12 @@
 //!
 //! Reference: Rockafellar and Uryasev, *Optimization of conditional value-at-risk*, Journal of Risk 2 (2000).
 
+use std::fmt;
+
+use super::mean_cvar::Lambda;
+use super::outer::OuterForm;
 use super::tail::{Tail, valid_level};
-use super::{RiskError, cvar, cvar_weighted};
+use super::{FixedRisk, Form, Measure, Risk, RiskError, Sweep, at_end, cvar, cvar_weighted, share_of_tail};
 
 /// The conditional value at risk at one level.
 ///
@@ -59,8 +63,45 @@ impl Cvar {
     pub fn of_distribution(self, outcomes: &[(f64, f64)]) -> Result<f64, RiskError> {
         cvar_weighted(outcomes, self.level)
     }
+}
 
-    pub(super) fn of_tail(self, tail: &Tail) -> f64 {
+impl fmt::Display for Cvar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cvar:{}", self.level)
+    }
+}
+
+impl Cvar {
+    /// How it is written.
+    pub(super) const FORMS: &'static [Form] = &[Form {
+        read: |numbers| Self::new(numbers[0]).map(Risk::Cvar),
+        sweep: Some(Sweep::levels("CVaR")),
+        ..Form::new("cvar", &["LEVEL"], "conditional value at risk: the mean of the worst 1 - LEVEL")
+    }];
+}
+
+impl Measure for Cvar {
+    fn of_tail(&self, tail: &Tail) -> f64 {
         tail.cvar(self.level)
+    }
+
+    fn fixed(&self) -> Option<FixedRisk> {
+        at_end(self.level)
+    }
+
+    fn outer(&self) -> Option<Box<dyn OuterForm>> {
+        Some(Box::new(Lambda { measure: (*self).into(), of: (*self).into() }))
+    }
+
+    fn tail_level(&self) -> Option<f64> {
+        Some(self.level)
+    }
+
+    fn share(&self, _: f64) -> f64 {
+        share_of_tail(self.level)
+    }
+
+    fn swept(&self) -> Option<(&'static Form, f64)> {
+        Some((&Self::FORMS[0], self.level))
     }
 }

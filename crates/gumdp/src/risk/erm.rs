@@ -13,9 +13,12 @@
 //! References: Föllmer and Schied, *Stochastic Finance*, section 4.9; Ben-Tal and Teboulle, *An old-new concept of
 //! convex risk measures: the optimized certainty equivalent*, Mathematical Finance 17 (2007).
 
-use super::RiskError;
+use std::fmt;
+
+use super::entropic::Tilt;
 use super::sum::Sum;
-use super::tilt::Tilt;
+use super::tail::Tail;
+use super::{FixedRisk, Form, LEAST_SHARE, Measure, Risk, RiskError, Sweep, Swept};
 
 /// Below this |β| the measure is the mean: the difference is at most |β|·range²/8, lost in rounding for any
 /// range below 1e134, while β·(x − shift) could become subnormal and lose its digits.
@@ -192,6 +195,58 @@ impl Erm {
     #[inline]
     fn extreme(self, low: f64, high: f64) -> f64 {
         if self.beta < 0.0 { low } else { high }
+    }
+}
+
+impl fmt::Display for Erm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::MEAN => f.write_str("mean"),
+            Self::WORST => f.write_str("worst"),
+            Self::BEST => f.write_str("best"),
+            Self { beta } => write!(f, "erm:{beta}"),
+        }
+    }
+}
+
+impl Erm {
+    /// How it is written.
+    pub(super) const FORMS: &'static [Form] = &[
+        Form { read: |_| Ok(Risk::MEAN), ..Form::new("mean", &[], "the expected cost") },
+        Form { read: |_| Ok(Risk::WORST), ..Form::new("worst", &[], "the largest possible cost") },
+        Form { read: |_| Ok(Risk::Erm(Self::BEST)), ..Form::new("best", &[], "the smallest possible cost") },
+        Form {
+            read: |numbers| Self::new(numbers[0]).map(Risk::Erm),
+            sweep: Some(Sweep { title: "ERM", level: "beta", over: Swept::Beta }),
+            ..Form::new("erm", &["BETA"], "entropic risk: 0 is the mean, inf the worst case")
+        },
+        Form {
+            also: Some("seeking"),
+            read: |numbers| match numbers[0] {
+                beta if beta >= 0.0 => Self::new(-beta).map(Risk::Erm),
+                beta => Err(RiskError::Seeking { beta }),
+            },
+            ..Form::new("entropic-seeking", &["BETA"], "the same as erm:-BETA")
+        },
+    ];
+}
+
+impl Measure for Erm {
+    fn of_tail(&self, tail: &Tail) -> f64 {
+        self.of_outcomes(tail.outcomes().iter().copied())
+    }
+
+    fn fixed(&self) -> Option<FixedRisk> {
+        Some((*self).into())
+    }
+
+    fn share(&self, spread: f64) -> f64 {
+        let tilt = self.beta.abs() * spread;
+        if tilt > 0.0 { (tilt / tilt.exp_m1()).max(LEAST_SHARE) } else { 1.0 }
+    }
+
+    fn swept(&self) -> Option<(&'static Form, f64)> {
+        Some((&Self::FORMS[3], self.beta))
     }
 }
 

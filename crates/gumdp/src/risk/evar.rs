@@ -5,15 +5,20 @@
 //! ```
 //!
 //! Costs: lower is better, upper tail. It is the smallest upper bound of `CVaR_α` and `VaR_α` that Chernoff's inequality gives.
-//! Limits: the mean at α = 0, the largest cost at α = 1. With Q_β the law of X tilted by exp(βX), the derivative of the
-//! objective has the sign of KL(Q_β ‖ law) − ln(1/(1 − α)), which grows with β: the minimiser is its zero. If the largest
+//! Limits: the mean at α = 0, the largest cost at α = 1. With Q_β the distribution of X tilted by exp(βX), the derivative of the
+//! objective has the sign of KL(Q_β ‖ P) − ln(1/(1 − α)), which grows with β: the minimiser is its zero. If the largest
 //! cost has a probability of at least 1 − α there is none, and the infimum is that cost, at β = ∞.
 //!
 //! Reference: Ahmadi-Javid, *Entropic value-at-risk: a new coherent risk measure*, Journal of Optimization Theory and
 //! Applications 155 (2012).
 
+use std::fmt;
+
+use super::aim::{Aim, Terminal};
+use super::outer::{Extremes, FirstLook, Interval, OuterForm};
 use super::tail::{Tail, valid_level};
-use super::{Erm, RiskError};
+use super::tilted::{Tilted, is_mild};
+use super::{Erm, FixedRisk, Form, Measure, Risk, RiskError, Sweep, at_end, share_of_tail};
 
 /// Steps to find β. Newton's method takes about ten, and a bisection step is never worse than a factor of two.
 const STEPS: usize = 200;
@@ -63,7 +68,7 @@ impl Evar {
     /// # Errors
     /// No samples, or one that is not finite.
     pub fn of_samples(self, samples: &[f64]) -> Result<f64, RiskError> {
-        Ok(self.of_tail(&Tail::new(samples.iter().map(|&x| (x, 1.0)))?).0)
+        Ok(self.with_beta(&Tail::new(samples.iter().map(|&x| (x, 1.0)))?).0)
     }
 
     /// The measure of a finite distribution given as (value, weight) pairs. See the [example](Evar).
@@ -71,11 +76,11 @@ impl Evar {
     /// # Errors
     /// No positive weight, or a value or weight out of range.
     pub fn of_distribution(self, outcomes: &[(f64, f64)]) -> Result<f64, RiskError> {
-        Ok(self.of_tail(&Tail::new(outcomes.iter().copied())?).0)
+        Ok(self.with_beta(&Tail::new(outcomes.iter().copied())?).0)
     }
 
     /// The measure, and the β that attains it (0 at level 0, ∞ where the infimum is the largest cost).
-    pub(crate) fn of_tail(self, tail: &Tail) -> (f64, f64) {
+    fn with_beta(self, tail: &Tail) -> (f64, f64) {
         let (outcomes, price) = (tail.outcomes(), self.price());
         let (low, high) = (outcomes[0].0, outcomes[outcomes.len() - 1].0);
         if self.level == 0.0 {
@@ -93,7 +98,7 @@ impl Evar {
         (value(beta).min(high), beta)
     }
 
-    /// The zero of KL(Q_β ‖ law) − price.
+    /// The zero of KL(Q_β ‖ P) − price.
     fn best_beta(self, outcomes: &[(f64, f64)], total: f64, range: f64) -> f64 {
         let high = outcomes[outcomes.len() - 1].0;
         let price = self.price();
@@ -139,5 +144,213 @@ impl Evar {
             beta = next;
         }
         beta
+    }
+}
+
+impl fmt::Display for Evar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "evar:{}", self.level)
+    }
+}
+
+impl Evar {
+    /// How it is written.
+    pub(super) const FORMS: &'static [Form] = &[Form {
+        read: |numbers| Self::new(numbers[0]).map(Risk::Evar),
+        sweep: Some(Sweep::levels("EVaR")),
+        ..Form::new("evar", &["LEVEL"], "entropic value at risk")
+    }];
+}
+
+impl Measure for Evar {
+    fn of_tail(&self, tail: &Tail) -> f64 {
+        self.with_beta(tail).0
+    }
+
+    fn fixed(&self) -> Option<FixedRisk> {
+        at_end(self.level)
+    }
+
+    fn outer(&self) -> Option<Box<dyn OuterForm>> {
+        Some(Box::new(Beta { measure: *self, linear_range: None }))
+    }
+
+    fn tail_level(&self) -> Option<f64> {
+        Some(self.level)
+    }
+
+    fn share(&self, _: f64) -> f64 {
+        share_of_tail(self.level)
+    }
+
+    fn swept(&self) -> Option<(&'static Form, f64)> {
+        Some((&Self::FORMS[0], self.level))
+    }
+}
+
+/// β of the entropic value at risk. For a linear cost backward induction knows entropic risks only; then the curvature of
+/// ln E exp(β f), at most a quarter of the squared range of f, bounds what is between two β.
+#[derive(Clone, Copy, Debug)]
+struct Beta {
+    measure: Evar,
+    /// How far apart two costs can be, if the cost is linear.
+    linear_range: Option<f64>,
+}
+
+impl Beta {
+    /// Whether exponentials of the cost are minimised instead of entropic risks.
+    fn is_quick(&self, y: f64) -> bool {
+        self.linear_range.is_none() && y > 0.0 && y.is_finite()
+    }
+}
+
+impl OuterForm for Beta {
+    fn at(&self, y: f64) -> FixedRisk {
+        // Never NaN.
+        FixedRisk::new(self.measure, Erm::new(y).unwrap_or(Erm::MEAN)).at("beta", y, self.measure.price() / y)
+    }
+
+    fn best(&self, costs: &Tail) -> f64 {
+        self.measure.with_beta(costs).1
+    }
+
+    /// Every positive β is one of the measure's own.
+    fn attitude(&self, erm: Erm) -> FixedRisk {
+        if erm.beta() > 0.0 { self.at(erm.beta()) } else { FixedRisk::attitude(erm) }
+    }
+
+    /// That which is best for the normal distribution with mean and variance of these costs: of few costs no other is known
+    /// better, since the highest of them would decide alone.
+    fn for_few(&self, costs: &[f64]) -> Option<f64> {
+        let count = costs.len() as f64;
+        let mean = costs.iter().sum::<f64>() / count;
+        let variance = costs.iter().map(|cost| (cost - mean) * (cost - mean)).sum::<f64>() / (count - 1.0);
+        let beta = (2.0 * self.measure.price() / variance).sqrt();
+        Some(beta).filter(|beta| *beta > 0.0 && beta.is_finite())
+    }
+
+    fn is_entropic(&self) -> bool {
+        true
+    }
+
+    fn know_linear_range(&mut self, range: f64) {
+        self.linear_range = Some(range);
+    }
+
+    /// From far below the scale of the costs, where the mean counts, to far above it.
+    fn first_look(&self, Extremes { mean, minimax, .. }: Extremes, count: usize) -> FirstLook {
+        let scale = if minimax > mean { 1.0 / (minimax - mean) } else { 0.0 };
+        let values = (0..count as i32).map(|k| scale * 4.0_f64.powi(k - 4)).collect();
+        FirstLook { known: Some((minimax, f64::INFINITY)), values, step: 4.0_f64.ln() }
+    }
+
+    fn near(&self, y: f64, by: f64, _: Extremes) -> f64 {
+        y * by.exp()
+    }
+
+    fn that_matter(&self, (risk, y): (f64, f64), extremes: Extremes, _: f64) -> Vec<Interval> {
+        let usual = 1.0 / (risk - extremes.mean);
+        let first = if y > 0.0 && y.is_finite() { y } else { usual };
+        vec![(0.0, first), (first, f64::INFINITY)]
+    }
+
+    fn exclusion(&self, interval: Interval, threshold: f64) -> [Aim; 2] {
+        let ends = [interval.0, interval.1];
+        if self.linear_range.is_some() {
+            return ends.map(|end| self.at(end).aim);
+        }
+        ends.map(|end| Terminal::Tilted(Tilted::bound(interval, end, threshold, self.measure.level)).into())
+    }
+
+    fn is_excluded(&self, interval: Interval, solved: &[f64], threshold: f64) -> bool {
+        let Self { measure, linear_range } = self;
+        let Some(range) = linear_range else {
+            let lowest = solved.iter().copied().fold(f64::INFINITY, f64::min);
+            return lowest > if is_mild(measure.level) { -measure.level } else { 1.0 - measure.level };
+        };
+        let (low, high) = interval;
+        let [at_low, at_high] = [solved[0] - threshold, solved[1] - threshold];
+        // The ERM grows with β.
+        if at_low + measure.price() / high > 0.0 {
+            return true;
+        }
+        high.is_finite() && lowest_between(interval, [low * at_low, high * at_high], *range) > -measure.price()
+    }
+
+    fn middle(&self, (low, high): Interval) -> f64 {
+        if high.is_infinite() {
+            4.0 * low
+        } else if low == 0.0 {
+            high / 4.0
+        } else {
+            (low * high).sqrt()
+        }
+    }
+
+    /// Takes no exponential in every situation.
+    fn quick_aim(&self, y: f64, about: f64) -> Aim {
+        if !self.is_quick(y) {
+            return self.at(y).aim;
+        }
+        Terminal::Tilted(Tilted::bound((y, y), y, about, self.measure.level)).into()
+    }
+
+    fn quick_risk(&self, y: f64, value: f64, about: f64) -> f64 {
+        if !self.is_quick(y) {
+            return value + self.at(y).price();
+        }
+        let logarithm = if is_mild(self.measure.level) { value.ln_1p() } else { value.ln() };
+        about + (logarithm + self.measure.price()) / y
+    }
+}
+
+/// The lowest that a function with these values at the ends and a second derivative of at most range²/4 can be.
+fn lowest_between((low, high): Interval, [at_low, at_high]: [f64; 2], range: f64) -> f64 {
+    let width = high - low;
+    let bend = range * range / 8.0;
+    // at_low + slope·s − bend·s·(width − s), for s in [0, width].
+    let slope = (at_high - at_low) / width;
+    let s = if bend > 0.0 { ((bend * width - slope) / (2.0 * bend)).clamp(0.0, width) } else { 0.0 };
+    at_low.min(at_high).min(at_low + slope * s - bend * s * (width - s))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For a normal distribution, mean + β·variance/2 + price/β is lowest there.
+    #[test]
+    fn few_costs_are_taken_for_normal() {
+        let of_few = |level: f64, costs: &[f64]| Evar::new(level).unwrap().outer().unwrap().for_few(costs);
+        let beta = of_few(0.95, &[1.0, 3.0]).unwrap();
+        assert!((beta - Evar::new(0.95).unwrap().price().sqrt()).abs() < 1e-12, "{beta}");
+        assert_eq!([of_few(0.95, &[1.0; 5]), of_few(0.95, &[1.0]), of_few(0.0, &[1.0, 3.0])], [None; 3]);
+    }
+
+    /// The infimum over a fine grid of β.
+    #[test]
+    fn evar_is_the_lowest_of_many_betas() {
+        let lotteries: [&[(f64, f64)]; 4] = [
+            &[(0.0, 0.9), (1.0, 0.1)],
+            &[(-3.0, 0.2), (0.5, 0.5), (2.0, 0.299), (7.0, 0.001)],
+            &[(1e6, 0.5), (1e6 + 1.0, 0.5)],
+            &[(0.1, 1.0)],
+        ];
+        for lottery in lotteries {
+            for level in [1e-9, 0.01, 0.5, 0.89, 0.9, 0.91, 0.95, 0.999, 1.0 - 1e-9] {
+                let evar = Evar::new(level).unwrap();
+                let value = evar.of_distribution(lottery).unwrap();
+                let at = |beta: f64| Erm::new(beta).unwrap().of_distribution(lottery) + evar.price() / beta;
+                let grid =
+                    (-2000..2000).map(|k| at(1.01_f64.powi(k))).fold(Erm::WORST.of_distribution(lottery), f64::min);
+                let scale = lottery.iter().map(|outcome| outcome.0.abs()).fold(1.0, f64::max);
+                assert!(value <= grid + 1e-12 * scale, "{lottery:?} {level}: {value} {grid}");
+                let cvar = crate::Cvar::new(level).unwrap().of_distribution(lottery).unwrap();
+                assert!(value >= cvar - 1e-12 * scale, "{lottery:?} {level}: {value} {cvar}");
+                assert!(value >= grid - 2e-3, "{lottery:?} {level}: {value} {grid}");
+            }
+        }
+        assert_eq!(Evar::new(0.0).unwrap().of_distribution(&[(0.0, 1.0), (1.0, 1.0)]), Ok(0.5));
+        assert_eq!(Evar::new(1.0).unwrap().of_distribution(&[(0.0, 1.0), (1.0, 1e-9)]), Ok(1.0));
     }
 }

@@ -5,77 +5,100 @@
 
 use std::fmt;
 
-use super::{Erm, MeanCvar};
-use crate::objective::rounded;
+use super::aim::{Aim, Terminal};
+use super::{Erm, Risk};
+use crate::words::rounded;
 
-/// What a planner minimises.
+/// The variable over which a measure is a minimum, with a value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outer {
+    /// Its name: `lambda` of `CVaR` and mixtures (the threshold beyond which costs are in the tail), `beta` of `EVaR`.
+    pub variable: &'static str,
+    /// Its value; an infinite β means that the worst case counts alone.
+    pub value: f64,
+}
+
+impl fmt::Display for Outer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}", self.variable, rounded(self.value))
+    }
+}
+
+/// What a planner minimises: see [`Risk::fixed_at`].
 ///
 /// ```
-/// use gumdp::risk::{Erm, FixedRisk, MeanCvar};
-/// let tail = FixedRisk::Threshold { measure: MeanCvar::new(0.75, 1.0)?, lambda: 2.0 };
+/// use gumdp::risk::{Erm, FixedRisk, Risk};
+/// let risk: Risk = "cvar:0.75".parse()?;
+/// let tail = risk.fixed_at(2.0).unwrap();
 /// assert_eq!((tail.of_cost(1.0), tail.of_cost(3.0), tail.erm()), (2.0, 6.0, Erm::MEAN));
+/// assert_eq!((tail.measure(), tail.outer().unwrap().to_string().as_str()), (risk, "lambda = 2"));
 /// assert_eq!(FixedRisk::from(Erm::WORST).of_cost(3.0), 3.0);
-/// assert_eq!(tail.to_string(), "lambda = 2");
-/// # Ok::<(), gumdp::risk::RiskError>(())
+/// # Ok::<(), gumdp::risk::ParseRiskError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum FixedRisk {
-    /// The entropic risk of the cost.
-    Erm(Erm),
-    /// The mean of λ + u(cost − λ), u being that of the measure.
-    Threshold {
-        /// The measure.
-        measure: MeanCvar,
-        /// λ.
-        lambda: f64,
-    },
+pub struct FixedRisk {
+    pub(crate) aim: Aim,
+    measure: Risk,
+    outer: Option<Outer>,
+    price: f64,
 }
 
 impl FixedRisk {
-    /// The entropic risk measure that is taken over outcomes. See the [example](FixedRisk).
-    #[must_use]
-    pub fn erm(self) -> Erm {
-        if let Self::Erm(erm) = self { erm } else { Erm::MEAN }
+    /// A measure without outer variable.
+    pub(crate) fn new(measure: impl Into<Risk>, aim: impl Into<Aim>) -> Self {
+        Self { aim: aim.into(), measure: measure.into(), outer: None, price: 0.0 }
     }
 
-    /// What a final cost counts. See the [example](FixedRisk).
+    /// The same at a value of its outer variable, which costs this besides.
+    pub(crate) fn at(self, variable: &'static str, value: f64, price: f64) -> Self {
+        Self { outer: Some(Outer { variable, value }), price, ..self }
+    }
+
+    /// An entropic attitude instead of a measure with an outer variable.
+    pub(crate) fn attitude(erm: Erm) -> Self {
+        Self::from(erm).at("beta", erm.beta(), 0.0)
+    }
+
+    /// The entropic risk measure that is taken over outcomes.
+    #[must_use]
+    pub fn erm(&self) -> Erm {
+        self.aim.erm
+    }
+
+    /// What a final cost counts.
     #[must_use]
     #[inline]
-    pub fn of_cost(self, cost: f64) -> f64 {
-        match self {
-            Self::Erm(_) => cost,
-            Self::Threshold { measure, lambda } => {
-                let tail = lambda + (cost - lambda).max(0.0) / (1.0 - measure.level());
-                (1.0 - measure.weight()) * cost + measure.weight() * tail
-            }
-        }
+    pub fn of_cost(&self, cost: f64) -> f64 {
+        self.aim.terminal.of(cost)
+    }
+
+    /// Whether costs count as they are.
+    #[must_use]
+    pub fn is_entropic(&self) -> bool {
+        self.aim.terminal == Terminal::Cost
+    }
+
+    /// The measure that this is, with [`Self::price`] added: the one asked for, or an entropic one that stands in for it.
+    #[must_use]
+    pub fn measure(&self) -> Risk {
+        self.measure
+    }
+
+    /// The outer variable; `None` if the measure asked for has none.
+    #[must_use]
+    pub fn outer(&self) -> Option<Outer> {
+        self.outer
+    }
+
+    /// What is to be added to the minimum, such as ln(1/(1 − α))/β for `EVaR`.
+    #[must_use]
+    pub fn price(&self) -> f64 {
+        self.price
     }
 }
 
 impl From<Erm> for FixedRisk {
     fn from(erm: Erm) -> Self {
-        Self::Erm(erm)
-    }
-}
-
-/// The variable and its value.
-impl fmt::Display for FixedRisk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Erm(erm) => write!(f, "beta = {}", rounded(erm.beta())),
-            Self::Threshold { lambda, .. } => write!(f, "lambda = {}", rounded(*lambda)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn six_digits_are_shown() {
-        let shown = [188.506_651_069, 0.000_123_456_789, 2.0, -1.5, 0.0, 1e300].map(rounded);
-        assert_eq!(shown, [188.507, 0.000_123_457, 2.0, -1.5, 0.0, 1e300]);
-        assert!(rounded(f64::INFINITY).is_infinite());
+        Self::new(erm, erm)
     }
 }

@@ -1,7 +1,7 @@
 //! Risk measures: one number for a random cost. Lower costs are better everywhere.
 //!
-//! Here: [`Risk`], any measure there is: the entropic risk measure [`Erm`] (with mean and worst case), [`Cvar`], [`Evar`] and
-//! [`MeanCvar`], their values for samples and for exact distributions; the streaming [`ErmAccumulator`] that planners keep
+//! Here: [`Risk`], any measure there is, and [the list of them](Risk::forms). A measure is one file, which knows its names, numbers
+//! and limits, its value for a distribution, and its outer variable; it is entered in the list below. Also here: their values for samples and for exact distributions; the streaming [`Weigher`] that planners keep
 //! per action; [`value_at_risk`] and [`cvar`]. Summaries of samples with confidence intervals are in [`crate::stats`],
 //! the lowest possible risk of a problem is in [`crate::oracle`].
 //!
@@ -15,35 +15,241 @@
 //! # Ok::<(), gumdp::risk::RiskError>(())
 //! ```
 
-mod accumulator;
+mod aim;
 mod cvar;
+mod entropic;
 mod erm;
 mod evar;
 mod fixed;
+mod form;
 mod mean_cvar;
-mod measure;
+mod outer;
 mod sum;
 mod tail;
-mod tilt;
-mod weight;
+mod tilted;
 
-pub use accumulator::ErmAccumulator;
+pub(crate) use aim::{Aim, Terminals};
 pub use cvar::Cvar;
+pub(crate) use entropic::ErmTable;
+pub use entropic::{Seen, Weigher};
 pub use erm::Erm;
 pub use evar::Evar;
-pub use fixed::FixedRisk;
+pub use fixed::{FixedRisk, Outer};
+pub use form::{Form, ParseRiskError, Sweep, Swept};
+pub(crate) use mean_cvar::KinkedTerminals;
 pub use mean_cvar::MeanCvar;
-pub use measure::{ParseRiskError, Risk};
+pub(crate) use outer::{Extremes, FirstLook, Interval, OuterForm};
 pub(crate) use sum::Sum;
 pub(crate) use tail::{Tail, valid_level};
 pub use tail::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
-pub(crate) use tilt::ErmTable;
-pub(crate) use weight::{Seen, Weigher};
+pub(crate) use tilted::TiltedTerminals;
+
+use std::fmt;
 
 use thiserror::Error;
 
 /// Differences of two costs of at most this size are finite, which the measures need.
 pub(crate) const LARGEST_COST: f64 = 8e307;
+
+/// What the file of a measure knows.
+pub(crate) trait Measure: fmt::Display {
+    /// Its value for a distribution.
+    fn of_tail(&self, tail: &Tail) -> f64;
+
+    /// What is minimised over policies, if that needs no outer variable.
+    fn fixed(&self) -> Option<FixedRisk>;
+
+    /// Its outer variable.
+    fn outer(&self) -> Option<Box<dyn OuterForm>> {
+        None
+    }
+
+    /// The level beyond which costs are in the tail that it looks at.
+    fn tail_level(&self) -> Option<f64> {
+        None
+    }
+
+    /// The part of the runs that it rests on, for costs that are at most `spread` apart: what a cost adds to it is at most its
+    /// probability over this, times how far it is from the others.
+    fn share(&self, spread: f64) -> f64;
+
+    /// The form and its number, if frontiers sweep it.
+    fn swept(&self) -> Option<(&'static Form, f64)> {
+        None
+    }
+}
+
+/// Makes [`Risk`] of the list of measures.
+macro_rules! measures {
+    ($($(#[$doc:meta])* $measure:ident),* $(,)?) => {
+        /// A risk measure of the cost, to be minimised.
+        ///
+        /// | written | measure |
+        /// |---|---|
+        /// | `mean`, `worst`, `best` | [`Erm`] at β = 0, ∞, −∞ |
+        /// | `erm:5` | [`Erm`] at β = 5; a negative β seeks risk |
+        /// | `entropic-seeking:5`, `seeking:5` | the same as `erm:-5` |
+        /// | `cvar:0.95` | [`Cvar`] at level 0.95: the mean of the worst 5 % |
+        /// | `evar:0.95` | [`Evar`] at level 0.95 |
+        /// | `mean-cvar:0.95:0.5` | [`MeanCvar`] at level 0.95 with weight 0.5 |
+        ///
+        /// Capital letters are as good as small ones.
+        ///
+        /// ```
+        /// use gumdp::Risk;
+        /// let risk: Risk = "cvar:0.75".parse()?;
+        /// assert_eq!(risk.of_samples(&[1.0, 2.0, 3.0, 9.0])?, 9.0);
+        /// assert_eq!(risk.to_string(), "cvar:0.75");
+        /// assert_eq!("seeking:5".parse::<Risk>()?, "erm:-5".parse()?);
+        /// let error = "cvar:95".parse::<Risk>().unwrap_err();
+        /// assert_eq!(error.to_string(), "cvar:95: level is 95, but must lie in [0, 1]");
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum Risk {
+            $($(#[$doc])* $measure($measure),)*
+        }
+
+        impl Risk {
+            /// How each measure is written.
+            pub fn forms() -> impl Iterator<Item = &'static Form> {
+                [$($measure::FORMS),*].into_iter().flatten()
+            }
+
+            fn measure(&self) -> &dyn Measure {
+                match self {
+                    $(Self::$measure(measure) => measure,)*
+                }
+            }
+        }
+
+        $(impl From<$measure> for Risk {
+            fn from(measure: $measure) -> Self {
+                Self::$measure(measure)
+            }
+        })*
+    };
+}
+
+// The list.
+measures! {
+    /// The entropic risk measure, with the mean, the worst and the best case as limits.
+    Erm,
+    /// The conditional value at risk.
+    Cvar,
+    /// The entropic value at risk.
+    Evar,
+    /// A mixture of the mean and the conditional value at risk.
+    MeanCvar,
+}
+
+impl Risk {
+    /// The expected cost.
+    pub const MEAN: Self = Self::Erm(Erm::MEAN);
+    /// The largest possible cost.
+    pub const WORST: Self = Self::Erm(Erm::WORST);
+
+    /// The measure of equally likely samples.
+    ///
+    /// # Errors
+    /// No samples, or one that is not finite.
+    pub fn of_samples(self, samples: &[f64]) -> Result<f64, RiskError> {
+        Ok(self.of_tail(&Tail::new(samples.iter().map(|&x| (x, 1.0)))?))
+    }
+
+    /// The measure of a finite distribution given as (value, weight) pairs, exact but for rounding.
+    ///
+    /// # Errors
+    /// No positive weight, or a value or weight out of range.
+    pub fn of_distribution(self, outcomes: &[(f64, f64)]) -> Result<f64, RiskError> {
+        Ok(self.of_tail(&Tail::new(outcomes.iter().copied())?))
+    }
+
+    /// The measure of a distribution that is known to be one.
+    pub(crate) fn of_tail(self, tail: &Tail) -> f64 {
+        self.measure().of_tail(tail)
+    }
+
+    /// What is minimised over policies, if that needs no outer variable.
+    #[must_use]
+    pub fn fixed(self) -> Option<FixedRisk> {
+        self.measure().fixed()
+    }
+
+    /// Its outer variable; `None` if and only if [`Self::fixed`] is something.
+    pub(crate) fn outer(self) -> Option<Box<dyn OuterForm>> {
+        if self.fixed().is_some() { None } else { self.measure().outer() }
+    }
+
+    /// The measure at a value of its outer variable, if it has one. See the [example](FixedRisk).
+    #[must_use]
+    pub fn fixed_at(self, outer: f64) -> Option<FixedRisk> {
+        self.outer().map(|form| form.at(outer))
+    }
+
+    /// The entropic risk measure that this is, if it is one: a level of 0 is the mean, one of 1 the worst case.
+    ///
+    /// ```
+    /// use gumdp::{Erm, Risk};
+    /// assert_eq!("cvar:1".parse::<Risk>()?.as_erm(), Some(Erm::WORST));
+    /// assert_eq!("evar:0".parse::<Risk>()?.as_erm(), Some(Erm::MEAN));
+    /// assert_eq!("cvar:0.5".parse::<Risk>()?.as_erm(), None);
+    /// # Ok::<(), gumdp::risk::ParseRiskError>(())
+    /// ```
+    #[must_use]
+    pub fn as_erm(self) -> Option<Erm> {
+        self.fixed().filter(FixedRisk::is_entropic).map(|fixed| fixed.erm())
+    }
+
+    /// The β of the entropic risk measure, if that is what was asked for.
+    #[must_use]
+    pub fn beta(self) -> Option<f64> {
+        if let Self::Erm(erm) = self { Some(erm.beta()) } else { None }
+    }
+
+    /// The level beyond which costs are in the tail that the measure looks at, if it looks at one.
+    #[must_use]
+    pub fn tail_level(self) -> Option<f64> {
+        self.measure().tail_level()
+    }
+
+    /// The part of all runs that the measure rests on, for costs that are at most `spread` apart: what a cost adds to it is at
+    /// most its probability over this, times how far it is from the others. At least 0.1 where no number of runs would do.
+    #[must_use]
+    pub fn share(self, spread: f64) -> f64 {
+        self.measure().share(spread)
+    }
+
+    /// The form and its number, if [frontiers](crate::oracle::frontier()) sweep it: the β of every entropic measure, the level of
+    /// `CVaR` and `EVaR`.
+    #[must_use]
+    pub fn swept(self) -> Option<(&'static Form, f64)> {
+        self.measure().swept()
+    }
+}
+
+impl fmt::Display for Risk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.measure().fmt(f)
+    }
+}
+
+/// What is minimised at a level of 0 or 1: the mean or the worst case.
+fn at_end(level: f64) -> Option<FixedRisk> {
+    match level {
+        0.0 => Some(Erm::MEAN.into()),
+        1.0 => Some(Erm::WORST.into()),
+        _ => None,
+    }
+}
+
+/// No measure is taken to rest on fewer of the runs than this where the rarest cost counts, and no number of runs would be enough.
+const LEAST_SHARE: f64 = 0.1;
+
+/// The part of the runs that is in the tail beyond a level.
+fn share_of_tail(level: f64) -> f64 {
+    if level < 1.0 { 1.0 - level } else { LEAST_SHARE }
+}
 
 /// Why a risk measure could not be built or evaluated.
 ///

@@ -4,7 +4,8 @@
 pub mod brute_force;
 
 use gumdp::rng::{self, Purpose, Rng};
-use gumdp::{Mdp, Objective, Partition, Problem, tasks};
+use gumdp::{Mdp, Objective, Partition, Problem};
+use gumdp_files::tasks;
 
 /// The problem of a built-in task.
 pub fn task(name: &str) -> Problem {

@@ -1,0 +1,226 @@
+//! Checking a file: all mistakes at once, and what is allowed but hardly meant.
+//!
+//! Every part of a file that makes sense without the others is read on its own (`mistakes`), so that one mistake does not
+//! hide the next. A file without mistakes is a task, which is then looked at as a whole.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::document::{Document, Table};
+use super::error::{FileError, counted};
+use super::import::{Format, some_of};
+use super::mistakes::{MAX_MISTAKES, Mistakes};
+use super::pieces::Pieces;
+use super::{Scene, Task, read, read_text};
+use gumdp::model::{Mdp, Pair};
+
+/// How bad a finding is. See the [example](check_text).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The file cannot be used.
+    Error,
+    /// The file can be used, but may not say what was meant.
+    Warning,
+}
+
+impl std::fmt::Display for Severity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        })
+    }
+}
+
+/// Something found in a file. See the [example](check_text).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where it is, what it is, and a way out.
+    pub place: FileError,
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let FileError { file, line, column, message, .. } = &self.place;
+        match (line, column) {
+            (Some(line), Some(column)) => write!(f, "{file}:{line}:{column}: {}: {message}", self.severity),
+            _ => write!(f, "{file}: {}: {message}", self.severity),
+        }
+    }
+}
+
+/// Checks a file on disk. See the [example](check_text).
+#[must_use]
+pub fn check(path: &Path) -> Vec<Finding> {
+    match read_text(path, "a problem file") {
+        Ok(text) => findings(&path.display().to_string(), &text, path.parent()),
+        Err(place) => vec![Finding { severity: Severity::Error, place }],
+    }
+}
+
+/// Checks the text of a file as [`Task::parse`] would read it.
+///
+/// ```
+/// let found = gumdp_files::check_text("my.toml", r#"
+/// kind = "explicit"
+/// states = ["on", "off"]
+/// actions = ["wait"]
+/// start = "onn"
+/// discount = 1.5
+/// horizon = 10
+/// transitions = [{ from = "*", action = "wait", to = "off" }]
+/// [objective]
+/// kind = "linear"
+/// cost = { of = 1 }
+/// "#);
+/// let messages: Vec<String> = found.iter().map(ToString::to_string).collect();
+/// assert_eq!(messages, [
+///     "my.toml:5:9: error: unknown state \"onn\"",
+///     "my.toml:6:12: error: the discount is 1.5; it must lie in (0, 1]",
+///     "my.toml:11:10: error: unknown state or group \"of\"",
+/// ]);
+/// ```
+#[must_use]
+pub fn check_text(file: &str, text: &str) -> Vec<Finding> {
+    findings(file, text, None)
+}
+
+fn findings(file: &str, text: &str, folder: Option<&Path>) -> Vec<Finding> {
+    let mistakes = Mistakes::all();
+    let (task, last) = match read(file, text, folder, &mistakes) {
+        Ok(task) => (task, None),
+        Err(error) => (None, Some(error)),
+    };
+    let mut warned = mistakes.warnings();
+    let (mut errors, others) = mistakes.into_inner();
+    let last = last.filter(|error| !error.is_told());
+    let cut = errors.len() >= MAX_MISTAKES && last.is_some();
+    errors.extend(last);
+    errors.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
+    errors.dedup();
+    if others > 0 {
+        let message = format!("and {} in lines that are not shown", counted(others, "more mistake"));
+        errors.push(FileError::unreadable(file, message));
+    }
+    if cut {
+        errors.push(FileError::unreadable(
+            file,
+            format!("there are more than {MAX_MISTAKES} mistakes; the rest is not shown"),
+        ));
+    }
+    let mut found: Vec<Finding> =
+        errors.into_iter().map(|place| Finding { severity: Severity::Error, place }).collect();
+    if let Some(task) = task {
+        warned.extend(warnings(&task, file, text));
+    }
+    warned.sort_by_key(|warning| (warning.line, warning.column));
+    found.extend(warned.into_iter().map(|place| Finding { severity: Severity::Warning, place }));
+    found
+}
+
+/// What is allowed but hardly meant.
+fn warnings(task: &Task, file: &str, text: &str) -> Vec<FileError> {
+    let is_problem_file = Format::of(file, text).is_none();
+    let mistakes = Mistakes::first();
+    let pieces = Pieces::cut(text);
+    let document = if is_problem_file { Document::parse(file, text, &pieces, &mistakes).ok().flatten() } else { None };
+    let root = document.as_ref().map(Document::root);
+    // At one of these fields, or at the beginning.
+    let at = |fields: &[&str], message: String| {
+        let value = root.and_then(|root: Table| fields.iter().find_map(|field| root.get(field)));
+        value.map_or_else(|| FileError::at(file, text, 0, &message), |value| value.error(&message))
+    };
+    let mdp = task.problem.mdp();
+    let reached = reached(mdp);
+    let mut warnings: Vec<FileError> = task.notes.iter().map(|note| at(&[], note.clone())).collect();
+    let lost: Vec<usize> = (0..reached.len()).filter(|&state| !reached[state]).collect();
+    if !lost.is_empty() {
+        let names = some_of(lost.iter().map(|&state| mdp.state_name((state as u32).into()).to_owned()));
+        let (count, all) = (lost.len(), mdp.state_count());
+        let message = format!("{count} of {all} states cannot be reached from the start: {names}");
+        warnings.push(at(&["states", "map"], message));
+    }
+    let unused: Vec<u32> = unused_actions(mdp);
+    if !unused.is_empty() {
+        let names = some_of(unused.iter().map(|&action| mdp.action_name(action.into()).to_owned()));
+        warnings.push(at(&["actions"], format!("no state allows these actions: {names}")));
+    }
+    if matches!(task.scene, Scene::Graph(_)) {
+        warnings.extend(
+            same_effect(task).map(|message| {
+                at(&["transitions", "transition"], message).hint("the solvers treat such actions as one")
+            }),
+        );
+    }
+    if mdp.pair_count() > 1 && ignores_everything(task, &reached) {
+        let message = "the objective is the same whatever happens: every policy is optimal";
+        warnings.push(at(&["objective"], message.to_owned()));
+    }
+    if task.problem.horizon() == 1 {
+        let message = "the horizon is 1: only the first action counts";
+        warnings.push(at(&["horizon", "accuracy"], message.to_owned()));
+    }
+    warnings
+}
+
+/// For each state whether an episode can come there.
+fn reached(mdp: &Mdp) -> Vec<bool> {
+    let mut reached = vec![false; mdp.state_count()];
+    let mut open: Vec<_> = mdp.initial().iter().map(|&(state, _)| state).collect();
+    while let Some(state) = open.pop() {
+        if !std::mem::replace(&mut reached[state.index()], true) {
+            open.extend(mdp.pairs(state).flat_map(|pair| mdp.successors(Pair(pair)).map(|(next, _)| next)));
+        }
+    }
+    reached
+}
+
+fn unused_actions(mdp: &Mdp) -> Vec<u32> {
+    let mut used = vec![false; mdp.action_count()];
+    for pair in (0..mdp.pair_count() as u32).map(Pair) {
+        used[mdp.action(pair).index()] = true;
+    }
+    (0..mdp.action_count() as u32).filter(|&action| !used[action as usize]).collect()
+}
+
+/// Actions that lead to the same states and count alike, except where an episode comes to stay for ever.
+fn same_effect(task: &Task) -> Option<String> {
+    let (mdp, objective) = (task.problem.mdp(), task.problem.objective());
+    let mut example = None;
+    let mut count = 0;
+    let mut met = HashMap::new();
+    for state in mdp.states() {
+        met.clear();
+        let begins = mdp.initial().iter().any(|&(initial, _)| initial == state);
+        let absorbs = !begins && mdp.pairs(state).all(|pair| mdp.successors(Pair(pair)).all(|(next, _)| next == state));
+        let mut pairs = mdp.pairs(state).filter(|_| !absorbs).map(Pair);
+        let same = pairs.find_map(|pair| {
+            let row = mdp.successors(pair).flat_map(|(next, probability)| [u64::from(next.0), probability.to_bits()]);
+            let words: Vec<u64> = objective.effect(pair.index()).chain(row).collect();
+            met.insert(words, pair).map(|earlier| (earlier, pair))
+        });
+        count += usize::from(same.is_some());
+        example = example.or(same);
+    }
+    let (one, other) = example?;
+    let (one, other, state) = (mdp.action(one), mdp.action(other), mdp.state(one));
+    let (one, other, state) = (mdp.action_name(one), mdp.action_name(other), mdp.state_name(state));
+    let states = counted(count, "state");
+    Some(format!("in {states} actions have the same effect, such as \"{one}\" and \"{other}\" in \"{state}\""))
+}
+
+/// Whether f is the same for all that can happen.
+fn ignores_everything(task: &Task, reached: &[bool]) -> bool {
+    let (mdp, objective) = (task.problem.mdp(), task.problem.objective());
+    let pairs = || (0..mdp.pair_count() as u32).map(Pair).filter(|&pair| reached[mdp.state(pair).index()]);
+    if let Some((costs, _)) = objective.as_linear() {
+        let mut costs = pairs().map(|pair| costs[pair.index()]);
+        let first = costs.next();
+        return costs.all(|cost| Some(cost) == first);
+    }
+    let mut pairs = pairs();
+    let first = pairs.next();
+    first.is_some_and(|first| pairs.all(|pair| objective.effect(pair.index()).eq(objective.effect(first.index()))))
+}

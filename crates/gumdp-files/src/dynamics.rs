@@ -1,0 +1,190 @@
+//! How an agent moves on a map: slipping, getting stuck, gathering resources, meeting enemies.
+//!
+//! A step is decided by the cell the agent is in, so whatever a cell does happens on the step *after* it is entered, in this
+//! order: home (once it was left) takes the agent in and the episode is over after one step in "home with what it
+//! carries"; an enemy may defeat it (one step in "defeated", then over); a resource is picked up; difficult terrain may
+//! hold it; otherwise it moves, or slips to one side. Moving out of the map, into a wall, or out of a one-way cell in another
+//! direction than its own stays. An absorbing cell is never left.
+
+use std::collections::{HashMap, HashSet};
+
+use super::scene::Terrain;
+use super::world::MAX_TRANSITIONS;
+use gumdp::model::{Mdp, ModelError};
+
+/// The actions of every map.
+pub(super) const ACTIONS: [&str; 4] = ["left", "up", "right", "down"];
+
+/// Maps with more states than this are refused.
+pub(super) const MAX_STATES: usize = MAX_TRANSITIONS / ACTIONS.len();
+
+/// A map without its objective.
+pub(super) struct Map {
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) terrains: Vec<Terrain>,
+    pub(super) terrain_of_cell: Vec<u32>,
+    pub(super) start: u32,
+    pub(super) home: Option<u32>,
+    /// Probability of moving to one of the two sides instead, each with half of it.
+    pub(super) slip: f64,
+    pub(super) resources: Vec<String>,
+    /// For each terrain the resource found there, as a bit; 0 if there is none.
+    pub(super) found: Vec<u32>,
+}
+
+/// A state of the model. The derived order is the order of the states' numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Situation {
+    /// On the map.
+    On {
+        /// Whether home was left; false throughout on a map without a home.
+        left: bool,
+        /// Resources carried, one bit for each.
+        carried: u32,
+        cell: u32,
+        stuck: bool,
+    },
+    /// Back home with what was carried.
+    Home { carried: u32 },
+    /// An enemy won.
+    Defeated,
+    /// Nothing happens any more.
+    Over,
+}
+
+impl Map {
+    /// Where episodes start. Coming home counts at once if they start elsewhere.
+    fn start(&self) -> Situation {
+        let left = self.home.is_some_and(|home| home != self.start);
+        Situation::On { left, carried: 0, cell: self.start, stuck: false }
+    }
+
+    /// All situations that can be reached, in order; `None` if there are too many.
+    pub(super) fn situations(&self) -> Option<Vec<Situation>> {
+        let start = self.start();
+        let mut reached = HashSet::from([start]);
+        let mut situations = vec![start];
+        let mut next = 0;
+        let mut outcomes = Vec::new();
+        while let Some(&situation) = situations.get(next) {
+            next += 1;
+            for action in 0..ACTIONS.len() {
+                self.outcomes(situation, action, &mut outcomes);
+                situations.extend(outcomes.iter().map(|&(successor, _)| successor).filter(|&s| reached.insert(s)));
+            }
+            if situations.len() > MAX_STATES {
+                return None;
+            }
+        }
+        situations.sort_unstable();
+        Some(situations)
+    }
+
+    /// The model over these situations.
+    pub(super) fn model(&self, situations: &[Situation]) -> Result<Mdp, ModelError> {
+        let number: HashMap<Situation, usize> = situations.iter().enumerate().map(|(n, &s)| (s, n)).collect();
+        let names = situations.iter().map(|&situation| self.name(situation));
+        let mut builder = Mdp::named(names, ACTIONS).start(number[&self.start()]);
+        let mut outcomes = Vec::new();
+        for (state, &situation) in situations.iter().enumerate() {
+            for action in 0..ACTIONS.len() {
+                self.outcomes(situation, action, &mut outcomes);
+                builder = builder.transition(state, action, outcomes.iter().map(|&(s, p)| (number[&s], p)));
+            }
+        }
+        builder.build()
+    }
+
+    /// The cell a situation is in.
+    pub(super) fn cell(&self, situation: Situation) -> Option<u32> {
+        match situation {
+            Situation::On { cell, .. } => Some(cell),
+            Situation::Home { .. } => self.home,
+            Situation::Defeated | Situation::Over => None,
+        }
+    }
+
+    /// What may come next, with positive probabilities. A situation may be named twice.
+    fn outcomes(&self, situation: Situation, action: usize, outcomes: &mut Vec<(Situation, f64)>) {
+        outcomes.clear();
+        let Situation::On { left, carried, cell, stuck } = situation else {
+            outcomes.push((Situation::Over, 1.0));
+            return;
+        };
+        let terrain = self.terrain(cell);
+        if terrain.absorbing {
+            outcomes.push((situation, 1.0));
+            return;
+        }
+        if terrain.home && left {
+            outcomes.push((Situation::Home { carried }, 1.0));
+            return;
+        }
+        let mut go_on = 1.0;
+        if let Some(defeat) = terrain.enemy {
+            outcomes.push((Situation::Defeated, defeat));
+            go_on -= defeat;
+        }
+        let carried = carried | self.found[self.terrain_of_cell[cell as usize] as usize];
+        if let Some(sticky) = terrain.sticky {
+            let (held, free) =
+                if stuck { (1.0 - sticky.unstuck, sticky.unstuck) } else { (sticky.stuck, 1.0 - sticky.stuck) };
+            outcomes.push((Situation::On { left, carried, cell, stuck: true }, go_on * held));
+            go_on *= free;
+        }
+        // The perpendicular directions of an action are the neighbours of its number.
+        for (direction, probability) in
+            [(action, 1.0 - self.slip), ((action + 1) % 4, self.slip / 2.0), ((action + 3) % 4, self.slip / 2.0)]
+        {
+            let open = terrain.one_way.is_none_or(|only| only as usize == direction);
+            let to = self.neighbour(cell, direction).filter(|_| open).unwrap_or(cell);
+            let left = left || self.home.is_some_and(|home| home != to);
+            outcomes.push((Situation::On { left, carried, cell: to, stuck: false }, go_on * probability));
+        }
+        outcomes.retain(|&(_, probability)| probability > 0.0);
+    }
+
+    /// The cell in this direction, unless it is outside or a wall.
+    pub(super) fn neighbour(&self, cell: u32, direction: usize) -> Option<u32> {
+        let (row, column) = (cell as usize / self.columns, cell as usize % self.columns);
+        let (row, column) = match direction {
+            0 => (row, column.checked_sub(1)?),
+            1 => (row.checked_sub(1)?, column),
+            2 => (row, column + 1),
+            _ => (row + 1, column),
+        };
+        let cell = (row * self.columns + column) as u32;
+        (row < self.rows && column < self.columns && !self.terrain(cell).wall).then_some(cell)
+    }
+
+    pub(super) fn terrain(&self, cell: u32) -> &Terrain {
+        &self.terrains[self.terrain_of_cell[cell as usize] as usize]
+    }
+
+    fn name(&self, situation: Situation) -> String {
+        match situation {
+            Situation::On { left, carried, cell, stuck } => {
+                let (row, column) = (cell as usize / self.columns, cell as usize % self.columns);
+                // Home before it is left is not the same as home when one comes back.
+                let at_start = !left && self.home.is_some();
+                let place = if at_start { "start".to_owned() } else { format!("({row},{column})") };
+                let with = if carried == 0 { String::new() } else { format!(" with {}", self.load(carried)) };
+                format!("{place}{with}{}", if stuck { " stuck" } else { "" })
+            }
+            Situation::Home { carried: 0 } => "home with nothing".to_owned(),
+            Situation::Home { carried } => format!("home with {}", self.load(carried)),
+            Situation::Defeated => "defeated".to_owned(),
+            Situation::Over => "over".to_owned(),
+        }
+    }
+
+    /// The resources carried, as in "R1+R2".
+    fn load(&self, carried: u32) -> String {
+        let names: Vec<&str> = (0..self.resources.len())
+            .filter(|bit| carried & (1 << bit) != 0)
+            .map(|bit| self.resources[bit].as_str())
+            .collect();
+        names.join("+")
+    }
+}

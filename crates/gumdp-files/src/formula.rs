@@ -1,0 +1,233 @@
+//! Costs with names (`[objective.features]`), formulas of them, and limits on them.
+
+use super::document::{Table, Value, shortened};
+use super::error::{FileError, did_you_mean};
+use super::objective::Reader;
+use gumdp::model::{Mdp, Pair};
+use gumdp::objective::{Holds, Kind, Objective, ObjectiveError};
+
+/// What other languages have and formulas lack: similar names would be a misleading hint.
+const ELSEWHERE: [&str; 22] = [
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "log", "log2", "log10", "pow", "inf",
+    "infinity", "nan", "pi", "floor", "ceil", "round", "sign", "cbrt",
+];
+
+/// Parts of a formula that are no total costs; what they need stands in parentheses.
+fn built_in() -> Vec<&'static str> {
+    Kind::all().filter_map(|kind| kind.call).collect()
+}
+
+impl Reader<'_> {
+    /// Takes note of the costs with names: those of the model, and `features` of the objective.
+    pub(super) fn read_features(&mut self, objective: Table) -> Result<(), FileError> {
+        self.features.extend(self.world.costs.iter().map(|(name, cost)| (name.clone(), Some(cost.clone()))));
+        let Some(features) = objective.get("features") else { return Ok(()) };
+        for (key, value) in features.table()?.entries() {
+            let name = key.text;
+            let known = self.features.contains_key(name);
+            if known || is_reserved(name) {
+                let message = format!("the feature \"{name}\" needs another name; this one has a meaning");
+                features.accept::<()>(Err(key.error(message)))?;
+            } else if !is_proper(name) {
+                let name = shortened(name);
+                let message = format!("the feature \"{name}\" needs a name of letters, digits and _, a letter first");
+                features.accept::<()>(Err(key.error(message)))?;
+            }
+            let cost = features.accept(self.cost(value))?;
+            self.features.insert(name.to_owned(), cost);
+        }
+        Ok(())
+    }
+
+    /// Whether there may be features that could not be read.
+    fn lacks_features(&self) -> bool {
+        self.world.doubts.costs || self.features_broken
+    }
+
+    /// The feature that a text names.
+    pub(super) fn feature(&self, value: Value) -> Result<Vec<f64>, FileError> {
+        let name = value.text()?;
+        if let Some(cost) = self.features.get(name) {
+            return cost.clone().ok_or_else(FileError::told);
+        }
+        if self.lacks_features() {
+            return Err(FileError::told());
+        }
+        let names = self.features.keys().map(String::as_str);
+        let hint = did_you_mean(name, names).unwrap_or_else(|| {
+            let names: Vec<String> = self.features.keys().map(|name| format!("\"{}\"", shortened(name))).collect();
+            match &names[..] {
+                [] => "features are defined in [objective.features]; a cost can also be a table such as { s0 = 1 }"
+                    .to_owned(),
+                names => format!("there are {}", names.join(", ")),
+            }
+        });
+        Err(value.error(format!("unknown feature \"{}\"", shortened(name))).hint(hint))
+    }
+
+    /// A penalty for each limit of an objective: `{ feature, at_most or at_least, penalty }` or a list of them.
+    pub(super) fn limits(&self, table: Table) -> Result<Vec<Objective>, FileError> {
+        let limits = table.field("limit", |value| value.all(|value| self.limit(value.table()?)))?;
+        Ok(limits.unwrap_or_default())
+    }
+
+    fn limit(&self, table: Table) -> Result<Objective, FileError> {
+        table.only(&["feature", "at_most", "at_least", "penalty"])?;
+        let costs = table.needed("feature", |feature| self.cost(feature))?;
+        let (most, least) = (table.get("at_most"), table.get("at_least"));
+        let at_most = table.accept(most.map(Value::finite).transpose())?;
+        let at_least = table.accept(least.map(Value::finite).transpose())?;
+        match (most, least) {
+            (Some(_), Some(least)) => {
+                let error = least.error("both at_most and at_least are given; give one limit for each");
+                table.accept::<()>(Err(error))?;
+            }
+            (None, None) => {
+                table.accept::<()>(Err(table.missing("at_most").hint("or give at_least")))?;
+            }
+            _ => {}
+        }
+        let weight = table.needed("penalty", |penalty| {
+            let weight = penalty.finite()?;
+            if weight < 0.0 { Err(penalty.refused(weight, "not be negative")) } else { Ok(weight) }
+        })?;
+        let excess = match (costs, at_most, at_least) {
+            (Some(costs), Some(Some(most)), Some(None)) => Objective::excess(costs, most),
+            (Some(costs), Some(None), Some(Some(least))) => {
+                Objective::excess(costs.into_iter().map(|cost| -cost).collect(), -least)
+            }
+            _ => return Err(FileError::told()),
+        };
+        Ok(weight.ok_or_else(FileError::told)? * excess.map_err(|error| self.refused(&error, table))?)
+    }
+
+    pub(super) fn formula(&mut self, table: Table) -> Result<Objective, FileError> {
+        let value = table.need("expression")?;
+        let text = value.text()?;
+        let names = Objective::formula_inputs(text).map_err(|error| self.explain(&error, value))?;
+        if names.is_empty() {
+            return self.constant(text, value);
+        }
+        let mut inputs = Vec::with_capacity(names.len());
+        for (name, at) in &names {
+            let input = self.input(name, table).and_then(|input| {
+                let unknown = ObjectiveError::UnknownName { name: name.clone(), at: *at };
+                input.ok_or_else(|| self.explain(&unknown, value))
+            });
+            inputs.extend(table.accept(input)?.map(|input| (name.as_str(), input)));
+        }
+        if inputs.len() < names.len() {
+            return Err(FileError::told());
+        }
+        Objective::formula(text, &inputs).map_err(|error| self.explain(&error, value))
+    }
+
+    /// An expression that looks at nothing.
+    fn constant(&self, text: &str, value: Value) -> Result<Objective, FileError> {
+        let constant = Objective::formula_constant(text).map_err(|error| self.explain(&error, value))?;
+        if !constant.is_finite() {
+            return Err(value.refused(constant, "be finite"));
+        }
+        let nothing = Objective::linear(vec![0.0; self.world.mdp.pair_count()]);
+        Ok(nothing.map_err(|error| self.explain(&error, value))?.shifted(constant))
+    }
+
+    /// The input of a formula with this name; `None` if there is none.
+    fn input(&mut self, name: &str, table: Table) -> Result<Option<Objective>, FileError> {
+        if let Some(costs) = self.features.get(name) {
+            let costs = costs.clone().ok_or_else(FileError::told)?;
+            return Objective::linear(costs).map(Some).map_err(|error| self.refused(&error, table));
+        }
+        let Some((function, argument)) = name.strip_suffix(')').and_then(|name| name.split_once('(')) else {
+            return Ok(None);
+        };
+        let Some(kind) = Kind::all().find(|kind| kind.call == Some(function)) else { return Ok(None) };
+        let targets = table.get("targets").map(Value::table).transpose()?;
+        let target = targets.and_then(|targets| targets.get(argument));
+        if has_target(kind) != target.is_some() || (target.is_none() && !argument.is_empty()) {
+            return Ok(None);
+        }
+        self.of_kind(kind, table, target).map(Some)
+    }
+
+    fn unknown_name(&self, name: &str, at: usize, value: Value) -> FileError {
+        let (word, argument) = name.split_once('(').unwrap_or((name, ""));
+        let argument = argument.trim_end_matches(')');
+        let error = |message: String| value.error_within(at, format!("{}: {message}", value.name()));
+        let targets = "targets are defined in [objective.targets]";
+        match (Kind::all().find(|kind| kind.call == Some(word)), argument) {
+            (Some(kind), _) if !has_target(kind) => return error(format!("{word} has no argument; write {word}()")),
+            (Some(_), "") => {
+                let message = format!("{word} has one argument, the name of a target; write {word}(target)");
+                return error(message).hint(targets);
+            }
+            (Some(_), target) => return error(format!("\"{}\" is no target", shortened(target))).hint(targets),
+            _ => {}
+        }
+        let names = self.features.keys().map(String::as_str);
+        let known = names.chain(Objective::FORMULA_FUNCTIONS).chain(built_in());
+        let near = if ELSEWHERE.contains(&word.to_lowercase().as_str()) { None } else { did_you_mean(word, known) };
+        let hint = near.unwrap_or_else(|| {
+            let features: Vec<&str> = self.features.keys().map(String::as_str).collect();
+            let features = if features.is_empty() { "none".to_owned() } else { features.join(", ") };
+            let functions = Objective::FORMULA_FUNCTIONS.join(", ");
+            format!("the features are: {features}; the functions are: {functions}, {}", built_in().join(", "))
+        });
+        error(format!("unknown name \"{}\"", shortened(word))).hint(hint)
+    }
+
+    /// The formula's complaint, at its place in the expression and with names instead of numbers.
+    fn explain(&self, error: &ObjectiveError, value: Value) -> FileError {
+        match error {
+            ObjectiveError::Expression { at, message } => {
+                value.error_within(*at, format!("{}: {message}", value.name()))
+            }
+            ObjectiveError::UnknownName { .. } if self.lacks_features() => FileError::told(),
+            ObjectiveError::Breaks { .. } if self.world.doubts.any() => FileError::told(),
+            ObjectiveError::UnknownName { name, at } => self.unknown_name(name, *at, value),
+            ObjectiveError::Breaks { value: found, point } => {
+                let message = format!(
+                    "{} is {found} for the occupancy {}; it must be finite everywhere",
+                    value.name(),
+                    described(&self.world.mdp, point)
+                );
+                value.error(message).hint("keep divisors, roots and logarithms away from 0: ln(x + 0.01), max(0, x)")
+            }
+            other => value.error(other.to_string()),
+        }
+    }
+}
+
+/// Whether a feature can have this name.
+pub(super) fn is_feature_name(name: &str) -> bool {
+    is_proper(name) && !is_reserved(name)
+}
+
+fn is_proper(name: &str) -> bool {
+    let mut characters = name.chars();
+    characters.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && characters.all(|c| c.is_alphanumeric() || c == '_')
+}
+
+fn is_reserved(name: &str) -> bool {
+    Objective::FORMULA_FUNCTIONS.into_iter().chain(built_in()).any(|word| word == name)
+}
+
+fn has_target(kind: &Kind) -> bool {
+    kind.fields.iter().any(|field| field.holds == Holds::Target)
+}
+
+/// The masses of a point by name: "0.5 of s0/left, 0.5 of s1/right".
+fn described(mdp: &Mdp, point: &[(usize, f64)]) -> String {
+    const SHOWN: usize = 4;
+    let mut largest = point.to_vec();
+    largest.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let name = |(pair, mass): &(usize, f64)| {
+        let pair = Pair(*pair as u32);
+        let (state, action) = (mdp.state_name(mdp.state(pair)), mdp.action_name(mdp.action(pair)));
+        format!("{} of {}/{}", (mass * 1e4).round() / 1e4, shortened(state), shortened(action))
+    };
+    let names: Vec<String> = largest.iter().take(SHOWN).map(name).collect();
+    let others = if point.len() > SHOWN { format!(" and {} others", point.len() - SHOWN) } else { String::new() };
+    format!("{}{others}", names.join(", "))
+}

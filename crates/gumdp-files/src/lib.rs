@@ -1,0 +1,388 @@
+//! Problem files: a task as TOML.
+//!
+//! A file says what the model is (`kind = "explicit"`: states and transitions by name, or `kind = "grid"`: a map with a
+//! legend), what is to be minimised (`[objective]`), and with which settings it is usually run (`[experiment]`,
+//! `[planner]`). The [built-in tasks](crate::tasks) are such files and show every feature. Here: reading and checking.
+//! Every mistake is reported with its place, the field, the value found and what is allowed ([`FileError`]).
+//!
+//! | field | meaning |
+//! |---|---|
+//! | `title`, `description` | for people; optional |
+//! | `discount`, `horizon` | γ and H; `accuracy` instead of `horizon` computes it ([`Problem::horizon_for`]) |
+//! | `states`, `actions` | explicit: their names |
+//! | `start` or `initial = { s0 = 0.5, … }` | explicit: where episodes start |
+//! | `transitions = [{ from, action, to, stay }, …]` | explicit: `from` and `action` are a name, a list or `"*"`; `to` is a name or `{ s1 = 0.5, … }`; `stay` is the probability of staying. `[[transition]]` is the same |
+//! | `[groups]` | explicit: names for sets of states |
+//! | `[layout]` | explicit: `s0 = [x, y]`, where states are drawn; optional |
+//! | `map`, `[legend]` | grid: one character for each cell; each is `"floor"`, `"wall"`, `"start"`, `"home"`, `"goal"` or a table of `name`, `wall`, `start`, `home`, `resource`, `enemy`, `stuck`, `unstuck`, `one_way`, `absorbing`, `cost` |
+//! | `slip` | grid: probability of moving to one of the two sides instead |
+//! | `[objective]` | `kind` and its fields, below; then (`scale`·f + `offset` − low)/(high − low) with `range = [low, high]` |
+//! | `[experiment]`, `[planner]` | [`Defaults`]: `beta`, `curve`, `runs`, `simulations`; `exploration`, `variant`, `guided` |
+//! | `[files]` | the texts of files that are named elsewhere; without it they are read from the file's folder |
+//! | `[scripts]` | `name = ["left", …]`, policies to compare with |
+//!
+//! | objective | fields |
+//! |---|---|
+//! | `linear` | `cost` (that of the legend) |
+//! | `weighted-sum`, `maximum`, `minimum` | `costs`, `weights` (1 each) |
+//! | `signed-power` | `costs`, `weights` (1 each), `powers` |
+//! | `entropy` | `over` (states or cells), `epsilon` (0), `unvisited_cells` (0) |
+//! | `squared-distance`, `absolute-distance`, `kl` | `over` (pairs or cell-actions), `target` or `behaviour`; `kl` needs `epsilon` |
+//! | `formula` | `expression` of features, `entropy()`, `distance(t)`, `absolute(t)`, `kl(t)`; `targets`, `over`, `epsilon` |
+//! | `sum` | `terms`, each an objective with a `weight` (1) |
+//!
+//! Every kind takes `features = { name = cost, … }` and `limit = { feature, at_most or at_least, penalty }`, or a list of these: a
+//! penalty for what a feature exceeds its limit by. A cost is the name of a feature or `{ name = number, … }`: of a state, of a group of states, of `"state/action"`, `"group/action"` or
+//! `"*/action"`; all that apply to a pair are added. Maps have the groups `stuck`, `home`, `defeated`, `delivered-R1` for a
+//! resource R1, and one for each terrain with a `name`. A target is such a table, a list, one number for each entry, or
+//! `{ file = "demo.csv" }` with a trajectory, an occupancy or a Markov policy. `docs/problem-files.md` in the repository has examples.
+//!
+//! `kind = "import"` takes the model from a file of another program: transitions as CSV, Gymnasium's `P` as JSON, Storm's DRN.
+//! Such files can also be opened by themselves. `docs/import.md` in the repository says how.
+//!
+//! The text becomes a tree of values that know their place (`document`); `explicit`, `grid` and `import` make a model of it,
+//! `objective`, `formula` and `target` an objective. `check` reports all mistakes at once, `export` writes other formats. Not
+//! here: drawing, planning.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::Path;
+
+pub use broken::broken_formula;
+pub use check::{Finding, Severity, check, check_text};
+pub use error::{FileError, nearest};
+pub use export::{Export, ExportError, ExportFormat, export};
+pub use policy_table::PolicyTable;
+pub use scene::{GraphScene, GridScene, Scene, Sticky, Terrain};
+
+mod behaviour;
+mod broken;
+mod check;
+mod csv;
+mod document;
+mod dynamics;
+mod error;
+mod explicit;
+mod export;
+mod files;
+mod formula;
+mod grid;
+mod import;
+mod mistakes;
+mod names;
+mod objective;
+mod path;
+mod pieces;
+mod policy_table;
+mod recording;
+mod repair;
+mod scene;
+mod settings;
+mod table;
+mod target;
+pub mod tasks;
+mod text;
+mod timing;
+mod world;
+
+pub use settings::{Defaults, PlannerVariant, Script};
+
+use document::shortened;
+
+use document::{Document, Table, Value};
+use files::{Files, MAX_BYTES};
+use import::{Format, Opened};
+use mistakes::Mistakes;
+use pieces::Pieces;
+use timing::Timing;
+use world::World;
+
+use gumdp::objective::Objective;
+use gumdp::oracle::check_bounded;
+use gumdp::policy::Scripted;
+use gumdp::problem::Problem;
+
+const FIELDS: [&str; 11] = [
+    "kind",
+    "title",
+    "description",
+    "discount",
+    "horizon",
+    "accuracy",
+    "objective",
+    "experiment",
+    "planner",
+    "scripts",
+    "files",
+];
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Explicit,
+    Grid,
+    Import,
+}
+
+const KINDS: [(&str, Kind); 3] = [("explicit", Kind::Explicit), ("grid", Kind::Grid), ("import", Kind::Import)];
+
+/// What a problem file describes.
+///
+/// ```
+/// use gumdp_files::Task;
+/// let task = Task::parse("coin.toml", r#"
+///     kind = "explicit"
+///     states = ["heads", "tails"]
+///     actions = ["toss"]
+///     start = "heads"
+///     discount = 0.9
+///     horizon = 10
+///     transitions = [{ from = "*", action = "toss", to = { heads = 0.5, tails = 0.5 } }]
+///     [objective]
+///     kind = "linear"
+///     cost = { tails = 1 }
+/// "#)?;
+/// assert_eq!(task.name, "coin");
+/// assert_eq!(task.problem.mdp().state_count(), 2);
+/// # Ok::<(), gumdp_files::FileError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The file's name without folders and extension.
+    pub name: String,
+    /// One line for people; the name if the file has none.
+    pub title: String,
+    /// A few sentences for people; may be empty.
+    pub description: String,
+    /// Model, objective, discount and horizon.
+    pub problem: Problem,
+    /// How the task is usually run.
+    pub defaults: Defaults,
+    /// Sequences of actions worth comparing with, in the order of the file.
+    pub scripts: Vec<Script>,
+    /// How the task can be drawn.
+    pub scene: Scene,
+    /// A problem file that says the same and needs no other file: the text of the file, with the texts of those it refers to.
+    pub source: String,
+    /// What had to be assumed or left out of an imported model, for the user to know.
+    pub notes: Vec<String>,
+    /// The costs of an imported model by name, each with one number for each state-action pair.
+    pub costs: Vec<(String, Vec<f64>)>,
+}
+
+impl Task {
+    /// Reads the text of a problem file, or of a model of another program: CSV, JSON or DRN by the file's extension or, if
+    /// it has none of these, by its first characters. `file` is shown in errors and gives the task its name.
+    /// See the [example](Task).
+    ///
+    /// # Errors
+    /// The first mistake found, with its place.
+    pub fn parse(file: &str, text: &str) -> Result<Self, FileError> {
+        Self::complete(file, read(file, text, None, &Mistakes::first()))
+    }
+
+    /// Reads a problem file, or a model of another program together with the files that belong to it.
+    /// See the [example](Task).
+    ///
+    /// # Errors
+    /// If the file cannot be read, is not UTF-8, or has a mistake.
+    pub fn load(path: &Path) -> Result<Self, FileError> {
+        let file = path.display().to_string();
+        let text = read_text(path, "a problem file")?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self::complete(&file, read(&file, &text, Some(folder), &Mistakes::first()))
+    }
+
+    /// Where the first mistake ends the reading, there is either a task or an error.
+    fn complete(file: &str, read: Result<Option<Self>, FileError>) -> Result<Self, FileError> {
+        read?.ok_or_else(|| FileError::unreadable(file, "the file has a mistake"))
+    }
+}
+
+/// The text of a file; `wanted` is what it should be.
+pub(crate) fn read_text(path: &Path, wanted: &str) -> Result<String, FileError> {
+    let file = path.display().to_string();
+    // A pipe does not tell its size, and a device may have no end.
+    let read = || {
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().map_err(|error: std::io::Error| {
+        let message = if path.is_dir() {
+            format!("this is a folder; name {wanted}")
+        } else if error.kind() == std::io::ErrorKind::NotFound {
+            "there is no such file".to_owned()
+        } else {
+            format!("cannot be read: {error}")
+        };
+        FileError::unreadable(&file, message)
+    })?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(FileError::unreadable(&file, format!("the file is too large; at most {MAX_BYTES} bytes are read")));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(&error.as_bytes()[..valid]);
+        FileError::at(&file, &text, valid, "the file is not text in UTF-8").hint("save it as text in UTF-8")
+    })
+}
+
+/// The task of a file; `None` if mistakes were collected.
+fn read(file: &str, text: &str, folder: Option<&Path>, mistakes: &Mistakes) -> Result<Option<Task>, FileError> {
+    match Format::of(file, text) {
+        Some(format) => {
+            let opened = Opened { format, text, on_disk: folder.is_some() };
+            read_task(file, &import::wrapper(file), folder, Some(opened), mistakes)
+        }
+        None => read_task(file, text, folder, None, mistakes),
+    }
+}
+
+/// Reads a text whose files are in a folder.
+fn read_task(
+    file: &str,
+    text: &str,
+    folder: Option<&Path>,
+    opened: Option<Opened>,
+    mistakes: &Mistakes,
+) -> Result<Option<Task>, FileError> {
+    let pieces = Pieces::cut(text);
+    let Some(document) = Document::parse(file, text, &pieces, mistakes)? else { return Ok(None) };
+    let root = document.root();
+    let kind = match root.accept(kind(root))? {
+        Some(kind) => kind,
+        None => likely_kind(root).ok_or_else(FileError::told)?,
+    };
+    let fields: &[&str] = match kind {
+        Kind::Explicit => &explicit::FIELDS,
+        Kind::Grid => &grid::FIELDS,
+        Kind::Import => &import::FIELDS,
+    };
+    root.only(&[&FIELDS[..], fields].concat())?;
+    let text_of = |field| mistakes.accept(root.get(field).map(Value::text).transpose());
+    let name = Path::new(file).file_stem().map_or(file.into(), |stem| stem.to_string_lossy()).into_owned();
+    let title = text_of("title")?.flatten().map_or_else(|| name.clone(), str::to_owned);
+    let description = text_of("description")?.flatten().unwrap_or_default().trim().to_owned();
+    let defaults = mistakes.accept(settings::read_defaults(root))?.unwrap_or_default();
+    let timing = match kind {
+        Kind::Import => None,
+        Kind::Explicit | Kind::Grid => mistakes.accept(Timing::read(root))?,
+    };
+    let imported = |import: import::Imported| {
+        let timing = Timing { discount: import.discount, horizon: import.horizon };
+        (import.world, Some(timing), import.notes, import.source)
+    };
+    let own = |world| (world, timing, Vec::new(), text.to_owned());
+    let read = match kind {
+        Kind::Explicit => explicit::read(root).map(own),
+        Kind::Grid => grid::read(root).map(own),
+        Kind::Import => import::read(root, opened).map(imported),
+    };
+    // What stands outside the model is looked at even if nothing is known of the model.
+    let (world, timing, notes, source) = match mistakes.accept(read)? {
+        Some(read) => read,
+        None => own(World::placeholder(matches!(kind, Kind::Grid)).map_err(|error| root.error(error.to_string()))?),
+    };
+    let scripts = mistakes.accept(settings::read_scripts(root, &world))?.unwrap_or_default();
+    let files = Files::new(root, folder)?;
+    let problem = mistakes.accept(read_problem(root, &world, timing, files))?;
+    let Some(Read { problem, behaviour, files }) = problem else { return Ok(None) };
+    let source = files.attached(&source);
+    for script in scripts.iter().filter(|_| !world.doubts.any()) {
+        if let Err(error) = Scripted::new(&problem, script.actions.clone()) {
+            let error = root.need("scripts")?.error(format!("script \"{}\": {error}", script.name));
+            mistakes.accept(Err::<(), _>(error))?;
+        }
+    }
+    if mistakes.any() {
+        return Ok(None);
+    }
+    let mut scene = world.scene;
+    if let Scene::Grid(grid) = &mut scene {
+        grid.behaviour = behaviour;
+    }
+    Ok(Some(Task { name, title, description, problem, defaults, scripts, scene, source, notes, costs: world.costs }))
+}
+
+fn kind(root: Table) -> Result<Kind, FileError> {
+    let Some(kind) = root.get("kind") else {
+        let hint = "it is \"explicit\", \"grid\" or \"import\"; `gumdp show rooms --toml` prints an example";
+        return Err(root.missing("kind").hint(hint));
+    };
+    kind.choice(&KINDS)
+}
+
+/// The model of a file without mistakes.
+fn read_world(root: Table) -> Option<World> {
+    match kind(root).ok()? {
+        Kind::Explicit => explicit::read(root).ok(),
+        Kind::Grid => grid::read(root).ok(),
+        Kind::Import => import::read(root, None).ok().map(|import| import.world),
+    }
+}
+
+/// The kind whose fields a file has, where it does not say so.
+fn likely_kind(root: Table) -> Option<Kind> {
+    let likely = [("map", Kind::Grid), ("legend", Kind::Grid), ("states", Kind::Explicit), ("actions", Kind::Explicit)];
+    let others = [("transitions", Kind::Explicit), ("transition", Kind::Explicit), ("file", Kind::Import)];
+    likely.into_iter().chain(others).find(|(field, _)| root.get(field).is_some()).map(|(_, kind)| kind)
+}
+
+/// What is known once the objective is read.
+struct Read<'a> {
+    problem: Problem,
+    /// The path to be imitated, if there is one.
+    behaviour: Vec<u32>,
+    files: Files<'a>,
+}
+
+fn read_problem<'a>(
+    root: Table<'a>,
+    world: &'a World,
+    timing: Option<Timing>,
+    files: Files<'a>,
+) -> Result<Read<'a>, FileError> {
+    let assumed = Timing { discount: 0.5, horizon: Some(1) };
+    let Timing { discount, horizon } = timing.unwrap_or(assumed);
+    let mut reader = objective::Reader {
+        world,
+        discount,
+        horizon,
+        timed: timing.is_some(),
+        behaviour: Vec::new(),
+        longest: Vec::new(),
+        files,
+        features: BTreeMap::new(),
+        features_broken: false,
+    };
+    let read = if let (None, Some((_, cost))) = (root.get("objective"), world.costs.first()) {
+        Objective::linear(cost.clone())
+            .map(|objective| (root, objective))
+            .map_err(|error| root.error(error.to_string()))
+    } else if root.get("objective").is_none() && world.doubts.costs {
+        Err(FileError::told())
+    } else {
+        root.need("objective").and_then(Value::table).and_then(|table| Ok((table, reader.read(table)?)))
+    };
+    let read = root.accept(read)?;
+    let accuracy = |objective: &Objective, accuracy: Value| {
+        Problem::horizon_for(objective, discount, accuracy.number()?).map_err(|error| accuracy.error(error.to_string()))
+    };
+    if read.is_none() || timing.is_none() {
+        // Any objective will do to see whether the accuracy is a number that can be asked for.
+        let nothing = Objective::linear(vec![0.0]).map_err(|error| root.error(error.to_string()))?;
+        root.field("accuracy", |value| accuracy(&nothing, value))?;
+    }
+    let (place, objective) = read.ok_or_else(FileError::told)?;
+    let horizon = match horizon {
+        Some(horizon) => horizon,
+        None => accuracy(&objective, root.need("accuracy")?)?,
+    };
+    if let Some((_, error)) = reader.longest.into_iter().find(|&(steps, _)| timing.is_some() && steps > horizon) {
+        return Err(error);
+    }
+    let problem = Problem::new(std::sync::Arc::clone(&world.mdp), objective, discount, horizon)
+        .map_err(|error| place.error(error.to_string()))?;
+    check_bounded(&problem).map_err(|error| place.error(error.to_string()))?;
+    Ok(Read { problem, behaviour: reader.behaviour, files: reader.files })
+}

@@ -1,0 +1,166 @@
+//! Lines over linear or logarithmic axes, with bands, steps and reference lines.
+
+use super::frame::{Bottom, Frame, Plot};
+use super::ink::{self, series_colour, series_dash};
+use super::legend::{self, Sample};
+use super::reference::{self, ReferenceLine};
+use super::scale::{Axis, brief};
+use super::svg::{Paint, Path, Point};
+use super::{or, spoken_list};
+use std::fmt::Write as _;
+
+/// Several lines over shared axes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LinePlot {
+    /// Heading; may be empty.
+    pub title: String,
+    /// Title of the x axis, with its unit.
+    pub x_label: String,
+    /// Title of the y axis, with its unit.
+    pub y_label: String,
+    /// Logarithmic x axis; values that are not positive are left out.
+    pub log_x: bool,
+    /// The lines, first one lowest.
+    pub series: Vec<LineSeries>,
+    /// Labelled vertical lines.
+    pub references: Vec<ReferenceLine>,
+    /// Width in pixels; 560 by default.
+    pub width: Option<u32>,
+}
+
+/// One line.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LineSeries {
+    /// Legend entry.
+    pub name: String,
+    /// (x, y) in drawing order; a point that is not finite interrupts the line.
+    pub points: Vec<(f64, f64)>,
+    /// (low, high) per point; empty for no band.
+    pub band: Vec<(f64, f64)>,
+    /// Hold each y until the next x (distribution functions, best-so-far curves).
+    pub step: bool,
+    /// Mark the points.
+    pub markers: bool,
+}
+
+impl LinePlot {
+    /// The figure as a standalone SVG document.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let points = || self.series.iter().flat_map(|series| series.points.iter().copied());
+        let bands = self.series.iter().flat_map(|series| series.band.iter().flat_map(|(low, high)| [*low, *high]));
+        let xs = points().map(|(x, _)| x).chain(reference::places(&self.references));
+        let ys = points().map(|(_, y)| y).chain(bands);
+        let sample = |series: usize| Sample::Line { series, marker: self.series[series].markers };
+        let frame = Frame {
+            title: &self.title,
+            x_label: &self.x_label,
+            y_label: &self.y_label,
+            width: self.width.unwrap_or(560).into(),
+            plot_height: 250.0,
+            legend: legend::of_series(self.series.iter().map(|series| &series.name), sample),
+            bottom: Bottom::Numbers(Axis::over(xs, self.log_x, 0.02, 7)),
+            left: Axis::over(ys, false, 0.05, 6),
+            references: &self.references,
+        };
+        let mut plot = frame.draw();
+        for (index, series) in self.series.iter().enumerate() {
+            draw_band(&mut plot, index, series);
+        }
+        for (index, series) in self.series.iter().enumerate() {
+            draw_line(&mut plot, index, series);
+        }
+        reference::draw(&mut plot, &self.references);
+        plot.finish(or(&self.title, "Line plot"), &self.description())
+    }
+
+    fn description(&self) -> String {
+        let names: Vec<String> = self.series.iter().map(|series| series.name.clone()).collect();
+        let (x, y) = (or(&self.x_label, "x"), or(&self.y_label, "y"));
+        let mut out = format!("Lines of {y} over {x} for {}.", spoken_list(&names));
+        for series in &self.series {
+            if let (Some(first), Some(last)) = (series.points.first(), series.points.last()) {
+                let ends = [first.0, first.1, last.0, last.1].map(brief);
+                let _ = write!(out, " {}: from ({}, {}) to ({}, {}).", series.name, ends[0], ends[1], ends[2], ends[3]);
+            }
+        }
+        out
+    }
+}
+
+/// Runs of consecutive drawable points; `None` separates runs.
+fn runs(places: impl Iterator<Item = Option<Point>>) -> Vec<Vec<Point>> {
+    let mut runs: Vec<Vec<Point>> = vec![Vec::new()];
+    for place in places {
+        match (place, runs.last_mut()) {
+            (Some(point), Some(run)) => {
+                // Points within half a pixel of the last one would not show.
+                let hidden = run.last().is_some_and(|p| (p.0 - point.0).abs() + (p.1 - point.1).abs() < 0.25);
+                if !hidden {
+                    run.push(point);
+                }
+            }
+            _ => runs.push(Vec::new()),
+        }
+    }
+    runs.retain(|run| !run.is_empty());
+    runs
+}
+
+fn stepped(run: &[Point]) -> Vec<Point> {
+    let mut out: Vec<Point> = Vec::with_capacity(2 * run.len());
+    for (x, y) in run {
+        if let Some((_, held)) = out.last() {
+            out.push((*x, *held));
+        }
+        out.push((*x, *y));
+    }
+    out
+}
+
+fn draw_band(plot: &mut Plot, index: usize, series: &LineSeries) {
+    let place = |((x, _), (low, high)): (&Point, &Point)| Some((plot.x(*x)?, plot.y(*low)?, plot.y(*high)?));
+    let places: Vec<(f64, f64, f64)> = series.points.iter().zip(&series.band).filter_map(place).collect();
+    let edge = |edge: Vec<Point>| if series.step { stepped(&edge) } else { edge };
+    let mut outline = edge(places.iter().map(|&(x, low, _)| (x, low)).collect());
+    outline.extend(edge(places.iter().map(|&(x, _, high)| (x, high)).collect()).into_iter().rev());
+    if outline.len() > 2 {
+        let area = plot.area;
+        let paint = Paint::fill(series_colour(index)).fill_opacity(0.16);
+        plot.canvas.clipped(area, |canvas| canvas.path(&Path::polygon(&outline), &paint));
+    }
+}
+
+fn draw_line(plot: &mut Plot, index: usize, series: &LineSeries) {
+    let place = |(x, y): &(f64, f64)| Some((plot.x(*x)?, plot.y(*y)?));
+    let runs = runs(series.points.iter().map(place));
+    let paint = Paint::stroke(series_colour(index), 1.9).dash(series_dash(index));
+    for run in runs {
+        let line = if series.step { stepped(&run) } else { run.clone() };
+        if line.len() > 1 {
+            plot.canvas.path(&Path::polyline(&line), &paint);
+        }
+        // A lone point would be invisible without a marker.
+        if series.markers || run.len() == 1 {
+            for point in &run {
+                ink::marker(&mut plot.canvas, index, *point, 3.6);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_split_a_line() {
+        let places = [Some((0.0, 0.0)), Some((0.1, 0.0)), Some((9.0, 1.0)), None, None, Some((20.0, 3.0))];
+        assert_eq!(runs(places.into_iter()), vec![vec![(0.0, 0.0), (9.0, 1.0)], vec![(20.0, 3.0)]]);
+    }
+
+    #[test]
+    fn steps_hold_the_last_height() {
+        assert_eq!(stepped(&[(0.0, 5.0), (2.0, 7.0)]), [(0.0, 5.0), (2.0, 5.0), (2.0, 7.0)]);
+    }
+}

@@ -1,0 +1,280 @@
+//! Axis ranges, "nice" ticks and number labels.
+
+/// Values beyond this are left out of ranges, so that differences and padding stay finite.
+const LARGEST: f64 = 1e150;
+
+/// Whether a value can be drawn at all.
+pub(super) fn drawable(value: f64) -> bool {
+    value.is_finite() && value.abs() < LARGEST
+}
+
+/// The smallest interval over the drawable values seen so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Extent(Option<(f64, f64)>);
+
+impl Extent {
+    pub fn add(&mut self, value: f64) {
+        if drawable(value) {
+            let (lo, hi) = self.0.unwrap_or((value, value));
+            self.0 = Some((lo.min(value), hi.max(value)));
+        }
+    }
+
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let mut extent = Self::default();
+        values.into_iter().for_each(|value| extent.add(value));
+        extent
+    }
+
+    /// The interval, 0 to 1 if nothing was seen, widened if all values are (nearly) equal.
+    pub fn range(self) -> (f64, f64) {
+        let (lo, hi) = self.0.unwrap_or((0.0, 1.0));
+        let scale = lo.abs().max(hi.abs());
+        if hi - lo > scale * 1e-9 {
+            (lo, hi)
+        } else {
+            let room = if scale > 0.0 { scale * 0.1 } else { 0.5 };
+            (lo - room, hi + room)
+        }
+    }
+
+    /// The interval with a share of its length added at both ends.
+    pub fn padded(self, share: f64) -> (f64, f64) {
+        let (lo, hi) = self.range();
+        (lo - share * (hi - lo), hi + share * (hi - lo))
+    }
+}
+
+/// One mark on an axis; minor marks have no label.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Tick {
+    pub value: f64,
+    pub label: String,
+}
+
+/// A linear or logarithmic axis with its ticks.
+#[derive(Debug, Clone)]
+pub(super) struct Axis {
+    lo: f64,
+    hi: f64,
+    log: bool,
+    pub ticks: Vec<Tick>,
+}
+
+impl Axis {
+    /// A linear axis over exactly `lo..=hi` with about `count` ticks.
+    pub fn linear((lo, hi): (f64, f64), count: usize) -> Self {
+        Self { lo, hi, log: false, ticks: linear_ticks(lo, hi, count) }
+    }
+
+    /// An axis over values, with a share of its length added at both ends of a linear one.
+    pub fn over(values: impl Iterator<Item = f64>, log: bool, room: f64, count: usize) -> Self {
+        if log { Self::log10(values) } else { Self::linear(Extent::of(values).padded(room), count) }
+    }
+
+    /// A base-ten logarithmic axis over the positive ones of `values`, with a little room at both ends.
+    pub fn log10(values: impl IntoIterator<Item = f64>) -> Self {
+        let logs = Extent::of(values.into_iter().filter(|v| drawable(*v) && *v > 0.0).map(f64::log10));
+        let (lo, hi) = match logs.0 {
+            Some((lo, hi)) if hi - lo > 1e-9 => (lo - 0.03 * (hi - lo), hi + 0.03 * (hi - lo)),
+            Some((lo, hi)) => (lo - 0.5, hi + 0.5),
+            None => (0.0, 1.0),
+        };
+        Self { lo, hi, log: true, ticks: log_ticks(lo, hi) }
+    }
+
+    /// Where a value lies, 0 at the low and 1 at the high end; `None` if it cannot be drawn on this axis.
+    pub fn fraction(&self, value: f64) -> Option<f64> {
+        if !drawable(value) || (self.log && value <= 0.0) {
+            return None;
+        }
+        let value = if self.log { value.log10() } else { value };
+        // Far outside points are pulled in so that coordinates stay printable; the frame clips them anyway.
+        Some(((value - self.lo) / (self.hi - self.lo)).clamp(-50.0, 50.0))
+    }
+}
+
+/// The largest of 1, 2, 5 times a power of ten that is not above `rough`… or the next above, whichever is nearer.
+pub(super) fn nice_step(rough: f64) -> f64 {
+    if !(drawable(rough) && rough > 0.0) {
+        return 1.0;
+    }
+    let power = 10f64.powf(rough.log10().floor());
+    let mantissa = rough / power;
+    let nice = if mantissa < 1.5 {
+        1.0
+    } else if mantissa < 3.5 {
+        2.0
+    } else if mantissa < 7.5 {
+        5.0
+    } else {
+        10.0
+    };
+    nice * power
+}
+
+fn linear_ticks(lo: f64, hi: f64, count: usize) -> Vec<Tick> {
+    let step = nice_step((hi - lo) / count.max(1) as f64);
+    let (first, last) = ((lo / step - 1e-9).ceil(), (hi / step + 1e-9).floor());
+    let steps = if last >= first { (last - first).min(50.0) as usize } else { return Vec::new() };
+    let values = (0..=steps).map(|i| (first + i as f64) * step);
+    let largest = lo.abs().max(hi.abs());
+    let label = |value: f64| {
+        if value == 0.0 {
+            "0".to_owned()
+        } else if !(1e-4..1e6).contains(&largest) {
+            scientific(value, step)
+        } else {
+            fixed(value, (-step.log10().floor()).clamp(0.0, 10.0) as usize)
+        }
+    };
+    values.map(|value| Tick { value, label: label(value) }).collect()
+}
+
+fn log_ticks(lo: f64, hi: f64) -> Vec<Tick> {
+    let (first, last) = (lo.floor() as i32, hi.ceil() as i32);
+    let decades = hi - lo;
+    let every = ((decades / 8.0).ceil() as i32).max(1);
+    // One notation for all decades: plain numbers if they are short, else powers.
+    let plain = lo > -3.1 && hi < 4.1;
+    let mut ticks = Vec::new();
+    for power in first..=last {
+        for mantissa in 1..10 {
+            let place = f64::from(power) + f64::from(mantissa).log10();
+            if place < lo - 1e-9 || place > hi + 1e-9 {
+                continue;
+            }
+            let labelled = if decades < 1.6 {
+                matches!(mantissa, 1 | 2 | 5)
+            } else {
+                mantissa == 1 && power.rem_euclid(every) == 0
+            };
+            let minor = decades <= 5.0;
+            if labelled || minor {
+                let value = f64::from(mantissa) * 10f64.powi(power);
+                let label = if labelled { log_label(mantissa, power, plain) } else { String::new() };
+                ticks.push(Tick { value, label });
+            }
+        }
+    }
+    if ticks.iter().filter(|tick| !tick.label.is_empty()).count() < 2 {
+        // Less than a decade without round numbers: label it like a linear axis.
+        ticks = linear_ticks(10f64.powf(lo), 10f64.powf(hi), 4);
+    }
+    ticks
+}
+
+fn log_label(mantissa: i32, power: i32, plain: bool) -> String {
+    if plain || (0..=1).contains(&power) {
+        fixed(f64::from(mantissa) * 10f64.powi(power), (-power).max(0) as usize)
+    } else if mantissa == 1 {
+        format!("10{}", superscript(power))
+    } else {
+        format!("{mantissa}·10{}", superscript(power))
+    }
+}
+
+fn scientific(value: f64, step: f64) -> String {
+    let power = value.abs().log10().floor();
+    let decimals = (power - step.log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{}·10{}", fixed(value / 10f64.powf(power), decimals), superscript(power as i32))
+}
+
+fn superscript(power: i32) -> String {
+    let digit = |c: char| match c {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        c => c.to_digit(10).and_then(|d| char::from_u32(0x2070 + d)).unwrap_or(c),
+    };
+    power.to_string().chars().map(digit).collect()
+}
+
+/// A number with fixed decimals and a true minus sign; never "−0".
+pub(super) fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(digits) if digits.chars().all(|c| matches!(c, '0' | '.')) => digits.to_owned(),
+        Some(digits) => format!("−{digits}"),
+        None => text,
+    }
+}
+
+/// A number with about three significant digits, for tool tips and cell labels.
+pub(super) fn brief(value: f64) -> String {
+    if !value.is_finite() {
+        return "–".to_owned();
+    }
+    let size = value.abs();
+    if size == 0.0 {
+        "0".to_owned()
+    } else if !(1e-4..1e6).contains(&size) {
+        scientific(value, 10f64.powf(size.log10().floor() - 2.0))
+    } else {
+        fixed(value, (2.0 - size.log10().floor()).clamp(0.0, 6.0) as usize)
+    }
+}
+
+/// Like [`brief`], without trailing zeros.
+pub(super) fn shortest(value: f64) -> String {
+    let text = brief(value);
+    if text.contains('.') && !text.contains('·') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|tick| tick.label.as_str()).filter(|label| !label.is_empty()).collect()
+    }
+
+    #[test]
+    fn ticks_are_one_two_five() {
+        assert_eq!(labels(&Axis::linear((0.0, 1.0), 5)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"].map(zero));
+        assert_eq!(labels(&Axis::linear((-3.0, 12.0), 4)), ["0", "5", "10"]);
+        assert_eq!(nice_step(0.3), 0.2);
+        assert_eq!(nice_step(f64::NAN), 1.0);
+    }
+
+    fn zero(label: &str) -> &str {
+        if label == "0.0" { "0" } else { label }
+    }
+
+    #[test]
+    fn log_axes_label_decades() {
+        assert_eq!(labels(&Axis::log10([0.1, 1000.0])), ["0.1", "1", "10", "100", "1000"]);
+        assert_eq!(labels(&Axis::log10([1e-6, 1e-2])), ["10⁻⁶", "10⁻⁵", "10⁻⁴", "10⁻³", "10⁻²"]);
+        assert!(labels(&Axis::log10([3.0, 4.0])).len() >= 2);
+        assert!(labels(&Axis::log10([-1.0, f64::NAN])).len() >= 2);
+        assert_eq!(Axis::log10([1.0, 10.0]).fraction(-1.0), None);
+    }
+
+    #[test]
+    fn ranges_are_never_empty() {
+        for values in
+            [vec![], vec![0.0], vec![5.0, 5.0], vec![f64::NAN, f64::INFINITY], vec![1e-300], vec![-1e149, 1e149]]
+        {
+            let (lo, hi) = Extent::of(values.iter().copied()).padded(0.05);
+            assert!(hi > lo && (hi - lo).is_finite(), "{values:?} gave {lo} to {hi}");
+            assert!(Axis::linear((lo, hi), 5).ticks.len() < 60);
+        }
+    }
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!(fixed(-0.001, 1), "0.0");
+        assert_eq!(fixed(-2.5, 1), "−2.5");
+        assert_eq!(brief(0.123_456), "0.123");
+        assert_eq!(brief(12_345.6), "12346");
+        assert_eq!(brief(1.5e9), "1.50·10⁹");
+        assert_eq!(brief(f64::NAN), "–");
+        assert_eq!(shortest(0.05), "0.05");
+        assert_eq!(shortest(200.0), "200");
+    }
+}

@@ -1,0 +1,183 @@
+//! Exact distributions of a discrete random value: stems while they can be told apart, else a histogram.
+
+use super::frame::{Bottom, Frame, Plot};
+use super::ink::{self, series_colour, series_dash};
+use super::legend::{self, Sample};
+use super::reference::{self, ReferenceLine};
+use super::scale::{Axis, Extent, brief, drawable, nice_step, shortest};
+use super::svg::{Paint, Path, Point};
+use super::{or, spoken_list};
+use std::fmt::Write as _;
+
+/// More distinct values than this are drawn as a histogram.
+const MOST_STEMS: usize = 40;
+const BINS: f64 = 60.0;
+
+/// The distributions of one to three random values over a shared axis.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StemPlot {
+    /// Heading; may be empty.
+    pub title: String,
+    /// Title of the x axis, with its unit.
+    pub x_label: String,
+    /// The distributions.
+    pub distributions: Vec<Distribution>,
+    /// Labelled vertical lines (means, risk values).
+    pub references: Vec<ReferenceLine>,
+}
+
+/// Values with their probabilities.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Distribution {
+    /// Legend entry.
+    pub name: String,
+    /// (value, probability) in any order; equal values are merged.
+    pub atoms: Vec<(f64, f64)>,
+}
+
+impl StemPlot {
+    /// The figure as a standalone SVG document.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let mut distributions: Vec<Vec<(f64, f64)>> =
+            self.distributions.iter().map(|distribution| merged(&distribution.atoms)).collect();
+        let values = || distributions.iter().flatten().map(|atom| atom.0);
+        let mut distinct: Vec<f64> = values().collect();
+        distinct.sort_by(f64::total_cmp);
+        distinct.dedup();
+        let stems = distinct.len() <= MOST_STEMS;
+        let extent = Extent::of(values().chain(reference::places(&self.references)));
+        let bin = nice_step((extent.range().1 - extent.range().0) / BINS);
+        if !stems {
+            distributions = distributions.iter().map(|distribution| binned(distribution, bin)).collect();
+        }
+        let highest = distributions.iter().flatten().map(|atom| atom.1);
+        let highest = highest.filter(|p| drawable(*p)).fold(0.0, f64::max);
+        let y_label =
+            if stems { "probability".to_owned() } else { format!("probability per bin of {}", shortest(bin)) };
+        let sample = if stems { Sample::Stem } else { Sample::Tint };
+        let frame = Frame {
+            title: &self.title,
+            x_label: &self.x_label,
+            y_label: &y_label,
+            width: 560.0,
+            plot_height: 220.0,
+            legend: legend::of_series(self.distributions.iter().map(|distribution| &distribution.name), sample),
+            bottom: Bottom::Numbers(Axis::linear(extent.padded(0.04), 7)),
+            left: Axis::linear((0.0, if highest > 0.0 { highest * 1.06 } else { 1.0 }), 5),
+            references: &self.references,
+        };
+        let mut plot = frame.draw();
+        for (index, distribution) in distributions.iter().enumerate() {
+            if stems {
+                let offset = (index as f64 - (distributions.len() as f64 - 1.0) / 2.0) * 5.0;
+                draw_stems(&mut plot, index, distribution, offset);
+            } else {
+                draw_histogram(&mut plot, index, distribution, bin);
+            }
+        }
+        reference::draw(&mut plot, &self.references);
+        plot.finish(or(&self.title, "Probability distribution"), &self.description(stems))
+    }
+
+    fn description(&self, stems: bool) -> String {
+        let names: Vec<String> = self.distributions.iter().map(|distribution| distribution.name.clone()).collect();
+        let kind = if stems { "Stems" } else { "Histogram" };
+        let mut out = format!("{kind} of the probability distribution of {} for ", or(&self.x_label, "a value"));
+        let _ = write!(out, "{}.", spoken_list(&names));
+        for distribution in &self.distributions {
+            let mean: f64 = distribution.atoms.iter().map(|(value, p)| value * p).sum();
+            let _ = write!(out, " {}: {} atoms, mean {}.", distribution.name, distribution.atoms.len(), brief(mean));
+        }
+        out
+    }
+}
+
+/// Drawable atoms of positive probability by increasing value, (nearly) equal values merged.
+fn merged(atoms: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let usable = |(value, p): &(f64, f64)| drawable(*value) && drawable(*p) && *p > 0.0;
+    let mut sorted: Vec<(f64, f64)> = atoms.iter().copied().filter(usable).collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut out: Vec<(f64, f64)> = Vec::with_capacity(sorted.len());
+    for (value, p) in sorted {
+        match out.last_mut() {
+            Some(last) if value - last.0 <= 1e-9 * value.abs().max(1e-6) => last.1 += p,
+            _ => out.push((value, p)),
+        }
+    }
+    out
+}
+
+/// Mass per bin `[k·width, (k+1)·width)`, keyed by the left edge; empty bins are left out.
+fn binned(atoms: &[(f64, f64)], width: f64) -> Vec<(f64, f64)> {
+    let mut out: Vec<(f64, f64)> = Vec::new();
+    for (value, p) in atoms {
+        let edge = (value / width + 1e-9).floor() * width;
+        match out.last_mut() {
+            Some(last) if (edge - last.0).abs() < width / 2.0 => last.1 += p,
+            _ => out.push((edge, *p)),
+        }
+    }
+    out
+}
+
+fn draw_stems(plot: &mut Plot, index: usize, distribution: &[(f64, f64)], offset: f64) {
+    let paint = Paint::stroke(series_colour(index), 1.8);
+    for (value, p) in distribution {
+        let (Some(x), Some(foot), Some(head)) = (plot.x(*value), plot.y(0.0), plot.y(*p)) else { continue };
+        plot.canvas.with_tip(&format!("{}: probability {}", brief(*value), brief(*p)), |canvas| {
+            canvas.line((x + offset, foot), (x + offset, head), &paint);
+            ink::marker(canvas, index, (x + offset, head), 3.8);
+        });
+    }
+}
+
+fn draw_histogram(plot: &mut Plot, index: usize, distribution: &[(f64, f64)], width: f64) {
+    let Some(foot) = plot.y(0.0) else { return };
+    let mut outline: Vec<Point> = Vec::new();
+    let mut end: Option<f64> = None;
+    for (edge, p) in distribution {
+        let (Some(left), Some(right), Some(top)) = (plot.x(*edge), plot.x(edge + width), plot.y(*p)) else { continue };
+        if let Some(end) = end.filter(|end| left - end > 0.01) {
+            outline.extend([(end, foot), (left, foot)]);
+        } else if end.is_none() {
+            outline.push((left, foot));
+        }
+        outline.extend([(left, top), (right, top)]);
+        end = Some(right);
+    }
+    if let Some(end) = end {
+        outline.push((end, foot));
+    }
+    let colour = series_colour(index);
+    let area = plot.area;
+    plot.canvas.clipped(area, |canvas| {
+        let shape = Path::polygon(&outline);
+        canvas.path(&shape, &Paint::fill(colour).fill_opacity(0.22));
+        if let Some(hatch) = ink::hatch(canvas, index, colour, 0.45) {
+            canvas.path(&shape, &Paint::fill(&hatch));
+        }
+        canvas.path(&Path::polyline(&outline), &Paint::stroke(colour, 1.5).dash(series_dash(index)));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_are_merged() {
+        assert_eq!(
+            merged(&[(2.0, 0.25), (1.0, 0.5), (2.0, 0.25), (f64::NAN, 1.0), (3.0, 0.0)]),
+            [(1.0, 0.5), (2.0, 0.5)]
+        );
+    }
+
+    #[test]
+    fn bins_keep_the_mass() {
+        let atoms: Vec<(f64, f64)> = (0..100).map(|i| (f64::from(i) * 0.1, 0.01)).collect();
+        let bins = binned(&atoms, 0.5);
+        assert_eq!(bins.len(), 20);
+        assert!((bins.iter().map(|bin| bin.1).sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,204 @@
+//! Tables: in pages, on a terminal, and as Markdown.
+
+use crate::page::inline;
+use crate::svg::escape;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Rows of cells under the names of their columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Table {
+    caption: String,
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+}
+
+/// Numbers stand on the right and are sorted as numbers, words on the left and as words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Column {
+    name: String,
+    numbers: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Cell {
+    text: String,
+    tone: Tone,
+    sort_key: Option<String>,
+}
+
+/// A cell with the name of its column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    column: Column,
+    cell: Cell,
+}
+
+/// The colour of a cell in a page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// Ordinary ink.
+    #[default]
+    Plain,
+    /// Better, passed.
+    Good,
+    /// Worse, failed.
+    Bad,
+}
+
+impl Field {
+    /// Words.
+    #[must_use]
+    pub fn text(name: &str, text: impl Into<String>) -> Self {
+        let cell = Cell { text: text.into(), ..Cell::default() };
+        Self { column: Column { name: name.to_owned(), numbers: false }, cell }
+    }
+
+    /// A number.
+    #[must_use]
+    pub fn number(name: &str, text: impl Into<String>) -> Self {
+        let field = Self::text(name, text);
+        Self { column: Column { numbers: true, ..field.column }, ..field }
+    }
+
+    /// The field in another tone.
+    #[must_use]
+    pub fn tone(mut self, tone: Tone) -> Self {
+        self.cell.tone = tone;
+        self
+    }
+
+    /// The field with a sort key other than its text.
+    #[must_use]
+    pub fn sorted_by(mut self, key: f64) -> Self {
+        self.cell.sort_key = Some(key.to_string());
+        self
+    }
+}
+
+impl Table {
+    /// A table with these column names; columns in `left` hold words.
+    #[must_use]
+    pub fn new(header: &[&str], left: &[usize]) -> Self {
+        let column =
+            |(index, name): (usize, &&str)| Column { name: (*name).to_owned(), numbers: !left.contains(&index) };
+        Self { columns: header.iter().enumerate().map(column).collect(), ..Self::default() }
+    }
+
+    /// A row for each item; all have the fields of the first.
+    pub fn of<T>(items: impl IntoIterator<Item = T>, fields: impl Fn(T) -> Vec<Field>) -> Self {
+        let mut table = Self::default();
+        for item in items {
+            let (columns, cells) = fields(item).into_iter().map(|field| (field.column, field.cell)).unzip();
+            table.columns = columns;
+            table.rows.push(cells);
+        }
+        table
+    }
+
+    /// The table with a text above it in pages.
+    #[must_use]
+    pub fn captioned(mut self, caption: impl Into<String>) -> Self {
+        self.caption = caption.into();
+        self
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells.into_iter().map(|text| Cell { text, ..Cell::default() }).collect());
+    }
+
+    /// Whether it has no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Prints it for a terminal.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        self.lines("  ").iter().try_for_each(|line| writeln!(out, "{}", line.trim_end()))
+    }
+
+    /// Prints it as a table of Markdown, which is as easy to read.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn print_markdown(&self, out: &mut impl Write) -> io::Result<()> {
+        let rule: Vec<&str> = self.columns.iter().map(|column| if column.numbers { "--:" } else { "---" }).collect();
+        let mut lines = self.lines(" | ");
+        lines.insert(1, rule.join(" | "));
+        lines.iter().try_for_each(|line| writeln!(out, "| {line} |"))
+    }
+
+    /// Header and rows, with their cells as wide as their columns.
+    fn lines(&self, between: &str) -> Vec<String> {
+        let header: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        let rows = self.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect());
+        let rows: Vec<Vec<&str>> = std::iter::once(header).chain(rows).collect();
+        let width = |column: usize| rows.iter().filter_map(|row| Some(row.get(column)?.chars().count())).max();
+        let widths: Vec<usize> = (0..self.columns.len()).map(|column| width(column).unwrap_or(0)).collect();
+        let padded = |((column, text), width): ((&Column, &&str), &usize)| {
+            if column.numbers { format!("{text:>width$}") } else { format!("{text:<width$}") }
+        };
+        let line = |row: &Vec<&str>| self.columns.iter().zip(row).zip(&widths).map(padded).collect::<Vec<_>>();
+        rows.iter().map(|row| line(row).join(between)).collect()
+    }
+
+    pub(crate) fn html(&self, number: usize) -> String {
+        let mut out =
+            format!("<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"Table {number}\">\n<table>\n");
+        let _ = writeln!(out, "<caption><b>Table {number}.</b> {}</caption>", inline(&self.caption));
+        out.push_str("<thead><tr>");
+        for Column { name, numbers } in &self.columns {
+            let kind = if *numbers { " class=\"num\" data-sort=\"number\"" } else { " data-sort=\"text\"" };
+            let _ = write!(out, "<th scope=\"col\"{kind}>{}</th>", inline(name));
+        }
+        out.push_str("</tr></thead>\n<tbody>\n");
+        for row in &self.rows {
+            out.push_str("<tr>");
+            for (column, cell) in self.columns.iter().zip(row) {
+                let tone = ["", "good", "bad"][cell.tone as usize];
+                let class = [if column.numbers { "num" } else { "" }, tone].join(" ");
+                let class = if class == " " { String::new() } else { format!(" class=\"{}\"", class.trim()) };
+                let key = cell.sort_key.as_ref().map(|key| format!(" data-key=\"{}\"", escape(key)));
+                let _ = write!(out, "<td{class}{}>{}</td>", key.unwrap_or_default(), inline(&cell.text));
+            }
+            out.push_str("</tr>\n");
+        }
+        out + "</tbody>\n</table>\n</div>\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_carry_alignment_tone_and_key() {
+        let fields = |mean: f64| {
+            let mean = Field::number("mean", mean.to_string()).tone(Tone::Good).sorted_by(mean);
+            vec![Field::text("method", "A<b>"), mean]
+        };
+        let html = Table::of([1.5], fields).captioned("c").html(4);
+        assert!(html.contains("<th scope=\"col\" data-sort=\"text\">method</th>"));
+        assert!(html.contains("<th scope=\"col\" class=\"num\" data-sort=\"number\">mean</th></tr>"));
+        assert!(html.contains("<tr><td>A&lt;b&gt;</td><td class=\"num good\" data-key=\"1.5\">1.5</td></tr>"));
+        assert!(html.contains("<b>Table 4.</b> c"));
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let mut table = Table::new(&["task", "β"], &[0]);
+        table.row(vec!["rooms".to_owned(), "0.5".to_owned()]);
+        let text = |print: fn(&Table, &mut Vec<u8>) -> io::Result<()>| {
+            let mut out = Vec::new();
+            print(&table, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(text(Table::print), "task     β\nrooms  0.5\n");
+        assert_eq!(text(Table::print_markdown), "| task  |   β |\n| --- | --: |\n| rooms | 0.5 |\n");
+    }
+}

@@ -1,0 +1,197 @@
+//! What every figure promises: well-formed, deterministic, and unshaken by degenerate data.
+
+use super::*;
+
+/// Checks tags, quotes and ampersands; not a full parser, but enough to catch what string building gets wrong.
+fn assert_well_formed(xml: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = xml;
+    while let Some(at) = rest.find('<') {
+        assert_text(&rest[..at]);
+        let end = rest[at..].find('>').map(|end| at + end).expect("an open tag");
+        let tag = &rest[at + 1..end];
+        assert_eq!(tag.matches('"').count() % 2, 0, "quotes in <{tag}>");
+        assert!(!tag.contains('<') && !tag.contains("NaN") && !tag.contains("inf"), "<{tag}>");
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else if !tag.ends_with('/') {
+            open.push(tag.split_whitespace().next().unwrap_or_default());
+        }
+        rest = &rest[end + 1..];
+    }
+    assert!(open.is_empty(), "never closed: {open:?}");
+    assert_eq!(rest.trim(), "");
+    assert!(xml.starts_with("<svg ") && xml.contains(" viewBox=") && xml.contains("<desc id=\"desc\">"));
+}
+
+fn assert_text(text: &str) {
+    for (at, _) in text.match_indices('&') {
+        let entity = &text[at..];
+        assert!(["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"].iter().any(|known| entity.starts_with(known)), "{entity}");
+    }
+}
+
+const NASTY: [f64; 8] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 1e308, -1e-308, 3.0];
+const MARKUP: &str = "<b> & \"q\" 'p' \u{1}";
+
+fn nasty_box(value: f64) -> BoxStats {
+    let (q25, median, q75) = (value, value, value);
+    BoxStats { q25, median, q75, whisker_low: value, whisker_high: value, mean: value, outliers: NASTY.to_vec() }
+}
+
+fn nasty_tree() -> DecisionTree {
+    let card = |heat: &f64| TreeCard {
+        heading: MARKUP.into(),
+        detail: MARKUP.repeat(20),
+        branch: MARKUP.into(),
+        share: *heat,
+        heat: Some(*heat),
+        children: vec![TreeCard { folded: true, ..TreeCard::default() }],
+        ..TreeCard::default()
+    };
+    let root = TreeCard { children: NASTY.iter().map(card).collect(), ..TreeCard::default() };
+    DecisionTree { title: MARKUP.into(), heat_label: MARKUP.into(), root }
+}
+
+/// Every kind with nothing in it, and with the worst that can be in it.
+fn degenerate() -> Vec<String> {
+    let points: Vec<(f64, f64)> = NASTY.iter().flat_map(|x| NASTY.iter().map(|y| (*x, *y))).collect();
+    let group = |value: &f64| BoxGroup {
+        label: MARKUP.into(),
+        boxes: vec![Some(nasty_box(*value)), None],
+        reference: Some(*value),
+    };
+    let references: Vec<ReferenceLine> = NASTY
+        .iter()
+        .flat_map(|at| {
+            let label = || MARKUP.to_owned();
+            [ReferenceLine { at: *at, label: label() }, ReferenceLine { at: *at, label: label() }]
+        })
+        .collect();
+    let line = |log_x, step| LinePlot {
+        title: MARKUP.into(),
+        log_x,
+        series: vec![LineSeries {
+            name: MARKUP.into(),
+            points: points.clone(),
+            band: points.clone(),
+            step,
+            markers: true,
+        }],
+        references: references.clone(),
+        width: Some(0),
+        ..LinePlot::default()
+    };
+    let atoms = |count: usize| (0..count).map(|i| (i as f64, 1.0 / count as f64)).collect::<Vec<_>>();
+    let bars = BarPlot {
+        categories: vec![MARKUP.into(); 9],
+        groups: vec![BarGroup { label: MARKUP.into(), values: NASTY.to_vec() }, BarGroup::default()],
+        ..BarPlot::default()
+    };
+    let dots = |log_from| {
+        let dot = |value: &f64| Some(Dot { value: *value, interval: Some((*value, f64::NAN)) });
+        let row = |reference: &f64| DotRow {
+            label: MARKUP.into(),
+            group: 1,
+            dots: NASTY.iter().map(dot).collect(),
+            reference: Some(*reference),
+        };
+        let series = vec![MARKUP.into(); 3];
+        DotPlot { series, rows: NASTY.iter().map(row).collect(), log_from, ..DotPlot::default() }.svg()
+    };
+    let cell = |kind| GridCell { kind, text: MARKUP.into() };
+    let map = GridMap {
+        cells: vec![
+            vec![cell(CellKind::Wall), cell(CellKind::Terrain(99))],
+            vec![cell(CellKind::Resource(99))],
+            vec![],
+        ],
+        paths: vec![GridPath { name: MARKUP.into(), cells: vec![(0, 0), (0, 0), (9, 9), (1, 1), (0, 1), (0, 0)] }],
+        ..GridMap::default()
+    };
+    let heat = HeatMaps {
+        title: MARKUP.into(),
+        panels: vec![
+            HeatPanel { title: MARKUP.into(), values: vec![NASTY.to_vec(), vec![], vec![1.0]] },
+            HeatPanel::default(),
+        ],
+        map: Some(CategoryMap { cells: vec![vec![0, 77]], ..CategoryMap::default() }),
+        outlined: vec![(0, 0), (99, 99)],
+        cell_labels: true,
+        ..HeatMaps::default()
+    };
+    vec![
+        DecisionTree::default().svg(),
+        nasty_tree().svg(),
+        BoxPlot::default().svg(),
+        BoxPlot { groups: NASTY.iter().map(group).collect(), ..BoxPlot::default() }.svg(),
+        LinePlot::default().svg(),
+        line(false, false).svg(),
+        line(true, true).svg(),
+        panels(MARKUP, &[dots(None), line(true, false).svg(), dots(Some(1.0))], 2),
+        StemPlot::default().svg(),
+        StemPlot {
+            distributions: vec![Distribution { name: MARKUP.into(), atoms: points.clone() }],
+            ..StemPlot::default()
+        }
+        .svg(),
+        StemPlot { distributions: vec![Distribution { name: "a".into(), atoms: atoms(1) }], ..StemPlot::default() }
+            .svg(),
+        StemPlot {
+            distributions: vec![Distribution { name: "b".into(), atoms: atoms(500) }],
+            references,
+            ..StemPlot::default()
+        }
+        .svg(),
+        DotPlot::default().svg(),
+        dots(None),
+        dots(Some(1e-3)),
+        panels(MARKUP, &[], 0),
+        BarPlot::default().svg(),
+        bars.svg(),
+        GridMap::default().svg(),
+        map.svg(),
+        HeatMaps::default().svg(),
+        heat.svg(),
+    ]
+}
+
+#[test]
+fn degenerate_data_give_well_formed_figures() {
+    for svg in degenerate() {
+        assert_well_formed(&svg);
+    }
+}
+
+#[test]
+fn equal_data_give_equal_bytes() {
+    assert_eq!(degenerate(), degenerate());
+}
+
+fn graph(count: usize) -> StateGraph {
+    let node = |index| GraphNode { name: format!("s{index}"), note: MARKUP.into(), start: index == 0 };
+    let edge = |from, to| GraphEdge { from, to, action: from + to, label: MARKUP.into() };
+    let all = (0..count).flat_map(|from| (0..count).map(move |to| edge(from, to)));
+    StateGraph { nodes: (0..count).map(node).collect(), edges: all.collect(), ..StateGraph::default() }
+}
+
+#[test]
+fn graphs_are_drawn_up_to_twelve_states() {
+    assert_eq!(StateGraph::default().svg(), None);
+    assert_eq!(graph(13).svg(), None);
+    for count in 1..=12 {
+        assert_well_formed(&graph(count).svg().expect("a small graph"));
+    }
+    let positions = Some(vec![(0.0, 0.0), (f64::NAN, 1.0)]);
+    let edges = vec![GraphEdge { from: 0, to: 99, ..GraphEdge::default() }];
+    assert_well_formed(&StateGraph { edges, positions, ..graph(2) }.svg().expect("a small graph"));
+}
+
+#[test]
+fn the_page_knows_the_literal_colours() {
+    let style = include_str!("page/style.css");
+    for colour in [ink::INK, ink::MUTED, ink::GRID, ink::PAPER] {
+        assert!(style.contains(&format!("[fill=\"{colour}\"]")), "{colour} is not re-coloured as fill");
+        assert!(style.contains(&format!("[stroke=\"{colour}\"]")), "{colour} is not re-coloured as stroke");
+    }
+}

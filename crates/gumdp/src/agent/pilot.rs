@@ -1,0 +1,355 @@
+//! The outer variable of a risk measure where it cannot be computed: chosen by pilot episodes before the first decision.
+//!
+//! Players with a few entropic attitudes to risk, from neutral to the worst case, play first. The laws of the best of them
+//! ask for a λ or β each; players with these play next, and with three λ between the lowest and the highest cost met. Then the
+//! better half plays on, twice, the last of them for as long as there are episodes, and the best is kept: so a plain entropic
+//! attitude is kept where no λ does better. All meet the same luck, so that equal players have equal costs; of equals only the first plays on.
+//! How many episodes there are depends on how long one is: about two seconds in all, but at least 24 episodes, and fewer
+//! candidates where they are few. That is counted, never timed: the choice is the same for the same seed.
+//! Not here: the exact search ([`crate::oracle::minimise()`]).
+
+use std::cell::Cell;
+
+use crate::experiment::stoppable;
+use crate::policy::Policy;
+use crate::problem::Problem;
+use crate::risk::{Erm, FixedRisk, OuterForm, Risk, Tail};
+use crate::rng::{self, Purpose};
+use crate::stop::Stop;
+
+/// Simulated steps of all pilot episodes: about two seconds of one core.
+const EFFORT: f64 = 3e7;
+/// A transition that marginal backward induction looks at takes about this part of a simulated step.
+const TRANSITION: f64 = 1.0 / 6.0;
+/// Transitions that it looks at for each step to go, at most: in larger models it looks less far ahead.
+const MOST_TRANSITIONS: usize = 2048;
+/// The fewest and the most pilot episodes, whatever one takes.
+const LEAST: f64 = 24.0;
+const MOST: f64 = 960.0;
+/// Episodes of the neutral player before it is known how many there are.
+const PROBE: u64 = 2;
+/// With fewer episodes than this, fewer candidates play.
+const PLENTY: u64 = 120;
+/// Entropic attitudes: β times the spread of risk-neutral costs; and those that play where episodes are few.
+const ATTITUDES: [f64; 4] = [1.0, 3.0, 10.0, 30.0];
+const FEW_ATTITUDES: [f64; 1] = [10.0];
+
+/// Fixes the outer variable of a measure, given who plays once it is fixed. Entropic measures have none, and nothing is
+/// played for them.
+///
+/// # Errors
+/// Those of `player`.
+pub(super) fn fix_outer<P: Policy, E>(
+    problem: &Problem,
+    risk: Risk,
+    seed: u64,
+    stop: &Stop,
+    player: impl Fn(FixedRisk) -> Result<P, E>,
+) -> Result<FixedRisk, E> {
+    let outer = match (risk.fixed(), risk.outer()) {
+        (Some(fixed), _) => return Ok(fixed),
+        (None, Some(outer)) => outer,
+        (None, None) => return Ok(Erm::MEAN.into()),
+    };
+    let seed = rng::word(&mut rng::stream(seed, 0, Purpose::Pilot));
+    let played = Cell::new(0);
+    // Plays until the candidate has so many episodes; returns the simulated steps of one.
+    let play = |candidate: &mut Candidate, episodes: u64| -> Result<f64, E> {
+        let policy = player(candidate.fixed)?;
+        let missing = candidate.costs.len() as u64..episodes;
+        played.set(played.get() + missing.end.saturating_sub(missing.start));
+        // A player that fails fails again in the real episodes, where it is reported.
+        let runs = stoppable(problem, &policy, seed, missing, stop).unwrap_or_default();
+        candidate.costs.extend(runs.iter().map(|run| run.episode.cost));
+        candidate.risk = risk.of_samples(&candidate.costs).unwrap_or(f64::INFINITY);
+        Ok(runs.iter().map(|run| run.simulated_steps as f64).sum::<f64>() / runs.len().max(1) as f64)
+    };
+    let mut neutral = Candidate::new(outer.attitude(Erm::MEAN));
+    let rounds = Rounds::new(problem, play(&mut neutral, PROBE)?);
+    if outer.is_entropic() && rounds.all < PLENTY {
+        play(&mut neutral, rounds.all)?;
+        if let Some(value) = outer.for_few(&neutral.costs) {
+            return Ok(outer.at(value));
+        }
+    }
+    play(&mut neutral, rounds.episodes)?;
+    let mut candidates: Vec<Candidate> = attitudes(outer.as_ref(), &neutral.costs, rounds.attitudes);
+    candidates.insert(0, neutral);
+    for candidate in &mut candidates[1..] {
+        play(candidate, rounds.episodes)?;
+    }
+    let range = extent(candidates.iter().flat_map(|candidate| &candidate.costs));
+    candidates.sort_by(Candidate::by_risk);
+    let asked =
+        candidates.iter().take(rounds.asked).filter_map(|candidate| best_outer(outer.as_ref(), &candidate.costs));
+    let between = outer.tried(range).into_iter().map(|y| outer.at(y)).filter(|_| rounds.thresholds);
+    for fixed in asked.chain(between).collect::<Vec<_>>() {
+        if candidates.iter().all(|known| known.fixed.aim != fixed.aim) {
+            let mut candidate = Candidate::new(fixed);
+            play(&mut candidate, rounds.episodes)?;
+            candidates.push(candidate);
+        }
+    }
+    let mut episodes = rounds.episodes;
+    for halving in 1..=rounds.halvings {
+        candidates = better_half(candidates);
+        if candidates.len() == 1 {
+            break;
+        }
+        episodes *= 2;
+        if halving == rounds.halvings {
+            // Equal candidates have left some.
+            let needed: u64 = candidates.iter().map(|candidate| episodes - candidate.costs.len() as u64).sum();
+            episodes += rounds.all.saturating_sub(played.get() + needed) / candidates.len() as u64;
+        }
+        for candidate in &mut candidates {
+            play(candidate, episodes)?;
+        }
+    }
+    let best = candidates.into_iter().min_by(Candidate::by_risk);
+    Ok(best.map_or(outer.attitude(Erm::MEAN), |candidate| candidate.fixed))
+}
+
+/// The better half, without those that had the very costs of a better or equal one.
+fn better_half(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    // The sort is stable: among equals an entropic attitude is kept.
+    candidates.sort_by(Candidate::by_risk);
+    let half = candidates.len().div_ceil(2);
+    let mut kept: Vec<Candidate> = Vec::with_capacity(half);
+    for candidate in candidates {
+        if kept.len() < half && kept.iter().all(|other| other.costs != candidate.costs) {
+            kept.push(candidate);
+        }
+    }
+    kept
+}
+
+/// A value of the outer variable, or an entropic attitude instead, and how it did.
+#[derive(Clone, Debug, PartialEq)]
+struct Candidate {
+    fixed: FixedRisk,
+    costs: Vec<f64>,
+    /// Of these costs.
+    risk: f64,
+}
+
+impl Candidate {
+    fn new(fixed: FixedRisk) -> Self {
+        Self { fixed, costs: Vec::new(), risk: f64::INFINITY }
+    }
+
+    fn by_risk(a: &Self, b: &Self) -> std::cmp::Ordering {
+        a.risk.total_cmp(&b.risk)
+    }
+}
+
+/// Who plays how much.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Rounds {
+    /// Episodes of all candidates.
+    all: u64,
+    /// Episodes of each candidate at first.
+    episodes: u64,
+    /// Times that the better half plays twice as many.
+    halvings: u32,
+    attitudes: &'static [f64],
+    /// Attitudes whose laws are asked for their λ or β.
+    asked: usize,
+    thresholds: bool,
+}
+
+impl Rounds {
+    /// What can be afforded if an episode takes so many simulated steps.
+    fn new(problem: &Problem, simulated_steps: f64) -> Self {
+        let (transitions, horizon) = (problem.mdp().transition_count(), problem.horizon() as f64);
+        let looked_at = transitions.min(MOST_TRANSITIONS) as f64 * horizon * (horizon + 1.0) / 2.0;
+        // Each time that it plays, a planner is made anew.
+        let steps = simulated_steps + TRANSITION * looked_at + transitions as f64;
+        let all = (EFFORT / steps).clamp(LEAST, MOST) as u64;
+        if all >= PLENTY {
+            // At most 6 attitudes, 3 values asked for and 3 thresholds: 12 + 12/2 + 2·12/4 times the first episodes; the
+            // finalists have the rest.
+            Self { all, episodes: all / 30, halvings: 2, attitudes: &ATTITUDES, asked: 3, thresholds: true }
+        } else {
+            // At most 3 attitudes and a value asked for: 4 + 4/2.
+            Self { all, episodes: all / 8, halvings: 1, attitudes: &FEW_ATTITUDES, asked: 1, thresholds: false }
+        }
+    }
+}
+
+/// Entropic attitudes that are worth a try besides the neutral one, given its costs.
+fn attitudes(outer: &dyn OuterForm, neutral: &[f64], tried: &[f64]) -> Vec<Candidate> {
+    let (lowest, highest) = extent(neutral);
+    let spread = highest - lowest;
+    let finite = tried.iter().filter(|_| spread > 0.0).filter_map(|attitude| Erm::new(attitude / spread).ok());
+    finite.chain([Erm::WORST]).map(|erm| Candidate::new(outer.attitude(erm))).collect()
+}
+
+/// The lowest and the highest cost.
+fn extent<'a>(costs: impl IntoIterator<Item = &'a f64>) -> (f64, f64) {
+    let wider = |(low, high): (f64, f64), &cost: &f64| (low.min(cost), high.max(cost));
+    costs.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider)
+}
+
+/// The measure at the outer variable that is best for the distribution of these costs.
+fn best_outer(outer: &dyn OuterForm, costs: &[f64]) -> Option<FixedRisk> {
+    Some(outer.at(outer.best(&Tail::new(costs.iter().map(|&cost| (cost, 1.0))).ok()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::oracle::{Limits, minimise};
+    use crate::test_problems::{map, msee, rooms};
+    use crate::{Budget, GuidedPlanner, GuidedSettings};
+
+    /// A coarse bar, a tenth of the range of costs, that a wrong choice of the variable misses on `rooms`. Seeds are fixed.
+    #[test]
+    fn the_kept_variable_is_nearly_the_best() {
+        for (name, measure) in [("rooms", "cvar:0.95"), ("rooms", "evar:0.9"), ("msee", "cvar:0.95")] {
+            let problem = if name == "rooms" { rooms() } else { msee() };
+            let risk: Risk = measure.parse().unwrap();
+            let settings = GuidedSettings { budget: Budget::simulations(50), ..GuidedSettings::default() };
+            let player = |fixed| GuidedPlanner::new(&problem, fixed, settings.clone());
+            let fixed = fix_outer(&problem, risk, 1, &Stop::NEVER, player).unwrap();
+            let policy = player(fixed).unwrap();
+            let runs = crate::experiment(&problem, &policy, 2, 0..400).unwrap();
+            let costs: Vec<f64> = runs.iter().map(|run| run.episode.cost).collect();
+            let (played, best) = (risk.of_samples(&costs).unwrap(), minimise(&problem, risk, &Limits::QUICK).unwrap());
+            let bounds = problem.objective().bounds();
+            assert!(
+                played <= best.high + 0.1 * (bounds.high - bounds.low),
+                "{name} {measure}: {fixed:?} {played} {}",
+                best.high
+            );
+        }
+    }
+
+    /// The coin costs 0.4 in the mean and 0.8 in the worse half, the sure thing 0.55: only a measure of the tail asks for that.
+    #[test]
+    fn a_threshold_changes_the_first_action_and_threads_change_nothing() {
+        let mdp = crate::Mdp::named(["start", "nothing", "sure", "much"], ["pay", "toss"])
+            .start("start")
+            .transition("start", "pay", [("sure", 1.0)])
+            .transition("start", "toss", [("nothing", 0.6), ("much", 0.4)])
+            .transition("nothing", "pay", [("nothing", 1.0)])
+            .transition("sure", "pay", [("sure", 1.0)])
+            .transition("much", "pay", [("much", 1.0)])
+            .build()
+            .unwrap();
+        let objective = crate::Objective::linear(mdp.by_state(&[0.0, 0.0, 1.1, 2.0]).unwrap()).unwrap();
+        let problem = Problem::new(mdp, objective, 1.0, 2).unwrap();
+        let settings = GuidedSettings { budget: Budget::simulations(200), ..GuidedSettings::default() };
+        let player = |fixed| GuidedPlanner::new(&problem, fixed, settings.clone());
+        let start = problem.start(problem.mdp().initial()[0].0);
+        for (measure, action) in [("mean", "toss"), ("cvar:0.5", "pay"), ("evar:0.9", "pay")] {
+            let risk: Risk = measure.parse().unwrap();
+            let fixed_by = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| fix_outer(&problem, risk, 3, &Stop::NEVER, player).unwrap())
+            };
+            let fixed = fixed_by(1);
+            assert_eq!(fixed, fixed_by(4), "{measure}");
+            let mut planner = player(fixed).unwrap();
+            planner.begin_episode();
+            let chosen = planner.act(&start, &mut rng::stream(5, 0, Purpose::Policy)).unwrap();
+            assert_eq!(problem.mdp().action_name(chosen), action, "{measure}: {fixed:?}");
+        }
+    }
+
+    /// Three lotteries. Entropic attitudes choose the first (mean 0.3) or the sure cost of 0.42; `CVaR` at 0.5 is 0.6, 0.42 and, for the
+    /// second, 0.394, since it does not mind a rare large cost more than its mean. Only a threshold near 0.3 finds that.
+    #[test]
+    fn a_threshold_is_kept_where_no_entropic_attitude_will_do() {
+        let mdp = crate::Mdp::sized(6, 3)
+            .start(0)
+            .transition(0, 0, [(1, 0.7), (2, 0.3)])
+            .transition(0, 1, [(3, 0.99), (4, 0.01)])
+            .transition(0, 2, [(5, 1.0)]);
+        let mdp = (1..6).fold(mdp, |mdp, state| mdp.transition(state, 0, [(state, 1.0)])).build().unwrap();
+        let costs = mdp.by_state(&[0.0, 0.0, 2.0, 0.6, 10.0, 0.84]).unwrap();
+        let problem = Problem::new(mdp, crate::Objective::linear(costs).unwrap(), 1.0, 2).unwrap();
+        let settings = GuidedSettings { budget: Budget::simulations(2000), ..GuidedSettings::default() };
+        let player = |fixed| GuidedPlanner::new(&problem, fixed, settings.clone());
+        let start = problem.start(problem.mdp().initial()[0].0);
+        let first = |fixed: FixedRisk| {
+            let mut planner = player(fixed).unwrap();
+            planner.begin_episode();
+            planner.act(&start, &mut rng::stream(5, 0, Purpose::Policy)).unwrap().index()
+        };
+        // The rare cost decides which lottery looks better: 26 % of first rounds meet it, and there the sure cost is kept.
+        let kept = |seed| fix_outer(&problem, "cvar:0.5".parse().unwrap(), seed, &Stop::NEVER, player).unwrap();
+        let best = (0..12).map(kept).filter(|fixed| !fixed.is_entropic() && first(*fixed) == 1);
+        let best = best.count();
+        assert!(best >= 9, "{best} of 12");
+        assert_eq!((first(Erm::MEAN.into()), first(Erm::WORST.into())), (0, 2));
+        let exact = minimise(&problem, "cvar:0.5".parse().unwrap(), &Limits::QUICK).unwrap();
+        assert!((exact.high - 0.394).abs() < 1e-9);
+    }
+
+    /// Plays by chance, and counts its episodes.
+    #[derive(Clone)]
+    struct Counted(crate::Uniform, std::sync::Arc<std::sync::atomic::AtomicU64>);
+
+    impl Policy for Counted {
+        fn act(
+            &mut self,
+            at: &crate::OccupancyState,
+            rng: &mut rng::Rng,
+        ) -> Result<crate::Action, crate::PolicyFailure> {
+            self.0.act(at, rng)
+        }
+
+        fn begin_episode(&mut self) {
+            self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn long_episodes_are_few() {
+        for (problem, fewest, most) in [(map(200), 6, 24), (map(99), 20, 66), (msee(), 150, 960)] {
+            let count = std::sync::Arc::default();
+            let uniform = Counted(crate::Uniform::new(&problem), std::sync::Arc::clone(&count));
+            fix_outer(&problem, "cvar:0.95".parse().unwrap(), 0, &Stop::NEVER, |_| Ok::<_, ()>(uniform.clone()))
+                .unwrap();
+            let played = count.load(std::sync::atomic::Ordering::Relaxed);
+            assert!((fewest..=most).contains(&played), "{} steps: {played}", problem.horizon());
+        }
+        let problem = msee();
+        for steps in [0.0, 1e5, 1e7, 1e300, f64::INFINITY] {
+            let Rounds { episodes, halvings, .. } = Rounds::new(&problem, steps);
+            assert!(episodes >= 3 && halvings > 0, "{steps}");
+        }
+    }
+
+    #[test]
+    fn attitudes_are_few_and_need_a_spread() {
+        let outer = |text: &str| text.parse::<Risk>().unwrap().outer().unwrap();
+        let cvar = outer("cvar:0.5");
+        let tried = |costs: &[f64], tried: &[f64]| attitudes(cvar.as_ref(), costs, tried);
+        let worst = Candidate::new(FixedRisk::attitude(Erm::WORST));
+        assert_eq!(tried(&[1.0, 1.0], &ATTITUDES), std::slice::from_ref(&worst));
+        assert_eq!(tried(&[1.0, 3.0], &ATTITUDES).len(), 5);
+        assert_eq!(tried(&[1.0, 3.0], &FEW_ATTITUDES).len(), 2);
+        assert_eq!(tried(&[], &ATTITUDES), [worst]);
+        assert!(best_outer(cvar.as_ref(), &[]).is_none());
+        let lambda = best_outer(cvar.as_ref(), &[4.0, 1.0, 2.0, 3.0]).unwrap().outer().unwrap().value;
+        assert!((2.0..=3.0).contains(&lambda));
+        let worst = best_outer(outer("evar:0.5").as_ref(), &[0.0, 1.0]).unwrap();
+        assert_eq!((worst.erm(), worst.is_entropic()), (Erm::WORST, true));
+    }
+
+    #[test]
+    fn estimates_are_named_for_what_they_are() {
+        let [cvar, evar] = ["cvar:0.9", "evar:0.9"].map(|text| text.parse::<Risk>().unwrap().outer().unwrap());
+        let erm = Erm::new(2.0).unwrap();
+        let name = |fixed: FixedRisk| fixed.measure().to_string();
+        assert_eq!(name(cvar.attitude(erm)), "erm:2");
+        assert_eq!(name(cvar.at(0.5)), "cvar:0.9");
+        assert_eq!(name(evar.attitude(erm)), "evar:0.9");
+        assert_eq!(name(evar.attitude(Erm::MEAN)), "mean");
+        assert!((evar.attitude(erm).price() - 10.0_f64.ln() / 2.0).abs() < 1e-12);
+        assert!(!cvar.at(0.5).is_entropic());
+    }
+}

@@ -1,0 +1,98 @@
+//! The largest and the smallest of several costs, and what one exceeds a bound by.
+
+use super::kind::{Field, Given, Holds, Kind};
+use super::totals::{Combine, Totals};
+use super::{Bounds, Objective, ObjectiveError};
+
+/// Which total counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Extreme {
+    Maximum,
+    Minimum,
+}
+
+impl Objective {
+    /// The largest of several costs, max_i c_i·d.
+    ///
+    /// # Errors
+    /// If the costs have different lengths or are not finite.
+    pub fn maximum(costs: &[Vec<f64>]) -> Result<Self, ObjectiveError> {
+        Totals::objective(costs, Extreme::Maximum.into())
+    }
+
+    /// The smallest of several costs, min_i c_i·d.
+    ///
+    /// # Errors
+    /// If the costs have different lengths or are not finite.
+    pub fn minimum(costs: &[Vec<f64>]) -> Result<Self, ObjectiveError> {
+        Totals::objective(costs, Extreme::Minimum.into())
+    }
+
+    /// What a cost exceeds a bound by, max(0, c·d − bound): a limit as a penalty, once it is given a weight.
+    ///
+    /// ```
+    /// use gumdp::Objective;
+    /// let fuel = vec![0.0, 1.0];
+    /// let limited = Objective::linear(vec![1.0, 0.0])? + 10.0 * Objective::excess(fuel, 0.2)?;
+    /// assert!((limited.value(&[0.9, 0.1]) - 0.9).abs() < 1e-12);
+    /// assert!((limited.value(&[0.5, 0.5]) - 3.5).abs() < 1e-12);
+    /// # Ok::<(), gumdp::ObjectiveError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a cost or the bound is not finite or the vector is empty.
+    pub fn excess(mut costs: Vec<f64>, bound: f64) -> Result<Self, ObjectiveError> {
+        // An occupancy sums to 1, so that the bound is a cost of every pair.
+        for cost in &mut costs {
+            *cost -= bound;
+        }
+        let nothing = vec![0.0; costs.len()];
+        Self::maximum(&[nothing, costs])
+    }
+}
+
+const FIELDS: &[Field] = &[Field::new("costs", Holds::Costs), Field::optional("weights", Holds::ByCost)];
+
+/// Costs times their weights.
+fn weighted(given: &mut Given) -> Vec<Vec<f64>> {
+    let mut costs = given.costs();
+    for (cost, weight) in costs.iter_mut().zip(given.numbers("weights").unwrap_or_default()) {
+        for c in cost {
+            *c *= weight;
+        }
+    }
+    costs
+}
+
+impl Combine for Extreme {
+    const KINDS: &'static [Kind] = &[
+        Kind { name: "maximum", call: None, fields: FIELDS, make: |given| Objective::maximum(&weighted(given)) },
+        Kind { name: "minimum", call: None, fields: FIELDS, make: |given| Objective::minimum(&weighted(given)) },
+    ];
+
+    fn kind(&self) -> &'static Kind {
+        &Self::KINDS[*self as usize]
+    }
+
+    #[inline]
+    fn of(&self, totals: impl Iterator<Item = f64>) -> f64 {
+        match self {
+            Self::Maximum => totals.fold(f64::NEG_INFINITY, f64::max),
+            Self::Minimum => totals.fold(f64::INFINITY, f64::min),
+        }
+    }
+
+    fn slopes(&self, totals: &[f64]) -> Vec<f64> {
+        let extreme = self.of(totals.iter().copied());
+        let first = totals.iter().position(|&z| z == extreme);
+        (0..totals.len()).map(|i| if Some(i) == first { 1.0 } else { 0.0 }).collect()
+    }
+
+    fn bounds(&self, ranges: &[Bounds]) -> Bounds {
+        Bounds { low: self.of(ranges.iter().map(|z| z.low)), high: self.of(ranges.iter().map(|z| z.high)) }
+    }
+
+    fn describe(&self, totals: &[String]) -> String {
+        format!("{}({})", &self.kind().name[..3], totals.join(", "))
+    }
+}
