@@ -80,7 +80,7 @@ impl Book {
             let optimum = match same {
                 Some(row) => row.optimum,
                 None => {
-                    let erm = Erm::new(job.beta)?.into();
+                    let erm = Erm::new(job.beta)?;
                     oracle::solve(&job.task.problem, erm, &Limits::QUICK).ok().map(|solution| solution.high)
                 }
             };
