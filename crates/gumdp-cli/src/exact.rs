@@ -1,6 +1,6 @@
 //! Exact optima, and what to say where there is none to be had.
 
-use gumdp::oracle::{self, FirstDecision, Limits, OracleError, RiskSolution};
+use gumdp::oracle::{self, ExactDecision, Limits, OracleError, Solution};
 use gumdp::{Problem, Risk};
 
 use crate::failure::BadInput;
@@ -12,7 +12,7 @@ pub struct Solver {
     problem: Problem,
     limits: Limits,
     optima: Vec<(Risk, f64)>,
-    last: Option<(Risk, RiskSolution)>,
+    last: Option<(Risk, Solution)>,
     /// What is too large for one measure is too large for all, but for a linear objective, where some are easier.
     refused: Option<OracleError>,
 }
@@ -24,7 +24,7 @@ impl Solver {
     }
 
     /// The solution for this attitude to risk.
-    pub fn solve(&mut self, risk: impl Into<Risk>) -> Result<RiskSolution, OracleError> {
+    pub fn solve(&mut self, risk: impl Into<Risk>) -> Result<Solution, OracleError> {
         let risk = risk.into();
         if let Some(refused) = &self.refused {
             return Err(refused.clone());
@@ -33,7 +33,7 @@ impl Solver {
             return Ok(solution.clone());
         }
         self.last = None;
-        match oracle::minimise(&self.problem, risk, &self.limits) {
+        match oracle::solve(&self.problem, risk, &self.limits) {
             Ok(solution) => {
                 self.optima.push((risk, solution.high));
                 self.last = Some((risk, solution.clone()));
@@ -61,7 +61,7 @@ const MOST_OWN: u64 = 1 << 27;
 
 /// The first decision of an exact solution with each action at the outer variable that is best for it. `None` if there is no such
 /// variable, or if episodes start in several states.
-pub fn first_decision(solution: &RiskSolution, limits: &Limits) -> Result<Option<FirstDecision>, OracleError> {
+pub fn first_decision(solution: &Solution, limits: &Limits) -> Result<Option<ExactDecision>, OracleError> {
     if solution.outer.is_none() { Ok(None) } else { solution.decide_first(limits, MOST_OWN) }
 }
 

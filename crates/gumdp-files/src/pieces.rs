@@ -5,6 +5,11 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use toml_parser::Source;
+use toml_parser::lexer::TokenKind;
+
+use super::repair::nesting;
+
 /// Shorter texts are parsed as they are.
 const LONG: usize = 1 << 20;
 /// About so many bytes are parsed at once.
@@ -25,7 +30,7 @@ pub(super) struct Pieces<'a> {
 impl<'a> Pieces<'a> {
     /// Cuts a text if it is long and its list is found. A text that is not TOML may stay whole, which the parser then says.
     pub(super) fn cut(text: &'a str) -> Self {
-        let found = if text.len() < LONG { None } else { Scanner { bytes: text.as_bytes(), at: 0 }.find() };
+        let found = if text.len() < LONG { None } else { find(text) };
         let Some(ranges) = found else {
             return Self { rest: Cow::Borrowed(text), repaired: OnceCell::new(), ranges: Vec::new() };
         };
@@ -35,107 +40,31 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Knows just enough of TOML to find the ends of values.
-struct Scanner<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Scanner<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
-    fn skip(&mut self, wanted: impl Fn(u8) -> bool) {
-        while self.peek().is_some_and(&wanted) {
-            self.at += 1;
-        }
-    }
-
-    /// The pieces of the list, which must stand before the first table.
-    fn find(mut self) -> Option<Vec<Range<usize>>> {
-        loop {
-            self.skip(|byte| byte.is_ascii_whitespace());
-            match self.peek()? {
-                b'#' => self.skip(|byte| byte != b'\n'),
-                b'[' => return None,
-                _ => {
-                    let start = self.at;
-                    self.skip(|byte| byte != b'=' && byte != b'\n');
-                    let key = self.bytes[start..self.at].trim_ascii();
-                    self.at += 1;
-                    self.skip(|byte| byte == b' ' || byte == b'\t');
-                    if key == LIST.as_bytes() && self.peek()? == b'[' {
-                        return self.pieces();
-                    }
-                    while !matches!(self.peek()?, b'\n' | b'#') {
-                        self.value()?;
-                    }
-                }
+/// The pieces of the list, which must stand before the first table.
+fn find(text: &str) -> Option<Vec<Range<usize>>> {
+    let (mut depth, mut statement) = (0, 0);
+    let (mut piece, mut ranges) = (None, Vec::new());
+    for token in Source::new(text).lex() {
+        let (start, end) = (token.span().start(), token.span().end());
+        depth += nesting(token.kind());
+        match (token.kind(), piece, depth) {
+            (TokenKind::Newline, None, 0) => statement = end,
+            (TokenKind::LeftSquareBracket, None, 1) => match text[statement..start].trim() {
+                "" => return None,
+                head => piece = head.strip_suffix('=').filter(|key| key.trim_end() == LIST).map(|_| end),
+            },
+            (TokenKind::RightSquareBracket, Some(first), 0) => {
+                ranges.push(first..start);
+                return Some(ranges);
             }
-        }
-    }
-
-    /// Passes over a bracket with all it holds, a string, or any other byte.
-    fn value(&mut self) -> Option<()> {
-        match self.peek()? {
-            b'[' | b'{' => {
-                self.at += 1;
-                loop {
-                    match self.peek()? {
-                        b']' | b'}' => break,
-                        b'#' => self.skip(|byte| byte != b'\n'),
-                        _ => self.value()?,
-                    }
-                }
-                self.at += 1;
+            (TokenKind::Comma, Some(first), 1) if start - first >= PIECE => {
+                ranges.push(first..end);
+                piece = Some(end);
             }
-            quote @ (b'"' | b'\'') => self.string(quote)?,
-            _ => self.at += 1,
-        }
-        Some(())
-    }
-
-    fn string(&mut self, quote: u8) -> Option<()> {
-        let triple = [quote; 3];
-        let long = self.bytes[self.at..].starts_with(&triple);
-        self.at += if long { 3 } else { 1 };
-        loop {
-            match self.peek()? {
-                b'\\' if quote == b'"' => self.at += 2,
-                byte if byte == quote && !long => break self.at += 1,
-                byte if byte == quote && self.bytes[self.at..].starts_with(&triple) => break self.at += 3,
-                b'\n' if !long => return None,
-                _ => self.at += 1,
-            }
-        }
-        // A long string may end with up to two quotes of its own.
-        if long {
-            self.skip(|byte| byte == quote);
-        }
-        Some(())
-    }
-
-    /// The pieces of the list that begins here.
-    fn pieces(mut self) -> Option<Vec<Range<usize>>> {
-        self.at += 1;
-        let (mut start, mut ranges) = (self.at, Vec::new());
-        loop {
-            match self.peek()? {
-                b']' => {
-                    ranges.push(start..self.at);
-                    return Some(ranges);
-                }
-                b'#' => self.skip(|byte| byte != b'\n'),
-                b',' if self.at - start >= PIECE => {
-                    self.at += 1;
-                    ranges.push(start..self.at);
-                    start = self.at;
-                }
-                _ => self.value()?,
-            }
+            _ => {}
         }
     }
+    None
 }
 
 #[cfg(test)]

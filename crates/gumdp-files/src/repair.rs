@@ -7,6 +7,8 @@
 use std::ops::Range;
 
 use toml::de::{DeTable, Error};
+use toml_parser::Source;
+use toml_parser::lexer::{Token, TokenKind};
 
 use super::error::position;
 
@@ -89,79 +91,57 @@ impl Statement {
 
 fn statements(text: &str) -> Vec<Statement> {
     let mut statements = vec![Statement { range: 0..0, start: 0, table: String::new(), key: Some(String::new()) }];
-    let (mut open, mut depth, mut offset) = (None, 0_i32, 0);
+    let (mut depth, mut offset) = (0, 0);
     let mut table = String::new();
-    for line in text.split_inclusive('\n') {
-        let end = offset + line.len();
-        let content = line.trim_start();
-        let indent = line.len() - content.len();
-        let begins = open.is_none() && (indent == 0 || depth <= 0);
-        let named = if begins { first_name(content, indent == 0) } else { None };
+    let tokens: Vec<Token> = Source::new(text).lex().collect();
+    // A text of several lines is one token.
+    for line in tokens.split_inclusive(|token| token.kind() == TokenKind::Newline) {
+        let end = line[line.len() - 1].span().end();
+        let content = line.iter().position(|token| token.kind() != TokenKind::Whitespace).unwrap_or_default();
+        let named = if content == 0 || depth <= 0 { first_name(text, &line[content..], content == 0) } else { None };
         if let Some((name, is_table)) = named {
             if is_table {
                 table.clone_from(&name);
             }
-            let key = (!is_table).then_some(name);
-            statements.push(Statement { range: offset..end, start: offset + indent, table: table.clone(), key });
+            let (start, key) = (line[content].span().start(), (!is_table).then_some(name));
+            statements.push(Statement { range: offset..end, start, table: table.clone(), key });
             depth = 0;
         } else if let Some(last) = statements.last_mut() {
             last.range.end = end;
         }
-        (open, depth) = after(line, open, depth);
+        depth += line.iter().map(|token| nesting(token.kind())).sum::<i32>();
         offset = end;
     }
     statements
 }
 
 /// The name of the table or the field that a line begins with, and whether it is a table.
-fn first_name(line: &str, at_margin: bool) -> Option<(String, bool)> {
-    if let Some(header) = line.strip_prefix('[') {
-        let header = header.strip_prefix('[').unwrap_or(header);
-        let name = header.split([']', '#', '\n', '\r']).next()?.trim();
-        let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_') && !name.contains([',', '=', '{']);
-        return is_name.then(|| (name.to_owned(), true));
-    }
-    let quote = line.chars().next().filter(|c| matches!(c, '"' | '\''));
-    let (name, rest) = match quote {
-        Some(quote) => line[1..].split_once(quote)?,
-        None => line.split_at(line.find(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).unwrap_or(line.len())),
+fn first_name(text: &str, line: &[Token], at_margin: bool) -> Option<(String, bool)> {
+    let of = |tokens: &[Token]| tokens.iter().map(|token| &text[token.span().start()..token.span().end()]).collect();
+    let brackets = line.iter().take_while(|token| token.kind() == TokenKind::LeftSquareBracket).count().min(2);
+    let line = &line[brackets..];
+    let is_key = |token: &Token| {
+        use TokenKind::{Atom, BasicString, Dot, LiteralString};
+        matches!(token.kind(), Atom | Dot | BasicString | LiteralString)
     };
-    let is_field = rest.trim_start().starts_with('=');
-    let begins = is_field || (at_margin && quote.is_none() && name.starts_with(char::is_alphabetic));
-    (begins && !name.is_empty()).then(|| (name.to_owned(), false))
+    let end = line.iter().position(|token| !is_key(token)).unwrap_or(line.len());
+    let name: String = of(&line[..end]);
+    let next = line[end..].iter().find(|token| token.kind() != TokenKind::Whitespace).map(Token::kind);
+    let is_bare = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    if brackets > 0 {
+        let ends = !matches!(next, Some(TokenKind::Comma | TokenKind::Equals | TokenKind::LeftCurlyBracket));
+        return (is_bare && ends).then_some((name, true));
+    }
+    let begins = next == Some(TokenKind::Equals) || (at_margin && is_bare);
+    (begins && !name.is_empty()).then(|| (name.trim_matches(['"', '\'']).to_owned(), false))
 }
 
-/// The quotes of a text of several lines that is open after this line, and how many brackets are.
-fn after(line: &str, mut open: Option<&'static str>, mut depth: i32) -> (Option<&'static str>, i32) {
-    let mut rest = line;
-    loop {
-        if let Some(quotes) = open {
-            let Some(end) = rest.find(quotes) else { return (open, depth) };
-            rest = &rest[end + quotes.len()..];
-            open = None;
-            continue;
-        }
-        let Some(at) = rest.find(['"', '\'', '[', ']', '{', '}', '#']) else { return (None, depth) };
-        let found = &rest[at..];
-        rest = &found[1..];
-        open = ["\"\"\"", "'''"].into_iter().find(|quotes| found.starts_with(quotes));
-        match found.as_bytes()[0] {
-            _ if open.is_some() => rest = &found[3..],
-            b'#' => return (None, depth),
-            b'[' | b'{' => depth += 1,
-            b']' | b'}' => depth -= 1,
-            b'"' => {
-                // A text of one line; a quote after a backslash does not end it.
-                let mut escaped = false;
-                let end = rest.find(|c: char| {
-                    let ends = c == '"' && !escaped;
-                    escaped = c == '\\' && !escaped;
-                    ends
-                });
-                rest = end.map_or("", |end| &rest[end + 1..]);
-            }
-            _ => rest = rest.split_once('\'').map_or("", |(_, rest)| rest),
-        }
+/// How many more brackets are open after a token.
+pub(super) fn nesting(kind: TokenKind) -> i32 {
+    match kind {
+        TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket => 1,
+        TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket => -1,
+        _ => 0,
     }
 }
 

@@ -3,15 +3,26 @@
 mod common;
 
 use common::{Shape, generator, random_discount, random_mdp};
-use gumdp::oracle::{LinearSolution, backward_induction};
+use gumdp::oracle::{Limits, Method, OptimalPolicy, Solution, solve};
 use gumdp::rng::{self, Rng};
-use gumdp::{Erm, Mdp, Objective, Pair, Problem};
+use gumdp::{Erm, Mdp, Objective, OccupancyState, Pair, Problem, State};
 
 const BETAS: [f64; 13] =
     [f64::NEG_INFINITY, -1e6, -700.0, -3.0, -1e-3, 0.0, 1e-12, 1e-3, 0.2, 3.0, 700.0, 1e6, f64::INFINITY];
 
 fn erm(beta: f64) -> Erm {
     Erm::new(beta).unwrap()
+}
+
+fn backward_induction(problem: &Problem, erm: Erm) -> Solution {
+    let solution = solve(problem, erm, &Limits::default()).unwrap();
+    assert_eq!(solution.method, Method::BackwardInduction);
+    solution
+}
+
+/// What a policy for a linear objective does: it looks at time and state only.
+fn choice(policy: &OptimalPolicy, time: usize, state: State) -> Pair {
+    policy.best(&OccupancyState { time, state, features: Vec::new() })
 }
 
 /// The risk and the mean of each state and time backwards, with the pairs that `choose` takes.
@@ -63,7 +74,8 @@ fn it_is_the_literal_recursion_at_any_beta_and_scale() {
             let cost = |rng: &mut Rng| scale * (rng::unit(rng) + offset);
             let (problem, costs) = random_problem(shape, cost, horizon, &mut rng);
             for beta in BETAS {
-                let LinearSolution { value, mean, policy } = backward_induction(&problem, erm(beta)).unwrap();
+                let solution = backward_induction(&problem, erm(beta));
+                let (value, mean, policy) = (solution.value, solution.mean, solution.policy());
                 let close = |a: f64, b: f64, what: &str| {
                     let largest = costs.iter().fold(0.0_f64, |largest, cost| largest.max(cost.abs()));
                     let off = (a - b).abs();
@@ -74,7 +86,8 @@ fn it_is_the_literal_recursion_at_any_beta_and_scale() {
                 };
                 close(value, recursion(&problem, &costs, erm(beta), lowest).0, "optimum");
                 let follow = |time: usize, pairs: &[(Pair, f64, f64)]| {
-                    pairs.iter().position(|&(pair, ..)| policy.probability(time, pair) == 1.0).unwrap()
+                    let chosen = choice(&policy, time, problem.mdp().state(pairs[0].0));
+                    pairs.iter().position(|&(pair, ..)| pair == chosen).unwrap()
                 };
                 let (of_policy, its_mean) = recursion(&problem, &costs, erm(beta), follow);
                 close(value, of_policy, "risk of the policy");
@@ -93,8 +106,8 @@ fn small_costs_next_to_large_ones_keep_their_digits() {
     for sign in [1.0, -1.0] {
         let costs = Objective::linear(mdp.by_state(&[0.0, 2e-6, 1e-6, sign * 1e15]).unwrap()).unwrap();
         let problem = Problem::new(mdp.clone(), costs, 1.0, 3).unwrap();
-        let solution = backward_induction(&problem, Erm::MEAN).unwrap();
-        assert_eq!(solution.policy.probability(0, mdp.pairs(0.into()).nth(1).unwrap().into()), 1.0);
+        let solution = backward_induction(&problem, Erm::MEAN);
+        assert_eq!(choice(&solution.policy(), 0, 0.into()), 1.into());
         assert!((solution.value - 1.4e-6 * 2.0 / 3.0).abs() < 1e-20, "{}", solution.value);
     }
 }
@@ -109,7 +122,7 @@ fn tiny_probabilities_count() {
             let costs = vec![0.0, 2.0 * shift, 2.0 * (shift + 1.0)];
             let problem = Problem::new(mdp.clone(), Objective::linear(costs.clone()).unwrap(), 1.0, 2).unwrap();
             for beta in [30.0, 290.0, 299.0, 500.0, 650.0, 690.0, 800.0, 1300.0, 2000.0, 1e5] {
-                let value = backward_induction(&problem, erm(beta)).unwrap().value;
+                let value = backward_induction(&problem, erm(beta)).value;
                 let literal = recursion(&problem, &costs, erm(beta), lowest).0;
                 assert!((value - literal).abs() < 1e-14, "p {p}, shift {shift}, beta {beta}: {value} {literal}");
             }
@@ -147,8 +160,8 @@ fn ties_go_to_the_lowest_action() {
         let objective = Objective::linear(mdp.by_state(&costs).unwrap()).unwrap();
         let problem = Problem::new(mdp, objective, 0.95, 20).unwrap();
         for beta in BETAS {
-            let policy = backward_induction(&problem, erm(beta)).unwrap().policy;
-            assert!((0..20).all(|time| policy.probability(time, 0.into()) == 1.0), "problem {number}, beta {beta}");
+            let policy = backward_induction(&problem, erm(beta)).policy();
+            assert!((0..20).all(|time| choice(&policy, time, 0.into()) == 0.into()), "problem {number}, beta {beta}");
         }
     }
 }
@@ -171,11 +184,11 @@ fn any_number_of_threads_gives_the_same_bits() {
     for beta in [0.0, 1e-3, 3.0, 1e4, f64::INFINITY] {
         let with = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let LinearSolution { value, mean, policy } =
-                pool.install(|| backward_induction(&problem, erm(beta))).unwrap();
-            let chosen = (0..horizon).flat_map(|time| (0..2 * states as u32).map(move |pair| (time, pair)));
-            let chosen: Vec<bool> = chosen.map(|(time, pair)| policy.probability(time, pair.into()) == 1.0).collect();
-            (value.to_bits(), mean.to_bits(), chosen)
+            let solution = pool.install(|| backward_induction(&problem, erm(beta)));
+            let policy = solution.policy();
+            let situations = (0..horizon).flat_map(|time| problem.mdp().states().map(move |state| (time, state)));
+            let chosen: Vec<Pair> = situations.map(|(time, state)| choice(&policy, time, state)).collect();
+            (solution.value.to_bits(), solution.mean.to_bits(), chosen)
         };
         let alone = with(1);
         assert!([2, 3].into_iter().all(|threads| with(threads) == alone), "beta {beta}");

@@ -1,12 +1,13 @@
-//! JSON read from left to right, without building a tree: every value knows its place, and a huge file takes no more memory
-//! than what it says.
+//! A place in a JSON text: lists and objects are gone through item by item, without building a tree, and serde_json reads what
+//! is in them. So every value knows its place, a mistake hides no other, and a huge file takes no more memory than what it says.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
 use super::super::document::shortened;
 use super::super::error::{FileError, without_quotes};
 use super::Text;
-
-/// Deeper nesting than this is refused.
-const DEEPEST: usize = 64;
 
 /// A place in a JSON text.
 pub(super) struct Json<'a> {
@@ -78,23 +79,33 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A text in quotes, as it is written.
-    pub(super) fn string(&mut self) -> Result<&'a str, FileError> {
-        self.expect(b'"', "a text in double quotes")?;
-        let start = self.at;
-        let bytes = self.text.content.as_bytes();
-        while let Some(&byte) = bytes.get(self.at) {
-            match byte {
-                b'"' => {
-                    self.at += 1;
-                    return Ok(&self.text.content[start..self.at - 1]);
-                }
-                b'\\' => self.at += 2,
-                _ => self.at += 1,
+    /// The value that begins here, by serde_json; the place stays what it was if there is none.
+    fn value<T: Deserialize<'a>>(&mut self) -> Result<T, FileError> {
+        let rest = &self.text.content[self.offset()..];
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter();
+        match values.next() {
+            Some(Ok(value)) => {
+                self.at += values.byte_offset();
+                Ok(value)
             }
+            Some(Err(error)) => {
+                let lines: usize = rest.split_inclusive('\n').take(error.line() - 1).map(str::len).sum();
+                let offset = self.at + lines + error.column().saturating_sub(1);
+                let what = error.to_string();
+                let what = what.rsplit_once(" at line ").map_or(what.as_str(), |(what, _)| what);
+                Err(self.error(offset, format!("not valid JSON: {what}")))
+            }
+            None => Err(self.unexpected("a value")),
         }
-        self.at = bytes.len();
-        Err(self.error(start - 1, "this text has no closing quote"))
+    }
+
+    /// A text in quotes, as it is written.
+    fn string(&mut self) -> Result<&'a str, FileError> {
+        if self.peek() != Some(b'"') {
+            return Err(self.unexpected("a text in double quotes"));
+        }
+        let quoted = self.value::<&RawValue>()?.get();
+        Ok(&quoted[1..quoted.len() - 1])
     }
 
     /// The name of an entry of an object, with the colon behind it.
@@ -135,35 +146,7 @@ impl<'a> Json<'a> {
 
     /// Passes over a value.
     pub(super) fn skip(&mut self) -> Result<(), FileError> {
-        let mut ends = Vec::new();
-        loop {
-            let start = self.offset();
-            match self.peek() {
-                Some(opening @ (b'[' | b'{')) => {
-                    self.at += 1;
-                    ends.push((if opening == b'[' { b']' } else { b'}' }, true));
-                    if ends.len() > DEEPEST {
-                        return Err(self.error(start, "the lists and objects are nested too deeply"));
-                    }
-                }
-                Some(b'"') => {
-                    self.string()?;
-                }
-                _ if self.word().is_empty() => return Err(self.unexpected("a value")),
-                _ => {}
-            }
-            loop {
-                let Some((end, first)) = ends.last_mut() else { return Ok(()) };
-                let (closing, is_first) = (*end, std::mem::replace(first, false));
-                if self.next_item(is_first, closing)? {
-                    if closing == b'}' {
-                        self.key()?;
-                    }
-                    break;
-                }
-                ends.pop();
-            }
-        }
+        self.value().map(|_: IgnoredAny| ())
     }
 
     /// Passes over the value that begins at `start` and has this mistake, if all mistakes are wanted. Where the text is no JSON,
