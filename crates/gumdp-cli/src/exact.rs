@@ -1,6 +1,6 @@
 //! Exact optima, and what to say where there is none to be had.
 
-use gumdp::oracle::{self, FirstDecision, Limits, OracleError, RiskSolution};
+use gumdp::oracle::{self, ExactDecision, Limits, OracleError, Solution};
 use gumdp::{Problem, Risk};
 use serde::{Deserialize, Serialize};
 
@@ -23,8 +23,8 @@ impl From<f64> for Certain {
     }
 }
 
-impl From<&RiskSolution> for Certain {
-    fn from(solution: &RiskSolution) -> Self {
+impl From<&Solution> for Certain {
+    fn from(solution: &Solution) -> Self {
         Self { value: solution.high, low: solution.low, high: solution.high }
     }
 }
@@ -36,7 +36,7 @@ pub struct Solver {
     problem: Problem,
     limits: Limits,
     optima: Vec<(Risk, Certain)>,
-    last: Option<(Risk, RiskSolution)>,
+    last: Option<(Risk, Solution)>,
     /// What is too large for one measure is too large for all, but for a linear objective, where some are easier.
     refused: Option<OracleError>,
 }
@@ -48,7 +48,7 @@ impl Solver {
     }
 
     /// The solution for this attitude to risk.
-    pub fn solve(&mut self, risk: impl Into<Risk>) -> Result<RiskSolution, OracleError> {
+    pub fn solve(&mut self, risk: impl Into<Risk>) -> Result<Solution, OracleError> {
         let risk = risk.into();
         if let Some(refused) = &self.refused {
             return Err(refused.clone());
@@ -57,7 +57,7 @@ impl Solver {
             return Ok(solution.clone());
         }
         self.last = None;
-        match oracle::minimise(&self.problem, risk, &self.limits) {
+        match oracle::solve(&self.problem, risk, &self.limits) {
             Ok(solution) => {
                 self.optima.push((risk, Certain::from(&solution)));
                 self.last = Some((risk, solution.clone()));
@@ -85,7 +85,7 @@ const MOST_OWN: u64 = 1 << 27;
 
 /// The first decision of an exact solution with each action at the outer variable that is best for it. `None` if there is no such
 /// variable, or if episodes start in several states.
-pub fn first_decision(solution: &RiskSolution, limits: &Limits) -> Result<Option<FirstDecision>, OracleError> {
+pub fn first_decision(solution: &Solution, limits: &Limits) -> Result<Option<ExactDecision>, OracleError> {
     if solution.outer.is_none() { Ok(None) } else { solution.decide_first(limits, MOST_OWN) }
 }
 

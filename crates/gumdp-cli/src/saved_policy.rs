@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
-use gumdp::oracle::RiskSolution;
+use gumdp::oracle::Solution;
 use gumdp::{Action, ByOccupancy, Markov, OccupancyState, Risk};
 use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
@@ -118,7 +118,7 @@ pub fn put(path: &Path, what: &str, write: impl FnOnce() -> Result<()>, quiet: b
 }
 
 /// Writes the optimal policy of a task.
-pub fn save_solution(path: &Path, task: &Task, risk: Risk, solution: &RiskSolution) -> Result<()> {
+pub fn save_solution(path: &Path, task: &Task, risk: Risk, solution: &Solution) -> Result<()> {
     let problem = &task.problem;
     let mdp = problem.mdp();
     let optimal = solution.policy();
@@ -174,7 +174,7 @@ pub fn save_planner(path: &Path, task: &Task, cell: &Cell, first: (&str, &str)) 
 }
 
 /// Everything up to the decisions.
-fn header(task: &Task, risk: Risk, solution: Option<&RiskSolution>) -> Result<String> {
+fn header(task: &Task, risk: Risk, solution: Option<&Solution>) -> Result<String> {
     let saved = SavedPolicy {
         format: FORMAT.to_owned(),
         version: VERSION,

@@ -26,7 +26,7 @@
 //!
 //! // The exact optimum for a careful robot, and what the online planner makes of it.
 //! let careful = Erm::new(50.0)?;
-//! let optimum = oracle::optimum(&problem, careful, &Limits::default())?;
+//! let optimum = oracle::solve(&problem, careful, &Limits::default())?;
 //! let planner = Planner::new(&problem, careful, PlannerSettings::paper_illustrative())?;
 //! let costs: Vec<f64> = experiment(&problem, &planner, 0, 0..50)?.iter().map(|run| run.episode.cost).collect();
 //! let summary = Summary::of(&costs, careful, 0)?;

@@ -162,12 +162,11 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
     let limits = limits(PolicyName::Auto, args.max_states);
     let problem = &task.problem;
     let spinner = Progress::spinner("solving", quiet);
-    let refused = match oracle::minimise(problem, risk, &limits) {
+    let refused = match oracle::solve(problem, risk, &limits) {
         Ok(solution) => {
             let first = first_decision(&solution, &limits).map_err(|error| unsolved(&task.name, &error))?;
             let upper_bounds = solution.outer.is_some() && first.as_ref().is_none_or(|first| !first.certain);
-            let mut exact =
-                Exact::new(problem, limits, &solution, &task.name).with_first(first.map(|first| first.decision));
+            let mut exact = Exact::new(problem, limits, &solution, &task.name).with_first(first);
             let tree = explain::grow(problem, solution.fixed().erm(), &mut exact, wanted)?;
             let fixed = solution.outer.map(|outer| outer.to_string());
             let explanation = Explanation {
@@ -180,7 +179,7 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
                 value: solution.high,
                 low: Some(solution.low),
                 high: Some(solution.high),
-                estimate_of: risk.to_string(),
+                estimate_of: solution.fixed().measure().to_string(),
                 upper_bounds,
                 tree,
             };

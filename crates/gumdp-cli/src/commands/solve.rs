@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
-use gumdp::oracle::{self, Law, Limits, RiskSolution};
+use gumdp::oracle::{self, Distribution, Limits, Solution};
 use gumdp::stats::cvar_weighted;
 use gumdp::{Outer, Risk};
 use gumdp_files::Task;
@@ -99,7 +99,7 @@ fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
     let limits = Limits { max_states: args.max_states, ..Limits::default() };
     let started = Instant::now();
     let (solution, law) = with_threads(args.threads, || {
-        let solution = oracle::minimise(&task.problem, risk, &limits).map_err(|error| unsolved(&task.name, &error))?;
+        let solution = oracle::solve(&task.problem, risk, &limits).map_err(|error| unsolved(&task.name, &error))?;
         // The law of an entropic optimum may be far larger than its solution.
         let law = match risk.beta() {
             None => oracle::distribution(&task.problem, &solution.policy(), &limits).ok(),
@@ -113,8 +113,8 @@ fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
         save(path, &task, risk, &solution, quiet)?;
     }
     let optimum = Certain::from(&solution);
-    let RiskSolution { low, high, outer, mean, states, solves, .. } = solution;
-    let method = solution.inner().method.to_string();
+    let Solution { low, high, outer, mean, states, solves, .. } = solution;
+    let method = solution.method.to_string();
     if args.json {
         let (outer, beta, risk) = (outer.map(OuterJson::from), risk.beta(), risk.to_string());
         let task = &task.name;
@@ -142,7 +142,7 @@ fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
 }
 
 /// The upper tail of the cost under the best policy.
-fn print_tail(law: &Law, out: &mut impl Write) -> Result<()> {
+fn print_tail(law: &Distribution, out: &mut impl Write) -> Result<()> {
     let outcomes: Vec<(f64, f64)> = law.outcomes().collect();
     for level in [0.9, 0.95, 0.99] {
         let (percent, quantile, tail) = (100.0 * level, law.quantile(level), cvar_weighted(&outcomes, level)?);
@@ -156,7 +156,7 @@ fn print_tail(law: &Law, out: &mut impl Write) -> Result<()> {
 }
 
 /// Saves an optimal policy and says so.
-pub fn save(path: &Path, task: &Task, risk: Risk, solution: &RiskSolution, quiet: bool) -> Result<()> {
+pub fn save(path: &Path, task: &Task, risk: Risk, solution: &Solution, quiet: bool) -> Result<()> {
     let write = || {
         let _spinner = Progress::spinner("saving", quiet);
         saved_policy::save_solution(path, task, risk, solution)

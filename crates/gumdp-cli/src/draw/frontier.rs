@@ -1,7 +1,7 @@
 //! The trade-off between mean and risk as pictures, and the report of `gumdp frontier`.
 
 use anyhow::Result;
-use gumdp::oracle::{Frontier, Law};
+use gumdp::oracle::{Distribution, Frontier};
 use gumdp_files::Task;
 
 use super::charts::beta_label;
@@ -137,7 +137,7 @@ fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Figure {
             Swept::Erm => beta_label(level.level),
             _ => number::beta(level.level),
         };
-        let stats = stats(&frontier.behaviours[level.behaviour].law);
+        let stats = stats(&frontier.behaviours[level.behaviour].costs);
         BoxGroup { label, boxes: vec![Some(stats)], reference: Some(level.value) }
     };
     let plot = BoxPlot {
@@ -167,7 +167,7 @@ fn worst(trade_off: &TradeOff) -> &'static str {
     if trade_off.sampled.is_some() { "worst run" } else { "worst case" }
 }
 
-fn stats(law: &Law) -> BoxStats {
+fn stats(law: &Distribution) -> BoxStats {
     let [q25, median, q75] = [0.25, 0.5, 0.75].map(|level| law.quantile(level));
     BoxStats {
         q25,

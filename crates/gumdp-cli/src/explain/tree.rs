@@ -335,14 +335,14 @@ fn add_reach(into: &mut Situation, other: &Situation) {
 mod tests {
     use super::*;
     use crate::explain::Exact;
-    use gumdp::oracle::{Limits, minimise};
+    use gumdp::oracle::{Limits, solve};
     use gumdp_files::tasks;
 
     /// The tree, the risk measure that is taken over outcomes, and risk and mean of the solution.
     fn tree(name: &str, risk: &str, wanted: Wanted) -> (Situation, Erm, f64, f64) {
         let problem = tasks::get(name).unwrap().problem;
         let risk: gumdp::Risk = risk.parse().unwrap();
-        let solution = minimise(&problem, risk, &Limits::QUICK).unwrap();
+        let solution = solve(&problem, risk, &Limits::QUICK).unwrap();
         let erm = solution.fixed().erm();
         let mut exact = Exact::new(&problem, Limits::QUICK, &solution, name);
         (grow(&problem, erm, &mut exact, wanted).unwrap(), erm, solution.high, solution.mean)

@@ -298,7 +298,7 @@ impl Turn {
 }
 
 fn facts(mdp: &Mdp, behaviour: &Behaviour) -> Facts {
-    let law: Vec<(f64, f64)> = behaviour.law.outcomes().collect();
+    let law: Vec<(f64, f64)> = behaviour.costs.outcomes().collect();
     let first = |&pair: &Pair| FirstAction {
         state: mdp.state_name(mdp.state(pair)).to_owned(),
         action: mdp.action_name(mdp.action(pair)).to_owned(),

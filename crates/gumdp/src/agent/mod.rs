@@ -7,7 +7,7 @@
 mod pilot;
 
 use crate::guided::{GuidedPlanner, GuidedSettings};
-use crate::oracle::{self, Limits, Method, OracleError, RiskSolution};
+use crate::oracle::{self, Limits, Method, OracleError, Solution};
 use crate::planner::{Budget, Planner, PlannerError, PlannerSettings};
 use crate::policy::{Policy, Uniform};
 use crate::problem::Problem;
@@ -95,13 +95,13 @@ pub struct Agent {
     what: String,
     outer: Option<String>,
     fixed: Option<FixedRisk>,
-    solution: Option<RiskSolution>,
+    solution: Option<Solution>,
 }
 
 /// Plays what was solved.
-impl From<RiskSolution> for Agent {
-    fn from(solution: RiskSolution) -> Self {
-        let oracle::Solution { states, method, .. } = solution.inner();
+impl From<Solution> for Agent {
+    fn from(solution: Solution) -> Self {
+        let oracle::Solution { states_at_last: states, method, .. } = &solution;
         let what = match method {
             Method::BackwardInduction => {
                 format!("solved exactly by backward induction, {}", counted(*states as usize, "state"))
@@ -120,7 +120,7 @@ impl Agent {
     /// If a planner is needed and a setting is out of range, if the optimum is wanted and not to be had, or if it was stopped.
     pub fn new(problem: &Problem, spec: Spec) -> Result<Self, AgentError> {
         let (risk, limits) = (spec.risk, spec.limits.clone());
-        Self::with_solver(problem, spec, || oracle::minimise(problem, risk, &limits))
+        Self::with_solver(problem, spec, || oracle::solve(problem, risk, &limits))
     }
 
     /// The same for those who may have solved the problem before.
@@ -130,7 +130,7 @@ impl Agent {
     pub fn with_solver(
         problem: &Problem,
         spec: Spec,
-        solve: impl FnOnce() -> Result<RiskSolution, OracleError>,
+        solve: impl FnOnce() -> Result<Solution, OracleError>,
     ) -> Result<Self, AgentError> {
         match spec.who {
             Who::Auto(ref settings) => match solve() {
@@ -203,7 +203,7 @@ impl Agent {
 
     /// The solution, if it was solved.
     #[must_use]
-    pub fn solution(&self) -> Option<&RiskSolution> {
+    pub fn solution(&self) -> Option<&Solution> {
         self.solution.as_ref()
     }
 }

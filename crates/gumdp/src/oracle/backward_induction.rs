@@ -15,69 +15,18 @@
 //! ```
 //!
 //! The optimum is constant + ERM_β(U_0(s_0)), and a deterministic Markov policy attains it. Work: H times the number of
-//! transitions. Not here: any other objective; for them the history matters (see [`super::solve`]).
+//! transitions. Not here: any other objective; for them the history matters (see [`super::occupancy_dp`]).
 
 use rayon::prelude::*;
 
-use super::{OracleError, check_bounded, check_stop};
+use super::{OracleError, check_stop};
 use crate::model::{Pair, State};
-use crate::policy::Markov;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Erm;
 use crate::stop::Stop;
 
-/// The policy's table, 4 bytes for each time and state, may take this many bytes.
-const POLICY_BYTES: u64 = 1 << 34;
 /// States of one piece of parallel work.
 const PIECE: usize = 256;
-
-/// The optimum of a linear problem. See the [example](backward_induction()).
-#[derive(Clone, Debug)]
-pub struct LinearSolution {
-    /// The lowest possible ERM of the cost.
-    pub value: f64,
-    /// The expected cost of [`LinearSolution::policy`].
-    pub mean: f64,
-    /// A policy that attains it: time-dependent, ties to the lowest action.
-    pub policy: Markov,
-}
-
-/// Solves a problem with a linear objective, in parallel in rayon's current thread pool; the same bits for any number of
-/// threads.
-///
-/// ```
-/// use gumdp::oracle::backward_induction;
-/// use gumdp::risk::Erm;
-/// use gumdp::{Mdp, Objective, Problem};
-/// // A sure cost of 0.6 against a fair coin for 0 or 1.
-/// let mdp = Mdp::named(["choose", "good", "fair", "bad"], ["gamble", "play safe"])
-///     .start("choose")
-///     .transition("choose", "gamble", [("good", 0.5), ("bad", 0.5)])
-///     .transition("choose", "play safe", [("fair", 1.0)])
-///     .transition("good", "gamble", [("good", 1.0)])
-///     .transition("fair", "gamble", [("fair", 1.0)])
-///     .transition("bad", "gamble", [("bad", 1.0)])
-///     .build()?;
-/// let cost = Objective::linear(mdp.by_state(&[0.0, 0.0, 1.2, 2.0])?)?;
-/// let problem = Problem::new(mdp, cost, 1.0, 2)?;
-/// assert_eq!(backward_induction(&problem, Erm::MEAN)?.value, 0.5);
-/// assert_eq!(backward_induction(&problem, Erm::WORST)?.value, 0.6);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// [`OracleError::NotLinear`] for another objective; [`OracleError::PolicyTable`] if the policy's table (4 bytes for each
-/// time and state) would be larger than 16 GiB; [`OracleError::Overflow`] for astronomic costs.
-pub fn backward_induction(problem: &Problem, erm: Erm) -> Result<LinearSolution, OracleError> {
-    check_bounded(problem)?;
-    let (costs, constant) = problem.objective().as_linear().ok_or(OracleError::NotLinear)?;
-    let bytes = 4 * stages(problem, 0);
-    if bytes > POLICY_BYTES {
-        return Err(OracleError::PolicyTable { bytes, limit: POLICY_BYTES });
-    }
-    let (value, mean, pairs) = induction(problem, erm, &costs, constant, &Stop::NEVER)?;
-    Ok(LinearSolution { value, mean, policy: Markov::of_pairs(problem, pairs) })
-}
 
 /// States of the model times the steps from `time` to the horizon: what backward induction goes through.
 pub(super) fn stages(problem: &Problem, time: usize) -> u64 {
