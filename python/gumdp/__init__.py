@@ -27,6 +27,7 @@ True
 States and actions are numbers or names, everywhere.
 """
 
+from . import objectives
 from ._native import TooLarge, __version__
 from .builder import ModelBuilder
 from .evaluation import Distribution, Samples, compare, evaluate, exact_distribution
@@ -34,7 +35,7 @@ from .expressions import Expression
 from .frontiers import Change, Frontier, frontier
 from .functions import Function
 from .model import Model
-from .objectives import Entropy, Imitation, Linear, MultiObjective, Objective
+from .objectives import *  # noqa: F403
 from .planning import Agent, Decision, Planner
 from .problem import Problem, tasks
 from .risks import Cvar, Erm, Evar, Mean, MeanCvar, Risk, Worst
@@ -47,20 +48,15 @@ __all__ = [
     "Cvar",
     "Decision",
     "Distribution",
-    "Entropy",
     "Erm",
     "Evar",
     "Expression",
     "Frontier",
     "Function",
-    "Imitation",
-    "Linear",
     "Mean",
     "MeanCvar",
     "Model",
     "ModelBuilder",
-    "MultiObjective",
-    "Objective",
     "Planner",
     "Problem",
     "Risk",
@@ -82,3 +78,4 @@ __all__ = [
     "solve",
     "tasks",
 ]
+__all__ += objectives.__all__

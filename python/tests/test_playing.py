@@ -70,7 +70,7 @@ def test_the_same_decision_and_optimum_as_the_command_line() -> None:
     plan = command("plan", "rooms", "--beta", "5", "--policy", "planner", "--seed", "3", "--simulations", "500")
     decision = Planner(gumdp.tasks["rooms"], 5, seed=3, simulations=500).act(plan["state"])
     assert (decision.action_name, decision.estimate) == (plan["action"], plan["root_estimate"])
-    assert decision.reasons["erm"].tolist() == [reason["erm"] for reason in plan["reasons"]]
+    assert decision.reasons["value"].tolist() == [reason["value"] for reason in plan["reasons"]]
     assert decision.reasons["visits"].tolist() == [reason["visits"] for reason in plan["reasons"]]
 
 
@@ -250,8 +250,8 @@ def test_samples(rooms: Problem) -> None:
     np.add.at(d, (steps[0]["state"], steps[0]["action"]), mass / mass.sum())
     assert rooms.value(d) == pytest.approx(samples.costs[0])
     summary = samples.summary()
-    assert summary["risk"] == pytest.approx(Cvar(0.9).of(samples.costs)) and summary["count"] == 300
-    assert summary["risk_low"] <= summary["risk"] <= summary["risk_high"]
+    assert summary["value"] == pytest.approx(Cvar(0.9).of(samples.costs)) and summary["count"] == 300
+    assert summary["low"] <= summary["value"] <= summary["high"]
     assert samples.summary(Erm(0))["risk"] == pytest.approx(samples.costs.mean())
     assert samples.to_pandas()["cost"].tolist() == samples.costs.tolist()
     assert samples.to_polars()["cost"].to_list() == samples.costs.tolist()
@@ -271,7 +271,7 @@ def test_compare_meets_the_same_luck(rooms: Problem) -> None:
 
 def test_decisions_print_and_explain(rooms: Problem) -> None:
     decision = Planner(rooms, 50, simulations=100, preset="paper").act("s1")
-    assert decision.reasons.dtype.names == ("action", "visits", "erm", "mean", "best", "worst")
+    assert decision.reasons.dtype.names == ("action", "visits", "value", "mean", "best", "worst")
     assert decision.reasons["visits"].sum() == decision.simulations == 100
     assert (decision.reasons["best"] <= decision.reasons["worst"]).all()
     assert repr(decision).startswith("Decision('")
@@ -423,3 +423,68 @@ def test_saved_planners_plan_again(tmp_path: Path) -> None:
     own = gumdp.Planner(problem, "cvar:0.9", simulations=50, seed=3)
     theirs = gumdp.evaluate(problem, saved, runs=3, seed=3).costs
     assert theirs.tolist() == gumdp.evaluate(problem, own, runs=3, seed=3).costs.tolist()
+
+
+def test_a_journal_is_gone_on_with(rooms: Problem, tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    planner = Planner(rooms, Cvar(0.9), simulations=20, seed=3)
+    whole = gumdp.evaluate(rooms, planner, runs=12)
+    gumdp.evaluate(rooms, planner, runs=5, journal=path)
+    with path.open("a", encoding="utf-8") as file:
+        file.write("7,0.5,1")  # cut off by a kill
+    again = gumdp.evaluate(rooms, planner, runs=12, journal=path)
+    assert np.array_equal(whole.costs, again.costs)
+    assert np.array_equal(whole.trajectories, again.trajectories)
+    assert np.array_equal(whole.final_states, again.final_states)
+    text = path.read_text(encoding="utf-8")
+    # Nothing is played twice, and fewer can be asked for.
+    assert len(gumdp.evaluate(rooms, planner, runs=4, journal=str(path))) == 4
+    assert path.read_text(encoding="utf-8") == text
+    assert sorted(int(line.split(",")[0]) for line in text.splitlines()[1:]) == list(range(12))
+
+
+def test_journals_of_others_are_refused(rooms: Problem, tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    gumdp.evaluate(rooms, "uniform", runs=5, seed=1, journal=path)
+    for problem, policy, seed, what in [
+        (rooms, "uniform", 2, "problem or seed"),
+        (gumdp.tasks["msee"], "uniform", 1, "problem or seed"),
+        (rooms, "pi1", 1, "policy"),
+    ]:
+        with pytest.raises(ValueError, match=f"run 0 of the journal is one of another {what}"):
+            gumdp.evaluate(problem, policy, runs=5, seed=seed, journal=path)
+    path.write_text("some,other,table\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="it is not a journal of runs"):
+        gumdp.evaluate(rooms, "uniform", runs=5, journal=path)
+    with pytest.raises(FileNotFoundError):
+        gumdp.evaluate(rooms, "uniform", runs=5, journal=tmp_path / "nowhere" / "runs.csv")
+
+
+def test_runs_until_the_risk_is_known(rooms: Problem) -> None:
+    wide = gumdp.evaluate(rooms, "uniform", 5, runs=20).summary()
+    precise = gumdp.evaluate(rooms, "uniform", 5, runs=20, precision=0.02)
+    narrow = precise.summary()
+    assert wide["risk_high"] - wide["risk_low"] > 0.04 >= narrow["risk_high"] - narrow["risk_low"]
+    assert len(gumdp.evaluate(rooms, "uniform", 5, runs=20, precision=1e-6, max_runs=100)) == 100
+    for precision in (0, -1, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="precision is"):
+            gumdp.evaluate(rooms, "uniform", precision=precision)
+    with pytest.raises(ValueError, match="max_runs is 0"):
+        gumdp.evaluate(rooms, "uniform", precision=0.1, max_runs=0)
+
+
+@needs_command
+def test_as_many_runs_as_the_command_line(rooms: Problem) -> None:
+    (row,) = command("run", "rooms", "--risk", "cvar:0.5", "--policy", "uniform", "--runs", "50", "--precision", "0.02")
+    samples = gumdp.evaluate(rooms, "uniform", Cvar(0.5), runs=50, precision=0.02)
+    assert row["runs"] == len(samples) > 50
+    assert row["mean"] == samples.summary()["mean"]
+
+
+def test_a_formula_that_breaks_is_told(corridor: gumdp.Model) -> None:
+    at = np.zeros((corridor.state_count, corridor.action_count))
+    at[0] = 1
+    problem = Problem(corridor, gumdp.Expression("1/(7*x - 2)", x=gumdp.Linear(at)), discount=1.0, horizon=7)
+    for policy in ("planner", "paper", "auto"):
+        with pytest.raises(ValueError, match="the objective is infinite or not a number"):
+            gumdp.evaluate(problem, policy, 1, runs=20)

@@ -61,7 +61,7 @@ impl Brought {
             Saved::Decisions(policy) => Self { policy, what: format!("policy {shown}"), risk, planner: None },
             Saved::Planner(planner) => {
                 let _pilots = Progress::pilots(saved.risk);
-                let agent = Agent::new(&task.problem, planner.spec(task, saved.risk)).map_err(BadInput::new)?;
+                let agent = Agent::new(&task.problem, &planner.spec(task, saved.risk)).map_err(BadInput::new)?;
                 let (preset, simulations) = (Who::from(planner.preset), planner.simulations);
                 let outer = agent.outer().map_or_else(String::new, |outer| format!(", {outer}"));
                 let what = format!("planner {shown}: preset {preset}, {simulations} simulations per decision{outer}");

@@ -83,10 +83,7 @@ mod tests {
                     Some(_) => {
                         let law = distribution(&task.problem, agent.policy(), &Limits::default()).unwrap();
                         let merging = Limits { strategy: oracle::Strategy::Merge, ..Limits::default() };
-                        let optimum = match oracle::backward_induction(&task.problem, erm) {
-                            Ok(linear) => linear.value,
-                            Err(_) => oracle::solve(&task.problem, erm, &merging).unwrap().value,
-                        };
+                        let optimum = oracle::solve(&task.problem, erm, &merging).unwrap().value;
                         assert!((law.erm(erm) - optimum).abs() < 1e-9, "{name}, {risk}");
                         assert!((cell.preset, cell.simulations) == (Who::Exact, 0));
                     }

@@ -12,7 +12,7 @@ use crate::error::FileError;
 use crate::export::ExportError;
 use crate::{Task, read_text};
 use gumdp::model::Action;
-use gumdp::oracle::RiskSolution;
+use gumdp::oracle::Solution;
 use gumdp::policy::{ByOccupancy, Markov, Policy};
 use gumdp::problem::OccupancyState;
 use gumdp::risk::{Erm, Risk};
@@ -33,7 +33,7 @@ const MOST_ENTRIES: usize = 10_000_000;
 /// use gumdp_files::{SavedPolicy, Saved, tasks};
 /// let task = tasks::get("rooms").unwrap();
 /// let careful = Erm::new(50.0)?.into();
-/// let solution = oracle::minimise(&task.problem, careful, &oracle::Limits::QUICK)?;
+/// let solution = oracle::solve(&task.problem, careful, &oracle::Limits::QUICK)?;
 /// let text = SavedPolicy::text_of_solution(&task, careful, &solution)?;
 /// let saved = SavedPolicy::parse("policy.json", &text, &task)?;
 /// assert_eq!((saved.risk, saved.value), (careful, Some(solution.high)));
@@ -167,7 +167,7 @@ impl SavedPolicy {
     ///
     /// # Errors
     /// If the policy is too large.
-    pub fn text_of_solution(task: &Task, risk: Risk, solution: &RiskSolution) -> Result<String, ExportError> {
+    pub fn text_of_solution(task: &Task, risk: Risk, solution: &Solution) -> Result<String, ExportError> {
         let problem = &task.problem;
         let mdp = problem.mdp();
         let optimal = solution.policy();
@@ -255,7 +255,7 @@ impl SavedPolicy {
     }
 }
 
-fn header(task: &Task, risk: Risk, solution: Option<&RiskSolution>) -> String {
+fn header(task: &Task, risk: Risk, solution: Option<&Solution>) -> String {
     let header = Header {
         format: FORMAT,
         version: VERSION,

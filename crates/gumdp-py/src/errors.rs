@@ -23,7 +23,7 @@ pub fn wrong(error: impl Display) -> PyErr {
 
 /// No exact answer.
 pub fn unsolved(error: &OracleError) -> PyErr {
-    if error.is_limit() || matches!(error, OracleError::PolicyTable { .. }) {
+    if error.is_limit() {
         return TooLarge::new_err(error.to_string());
     }
     wrong(error)

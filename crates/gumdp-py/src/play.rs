@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gumdp::experiment::{Experiment, ExperimentError, Journal, Precision, Record};
-use gumdp::oracle::{self, Limits, OracleError, RiskSolution};
+use gumdp::oracle::{self, Limits, OracleError};
 use gumdp::stats::Summary;
 use gumdp::{Policy as _, Risk, Stop};
 use gumdp_files::SavedPolicy;
@@ -70,9 +70,9 @@ pub fn summary<'py>(
         ("q75", summary.q75),
         ("min", summary.min),
         ("max", summary.max),
-        ("risk", summary.erm),
-        ("risk_low", summary.erm_low),
-        ("risk_high", summary.erm_high),
+        ("value", summary.erm),
+        ("low", summary.erm_low),
+        ("high", summary.erm_high),
         ("var95", summary.var95),
         ("cvar95", summary.cvar95),
     ] {
@@ -121,7 +121,9 @@ pub fn evaluate<'py>(
     let records: Vec<Record> = played?.map_err(|failure: Failure| failure.raised())?;
     let model = &problem.task.problem;
     let mut pairs = Vec::with_capacity(records.len() * model.horizon());
-    records.iter().for_each(|record| pairs.extend_from_slice(&record.path));
+    for record in &records {
+        pairs.extend_from_slice(&record.path);
+    }
     let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
     // The model alone decides where an episode ends, given its actions.
     let last: Vec<u32> =
@@ -182,7 +184,7 @@ fn check_journal(experiment: &Experiment, journal: &Journal, timed: bool) -> Res
 /// The lowest possible risk and a policy that has it.
 #[pyclass(frozen, module = "gumdp._native")]
 pub struct Solution {
-    pub inner: RiskSolution,
+    pub inner: oracle::Solution,
     /// Python functions in the objective.
     pub functions: Functions,
 }
@@ -237,7 +239,7 @@ pub fn solve(
     threads: Option<usize>,
 ) -> PyResult<Solution> {
     let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
-    let work = move |stop: &Stop| oracle::minimise(&task.problem, measure, &limits(max_states, stop));
+    let work = move |stop: &Stop| oracle::solve(&task.problem, measure, &limits(max_states, stop));
     let functions = problem.functions.again(py);
     let solved = in_pool(py, functions.again(py), threads, work)?;
     solved.map(|inner| Solution { inner, functions }).map_err(|error| unsolved(&error))
@@ -265,7 +267,7 @@ pub fn frontier<'py>(
     let found = in_pool(py, problem.functions.again(py), threads, work)?.map_err(|error| unsolved(&error))?;
     let array = |numbers: &[f64]| numbers.to_vec().into_pyarray(py);
     let behaviour = |own: &oracle::Behaviour| {
-        let law = (array(own.law.values()), array(own.law.probabilities()));
+        let law = (array(own.costs.values()), array(own.costs.probabilities()));
         (law.0, law.1, array(&own.visits))
     };
     Ok((

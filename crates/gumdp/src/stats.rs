@@ -2,7 +2,8 @@
 //!
 //! Lower costs are better, so tails are upper tails. Conventions: quantiles interpolate order statistics linearly
 //! (Hyndman and Fan's type 7, the default of `NumPy` and R); whiskers are Tukey's as drawn by matplotlib; intervals are
-//! percentile bootstrap (Efron and Tibshirani, *An Introduction to the Bootstrap*, chapter 13). Value at risk and
+//! percentile bootstrap (Efron and Tibshirani, *An Introduction to the Bootstrap*, chapter 13), but exact for probabilities and
+//! quantiles, which are binomial. Value at risk and
 //! conditional value at risk are [`value_at_risk`] and [`cvar`] of the risk module.
 //!
 //! Not here: running episodes, and streaming estimates (see [`crate::risk::Weigher`]).
@@ -93,9 +94,9 @@ pub struct Summary {
     pub max: f64,
     /// The risk measure of the samples; the entropic one unless another is asked for.
     pub erm: f64,
-    /// Lower end of the 95 % bootstrap interval of that risk.
+    /// Lower end of the 95 % interval of that risk: bootstrap, or binomial if that is exact.
     pub erm_low: f64,
-    /// Upper end of the 95 % bootstrap interval of that risk.
+    /// Upper end of the same interval.
     pub erm_high: f64,
     /// Value at risk at level 0.95.
     pub var95: f64,
@@ -124,7 +125,8 @@ impl Summary {
         let reach = WHISKER_REACH * (q75 - q25);
         let first_inside = sorted.partition_point(|&x| x < q25 - reach);
         let end_inside = sorted.partition_point(|&x| x <= q75 + reach);
-        let interval = risk_interval(samples, risk, seed);
+        let exact = risk.interval(&sorted, COVERAGE).map(|(low, high)| Interval { low, high });
+        let interval = exact.unwrap_or_else(|| risk_interval(samples, risk, seed));
         let tail = Tail::of_sorted(sorted.iter().map(|&x| (x, 1.0)).collect());
         let value = risk.as_erm().map_or_else(|| risk.of_tail(&tail), |erm| erm.of_samples(samples));
         Ok(Self {

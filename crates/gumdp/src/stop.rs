@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// searches ([`Policy::set_stop`](crate::Policy::set_stop)) with errors of their own.
 ///
 /// ```
-/// use gumdp::oracle::{Limits, OracleError, optimum};
+/// use gumdp::oracle::{Limits, OracleError, solve};
 /// use gumdp::{Erm, Stop};
 /// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let stop = Stop::new();
 /// stop.request(); // usually from another thread, later
-/// let stopped = optimum(&problem, Erm::MEAN, &Limits { stop, ..Limits::QUICK });
+/// let stopped = solve(&problem, Erm::MEAN, &Limits { stop, ..Limits::QUICK });
 /// assert_eq!(stopped.unwrap_err(), OracleError::Stopped);
-/// assert!(optimum(&problem, Erm::MEAN, &Limits::QUICK).is_ok());
+/// assert!(solve(&problem, Erm::MEAN, &Limits::QUICK).is_ok());
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Option<Arc<AtomicBool>>);

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{OBJECTIVE_KINDS, Shape, generator, random_discount, random_mdp, random_objective, task};
-use gumdp::oracle::{Limits, Method, OracleError, Strategy, backward_induction, decide, distribution, optimum, solve};
+use gumdp::oracle::{Limits, Method, OracleError, Strategy, decide, distribution, solve};
 use gumdp::{
     Agent, AgentError, Erm, GuidedPlanner, GuidedSettings, OccupancyState, PlannerError, Policy, Problem, Spec, Who,
     experiment, rng,
@@ -14,14 +14,13 @@ use gumdp_files::tasks;
 const VAST: [&str; 3] = ["il", "grid-msee", "grid-il"];
 
 fn auto(problem: &Problem, erm: Erm, limits: &Limits, settings: GuidedSettings) -> Result<Agent, AgentError> {
-    Agent::new(problem, Spec { limits: limits.clone(), ..Spec::new(Who::Auto(settings), erm) })
+    Agent::new(problem, &Spec { limits: limits.clone(), ..Spec::new(Who::Auto(settings), erm) })
 }
 
 /// The optimum by other means than those of `auto`.
 fn reference(problem: &Problem, erm: Erm) -> f64 {
     let merging = Limits { strategy: Strategy::Merge, ..Limits::default() };
-    backward_induction(problem, erm)
-        .map_or_else(|_| solve(problem, erm, &merging).unwrap().value, |linear| linear.value)
+    solve(problem, erm, &merging).unwrap().value
 }
 
 #[test]
@@ -95,8 +94,8 @@ fn the_suitable_solver_gives_the_same_optimum() {
         let objective = random_objective(&mdp, kind, &mut rng);
         let problem = Problem::new(mdp, objective, random_discount(&mut rng), 4).unwrap();
         let erm = Erm::new(2.0).unwrap();
-        let (best, general) =
-            (optimum(&problem, erm, &Limits::QUICK).unwrap(), solve(&problem, erm, &Limits::default()).unwrap());
+        let mixed = Limits { strategy: Strategy::Mixed, ..Limits::default() };
+        let (best, general) = (solve(&problem, erm, &Limits::QUICK).unwrap(), solve(&problem, erm, &mixed).unwrap());
         let linear = common::LINEAR_KINDS.contains(&kind);
         assert_eq!(best.method == Method::BackwardInduction, linear, "kind {kind}");
         assert!((best.value - general.value).abs() < 1e-12 && (best.mean - general.mean).abs() < 1e-9);
@@ -121,10 +120,10 @@ fn exact_decisions_follow_from_those_one_step_later() {
         let erm = Erm::new(betas[number % betas.len()]).unwrap();
         let exact = |at: &OccupancyState| decide(&problem, erm, at, &Limits::QUICK).unwrap();
         let lowest =
-            |at: &OccupancyState| exact(at).reasons.iter().map(|reason| reason.erm).fold(f64::INFINITY, f64::min);
+            |at: &OccupancyState| exact(at).reasons.iter().map(|reason| reason.value).fold(f64::INFINITY, f64::min);
         let mut at = problem.start(mdp.sample_initial(&mut rng));
-        assert!((lowest(&at) - optimum(&problem, erm, &Limits::QUICK).unwrap().value).abs() < 1e-11);
-        let policy = optimum(&problem, erm, &Limits::QUICK).unwrap().policy();
+        assert!((lowest(&at) - solve(&problem, erm, &Limits::QUICK).unwrap().value).abs() < 1e-11);
+        let policy = solve(&problem, erm, &Limits::QUICK).unwrap().policy();
         while at.time < horizon {
             let decision = exact(&at);
             let pairs: Vec<u32> = mdp.pairs(at.state).collect();
@@ -141,9 +140,9 @@ fn exact_decisions_follow_from_those_one_step_later() {
                     })
                     .collect();
                 let expected = erm.of_distribution(&outcomes);
-                assert!((reason.erm - expected).abs() < 1e-11, "problem {number}: {} {expected}", reason.erm);
+                assert!((reason.value - expected).abs() < 1e-11, "problem {number}: {} {expected}", reason.value);
             }
-            let reason = |action| decision.reasons.iter().find(|reason| reason.action == action).unwrap().erm;
+            let reason = |action| decision.reasons.iter().find(|reason| reason.action == action).unwrap().value;
             let played = mdp.action(policy.best(&at));
             assert!((reason(played) - reason(decision.action)).abs() < 1e-11, "problem {number}");
             let pair = pairs[rng::below(&mut rng, pairs.len() as u32) as usize].into();

@@ -77,7 +77,7 @@ fn decisions_approach_the_optimum() {
         let erm = Erm::new([0.0, 1.0, 5.0][seed as usize % 3]).unwrap();
         let start = problem.mdp().initial()[0].0;
         let exact = decide(&problem, erm, &problem.start(start), &Limits::default()).unwrap();
-        let mut values: Vec<f64> = exact.reasons.iter().map(|reason| reason.erm).collect();
+        let mut values: Vec<f64> = exact.reasons.iter().map(|reason| reason.value).collect();
         values.sort_by(f64::total_cmp);
         if values.len() < 2 || values[1] - values[0] < 0.05 {
             continue;

@@ -1,6 +1,6 @@
 //! Where optimal behaviour changes, against changes known by hand and against levels close together.
 
-use gumdp::oracle::{Limits, frontier, optimum};
+use gumdp::oracle::{Limits, frontier, solve};
 use gumdp::{Erm, Mdp, Objective, Problem, Risk};
 use gumdp_files::tasks;
 
@@ -62,7 +62,7 @@ fn a_known_change_is_found() {
             let [before, after] = &found.behaviours[..] else { panic!("two behaviours") };
             assert_eq!((before.first[0].index(), after.first[0].index()), (1, 0));
             assert_eq!((before.visits[1], after.visits[0]), (1.0, 1.0));
-            assert_eq!(before.law.probabilities(), [0.5, 0.5]);
+            assert_eq!(before.costs.probabilities(), [0.5, 0.5]);
         }
     }
 }
@@ -77,9 +77,9 @@ fn a_behaviour_between_two_levels_is_found() {
     let betas: Vec<f64> = found.changes.iter().map(|change| change.beta.unwrap()).collect();
     for (beta, pair) in betas.iter().zip(found.behaviours.windows(2)) {
         let erm = Erm::new(*beta).unwrap();
-        assert!((pair[0].law.erm(erm) - pair[1].law.erm(erm)).abs() < 1e-9);
-        let best = optimum(&problem, erm, &Limits::QUICK).unwrap().value;
-        assert!((pair[0].law.erm(erm) - best).abs() < 1e-9);
+        assert!((pair[0].costs.erm(erm) - pair[1].costs.erm(erm)).abs() < 1e-9);
+        let best = solve(&problem, erm, &Limits::QUICK).unwrap().value;
+        assert!((pair[0].costs.erm(erm) - best).abs() < 1e-9);
     }
     assert!(betas[0] < betas[1]);
 }
@@ -107,8 +107,8 @@ fn behaviours_reign_between_their_changes() {
         let reigning = std::iter::once(0).chain(found.changes.iter().map(|change| change.after));
         for (pair, behaviour) in ends.windows(2).zip(reigning) {
             let erm = Erm::new(f64::midpoint(pair[0], pair[1])).unwrap();
-            let best = optimum(&problem, erm, &Limits::QUICK).unwrap().value;
-            assert!((found.behaviours[behaviour].law.erm(erm) - best).abs() < 1e-9, "{name}, {pair:?}");
+            let best = solve(&problem, erm, &Limits::QUICK).unwrap().value;
+            assert!((found.behaviours[behaviour].costs.erm(erm) - best).abs() < 1e-9, "{name}, {pair:?}");
         }
     }
 }

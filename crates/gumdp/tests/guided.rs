@@ -4,7 +4,7 @@
 mod common;
 
 use common::{OBJECTIVE_KINDS, Shape, generator, random_discount, random_mdp, random_objective, task};
-use gumdp::oracle::{Limits, decide, optimum};
+use gumdp::oracle::{Limits, decide, solve};
 use gumdp::rng::{self, Purpose};
 use gumdp::{
     Budget, Erm, GuidedPlanner, GuidedSettings, Mdp, Objective, Partition, Planner, PlannerError, PlannerSettings,
@@ -31,15 +31,15 @@ fn a_solved_tree_is_the_exact_answer() {
         let mut planner = GuidedPlanner::new(&problem, erm, settings(200_000)).unwrap();
         let decision = planner.decide(&at, &mut rng).unwrap();
         let exact = decide(&problem, erm, &at, &Limits::default()).unwrap();
-        let optimum = exact.reasons.iter().map(|reason| reason.erm).fold(f64::INFINITY, f64::min);
+        let optimum = exact.reasons.iter().map(|reason| reason.value).fold(f64::INFINITY, f64::min);
         // Values are backed up with an error below 1e-7 of their spread.
         assert!((decision.root_estimate - optimum).abs() < 1e-5, "problem {number}: {decision:?}, {exact:?}");
         let played = exact.reasons.iter().find(|reason| reason.action == decision.action).unwrap();
-        assert!(played.erm < optimum + 1e-5, "problem {number}");
+        assert!(played.value < optimum + 1e-5, "problem {number}");
         if decision.stopped == StopReason::Solved {
             solved += 1;
             for (reason, exact) in decision.reasons.iter().zip(&exact.reasons) {
-                assert!((reason.erm - exact.erm).abs() < 1e-5, "problem {number}");
+                assert!((reason.erm - exact.value).abs() < 1e-5, "problem {number}");
             }
         } else {
             assert_eq!(decision.stopped, StopReason::Marginal);
@@ -54,7 +54,7 @@ fn a_solved_tree_is_the_exact_answer() {
 fn more_simulations_approach_the_optimum() {
     for (name, beta) in [("msee", 25.0), ("mo-max", 10.0), ("mo-min", 20.0)] {
         let (problem, erm) = (task(name), Erm::new(beta).unwrap());
-        let best = optimum(&problem, erm, &Limits::default()).unwrap().policy();
+        let best = solve(&problem, erm, &Limits::default()).unwrap().policy();
         let best = costs(&experiment(&problem, &best, 0, 0..40).unwrap());
         let [few, many] = [500, 10_000].map(|simulations| {
             let planner = GuidedPlanner::new(&problem, erm, settings(simulations)).unwrap();

@@ -3,9 +3,7 @@
 mod common;
 
 use common::task;
-use gumdp::oracle::{
-    Limits, OracleError, Strategy, backward_induction, distribution, expected_occupancy, minimise, solve,
-};
+use gumdp::oracle::{Limits, OracleError, Strategy, distribution, expected_occupancy, solve};
 use gumdp::rng::Rng;
 use gumdp::{
     Action, Erm, GuidedPlanner, GuidedSettings, Markov, Mdp, Objective, OccupancyState, Partition, Policy,
@@ -36,8 +34,8 @@ fn too_large_problems_are_refused_early() {
 #[test]
 fn long_searches_are_refused_or_end() {
     let problem = task("mdp");
-    let evar = "evar:0.5".parse().unwrap();
-    let within = |search_transitions| minimise(&problem, evar, &Limits { search_transitions, ..Limits::default() });
+    let evar: gumdp::Risk = "evar:0.5".parse().unwrap();
+    let within = |search_transitions| solve(&problem, evar, &Limits { search_transitions, ..Limits::default() });
     let refused = within(100).unwrap_err();
     assert!(refused.is_limit() && matches!(refused, OracleError::LongSearch { limit: 100 }), "{refused:?}");
     let exact = within(u64::MAX).unwrap();
@@ -91,7 +89,6 @@ fn what_does_not_fit_is_refused() {
         }
     }
     let problem = task("msee");
-    assert_eq!(backward_induction(&problem, Erm::MEAN).unwrap_err(), OracleError::NotLinear);
     let error = distribution(&problem, &Careless, &Limits::default()).unwrap_err().to_string();
     assert_eq!(error, "at time 0 in state \"s1\" the policy's 1 probabilities sum to 0.5; 2 are needed, with sum 1");
     let planner = GuidedPlanner::new(&problem, Erm::MEAN, GuidedSettings::default()).unwrap();

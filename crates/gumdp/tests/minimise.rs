@@ -4,15 +4,15 @@ mod common;
 
 use common::brute_force::{laws, tiny_problem};
 use common::{OBJECTIVE_KINDS, Shape, generator, task};
-use gumdp::oracle::{Limits, RiskSolution, distribution, minimise, optima, optimum};
+use gumdp::oracle::{self, Limits, Solution, distribution, frontier};
 use gumdp::{Erm, Mdp, Objective, Outer, Problem, Risk};
 
 fn risk(text: &str) -> Risk {
     text.parse().unwrap()
 }
 
-fn solve(problem: &Problem, risk: Risk) -> RiskSolution {
-    minimise(problem, risk, &Limits::default()).unwrap()
+fn solve(problem: &Problem, risk: Risk) -> Solution {
+    oracle::solve(problem, risk, &Limits::default()).unwrap()
 }
 
 /// At least 100 tiny problems of all kinds of objectives, each with at most 2^16 policies, against each of these measures.
@@ -143,11 +143,10 @@ fn many_levels_at_once_have_the_bits_of_each_alone() {
         let problem = problem.with_horizon(problem.horizon().min(8)).unwrap();
         let erms: Vec<Erm> = (-3..10).map(|k| Erm::new(2.5 * f64::from(k)).unwrap()).collect();
         let erms = [&[Erm::BEST, Erm::WORST][..], &erms].concat();
-        let together = optima(&problem, &erms, &Limits::default()).unwrap();
-        for (&erm, optimum_of_many) in erms.iter().zip(&together) {
-            let alone = optimum(&problem, erm, &Limits::default()).unwrap();
-            assert_eq!(alone.value.to_bits(), optimum_of_many.value.to_bits(), "{name} {erm:?}");
-            assert_eq!(alone.mean.to_bits(), optimum_of_many.mean.to_bits(), "{name} {erm:?}");
+        let risks: Vec<Risk> = erms.into_iter().map(Risk::from).collect();
+        for point in frontier(&problem, &risks, &Limits::default()).unwrap().points {
+            let alone = oracle::solve(&problem, point.risk, &Limits::default()).unwrap();
+            assert_eq!(alone.value.to_bits(), point.value.to_bits(), "{name} {}", point.risk);
         }
     }
 }

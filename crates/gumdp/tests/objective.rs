@@ -1,6 +1,6 @@
 //! Objectives against their formulas: values, gradients, Lipschitz constants and bounds, on random points of the simplex.
 
-use gumdp::oracle::{Limits, OracleError, optimum};
+use gumdp::oracle::{Limits, OracleError, solve};
 use gumdp::rng::{self, Purpose, Rng};
 use gumdp::{
     Bounds, Budget, Erm, GuidedPlanner, GuidedSettings, Mdp, Objective, ObjectiveError, Partition, Problem, run,
@@ -279,7 +279,7 @@ fn functions_are_solved_as_what_they_compute() {
     let solved = |objective: Objective| {
         let problem = Problem::new(mdp.clone(), objective, 0.9, 6).unwrap();
         let erm = Erm::new(3.0).unwrap();
-        let exact = optimum(&problem, erm, &Limits::QUICK).unwrap().value;
+        let exact = solve(&problem, erm, &Limits::QUICK).unwrap().value;
         let settings = GuidedSettings { budget: Budget::simulations(20), ..GuidedSettings::default() };
         let mut planner = GuidedPlanner::new(&problem, erm, settings).unwrap();
         (exact, run(&problem, &mut planner, 0, 0).unwrap().episode.cost)
@@ -305,6 +305,6 @@ fn functions_that_break_are_refused() {
     for broken in [|_: &[f64]| f64::NAN, |_: &[f64]| 7.0] {
         let objective = Objective::custom(6, Bounds { low: 0.0, high: 1.0 }, broken).unwrap();
         let problem = Problem::new(model(), objective, 0.9, 3).unwrap();
-        assert_eq!(optimum(&problem, Erm::MEAN, &Limits::QUICK).unwrap_err(), OracleError::NotFinite);
+        assert_eq!(solve(&problem, Erm::MEAN, &Limits::QUICK).unwrap_err(), OracleError::NotFinite);
     }
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::brute_force::tiny_problem;
 use common::{OBJECTIVE_KINDS, Shape, generator, random_discount, random_mdp, random_objective, task};
-use gumdp::oracle::{Law, Limits, Method, Strategy, backward_induction, distribution, expected_occupancy, solve};
+use gumdp::oracle::{Distribution, Limits, Method, Strategy, distribution, expected_occupancy, solve};
 use gumdp::rng;
 use gumdp::{Erm, Markov, Mdp, Objective, Pair, Problem, State, Uniform, experiment};
 
@@ -35,7 +35,7 @@ fn optimum_equals_brute_force_over_all_history_dependent_policies() {
         };
         for beta in BETAS {
             let lowest = laws.iter().map(|law| erm(beta).of_distribution(law)).fold(f64::INFINITY, f64::min);
-            let solution = solve(&problem, erm(beta), &Limits::default()).unwrap();
+            let solution = solve(&problem, erm(beta), &with(Strategy::Mixed)).unwrap();
             assert_close(solution.value, lowest, &format!("problem {number}, beta {beta}"));
         }
         problems += 1;
@@ -56,10 +56,11 @@ fn backward_induction_equals_the_occupancy_solver() {
         let problem = Problem::new(mdp, objective, random_discount(&mut rng), horizon).unwrap();
         for beta in BETAS {
             let context = format!("problem {number}, beta {beta}");
-            let linear = backward_induction(&problem, erm(beta)).unwrap();
-            let general = solve(&problem, erm(beta), &Limits::default()).unwrap();
+            let linear = solve(&problem, erm(beta), &Limits::default()).unwrap();
+            assert_eq!(linear.method, Method::BackwardInduction);
+            let general = solve(&problem, erm(beta), &with(Strategy::Mixed)).unwrap();
             assert_close(linear.value, general.value, &context);
-            let law = distribution(&problem, &linear.policy, &Limits::default()).unwrap();
+            let law = distribution(&problem, &linear.policy(), &Limits::default()).unwrap();
             assert_close(law.erm(erm(beta)), linear.value, &context);
             assert_close(law.mean(), linear.mean, &context);
         }
@@ -125,7 +126,7 @@ fn small_tasks_have_their_known_optimum() {
     ];
     for (name, beta, value, mean) in known {
         let problem = task(name);
-        let solution = solve(&problem, erm(beta), &Limits::default()).unwrap();
+        let solution = solve(&problem, erm(beta), &with(Strategy::Mixed)).unwrap();
         if name == "grid-mo" {
             assert!(solution.method == Method::Merged && solution.states < 10_000, "{solution:?}");
         } else {
@@ -133,17 +134,14 @@ fn small_tasks_have_their_known_optimum() {
         }
         assert!((solution.value - value).abs() < 1e-6, "{name}, beta {beta}: {}", solution.value);
         assert!((solution.mean - mean).abs() < 1e-6, "{name}, beta {beta}: {}", solution.mean);
-        if let Ok(linear) = backward_induction(&problem, erm(beta)) {
-            assert_close(solution.value, linear.value, name);
-        } else {
-            let law = distribution(&problem, &solution.policy(), &Limits::default()).unwrap();
-            assert_close(law.erm(erm(beta)), solution.value, name);
-        }
+        assert_close(solution.value, solve(&problem, erm(beta), &Limits::default()).unwrap().value, name);
+        let law = distribution(&problem, &solution.policy(), &Limits::default()).unwrap();
+        assert_close(law.erm(erm(beta)), solution.value, name);
     }
 }
 
 /// The largest distance of the empirical distribution from the exact one. Every cost that was seen must be possible.
-fn kolmogorov_distance(law: &Law, costs: &mut [f64]) -> f64 {
+fn kolmogorov_distance(law: &Distribution, costs: &mut [f64]) -> f64 {
     costs.sort_unstable_by(f64::total_cmp);
     assert!(costs.iter().all(|cost| law.values().binary_search_by(|value| value.total_cmp(cost)).is_ok()));
     let n = costs.len() as f64;
@@ -221,9 +219,7 @@ fn ties_go_to_the_lowest_action() {
     let builder = Mdp::sized(3, 2).start(0).transition(0, 0, [(1, 1.0)]).transition(0, 1, [(2, 1.0)]);
     let mdp = builder.transition(1, 0, [(1, 1.0)]).transition(2, 0, [(2, 1.0)]).build().unwrap();
     let problem = Problem::new(mdp, Objective::linear(vec![1.0; 4]).unwrap(), 0.9, 3).unwrap();
-    let policy = backward_induction(&problem, erm(1.0)).unwrap().policy;
-    assert_eq!([0, 1, 2, 3].map(|pair| policy.probability(0, Pair::from(pair))), [1.0, 0.0, 1.0, 1.0]);
-    for strategy in [Strategy::Auto, Strategy::Merge, Strategy::DepthFirst] {
+    for strategy in [Strategy::Auto, Strategy::Mixed, Strategy::Merge, Strategy::DepthFirst] {
         let policy = solve(&problem, erm(1.0), &with(strategy)).unwrap().policy();
         assert_eq!(policy.best(&problem.start(State::from(0))), Pair::from(0));
     }

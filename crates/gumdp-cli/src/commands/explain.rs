@@ -90,6 +90,10 @@ pub struct Explanation {
     pub origin: String,
     /// The measure of the whole episode: exact, or of sampled episodes.
     pub value: f64,
+    /// It is not lower; `null` if episodes were sampled.
+    pub low: Option<f64>,
+    /// It is not higher.
+    pub high: Option<f64>,
     /// What the risks of situations are of: the measure with its outer variable fixed, or an entropic one that stands in for it.
     pub estimate_of: String,
     /// Whether the risk of the second best first action is an upper bound only.
@@ -158,12 +162,11 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
     let limits = limits(PolicyName::Auto, args.max_states);
     let problem = &task.problem;
     let spinner = Progress::spinner("solving", quiet);
-    let refused = match oracle::minimise(problem, risk, &limits) {
+    let refused = match oracle::solve(problem, risk, &limits) {
         Ok(solution) => {
             let first = first_decision(&solution, &limits).map_err(|error| unsolved(&task.name, &error))?;
             let upper_bounds = solution.outer.is_some() && first.as_ref().is_none_or(|first| !first.certain);
-            let mut exact =
-                Exact::new(problem, limits, &solution, &task.name).with_first(first.map(|first| first.decision));
+            let mut exact = Exact::new(problem, limits, &solution, &task.name).with_first(first);
             let tree = explain::grow(problem, solution.fixed().erm(), &mut exact, wanted)?;
             let fixed = solution.outer.map(|outer| outer.to_string());
             let explanation = Explanation {
@@ -174,7 +177,9 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
                 exact: true,
                 origin: Agent::from(solution.clone()).what().to_owned(),
                 value: solution.high,
-                estimate_of: risk.to_string(),
+                low: Some(solution.low),
+                high: Some(solution.high),
+                estimate_of: solution.fixed().measure().to_string(),
                 upper_bounds,
                 tree,
             };
@@ -209,6 +214,8 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
         exact: false,
         origin: format!("{said}, planning ({simulations} simulations); values from {runs} episodes each"),
         value: value.unwrap_or(tree.erm),
+        low: None,
+        high: None,
         estimate_of: fixed.measure().to_string(),
         upper_bounds: false,
         tree,

@@ -176,7 +176,7 @@ fn usual_risks(swept: SweptName, task: &Task, limits: &Limits) -> Vec<Risk> {
 
 /// How far apart the costs of mean-optimal behaviour are; 1 if there is nothing to learn from it.
 fn spread(problem: &Problem, limits: &Limits) -> f64 {
-    let law = oracle::optimum(problem, Erm::MEAN, limits)
+    let law = oracle::solve(problem, Erm::MEAN, limits)
         .and_then(|solution| oracle::distribution(problem, &solution.policy(), limits));
     let bounds = problem.objective().bounds();
     let known = law.map(|law| law.max() - law.min()).into_iter().chain([bounds.high - bounds.low]);

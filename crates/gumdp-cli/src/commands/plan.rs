@@ -101,7 +101,7 @@ struct Reason<'a> {
     action: &'a str,
     visits: u64,
     /// `null` for an action that was never tried.
-    erm: Option<f64>,
+    value: Option<f64>,
     mean: Option<f64>,
     /// `null` also if nothing was simulated.
     min: Option<f64>,
@@ -185,7 +185,7 @@ fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
 fn save(path: &Path, args: &PlanArgs, task: &Task, risk: Risk, plan: &Plan, quiet: bool) -> Result<()> {
     if plan.preset == Who::Exact {
         let policy = policy(&args.policy, None)?;
-        let solution = oracle::minimise(&task.problem, risk, &limits(policy, args.policy.max_states));
+        let solution = oracle::solve(&task.problem, risk, &limits(policy, args.policy.max_states));
         let solution = solution.map_err(|error| unsolved(&task.name, &error))?;
         return solve::save(path, task, risk, &solution, quiet);
     }
@@ -212,17 +212,17 @@ struct Decided {
 }
 
 fn decide(task: &Task, risk: Risk, at: &OccupancyState, limits: &Limits) -> Result<Decided, OracleError> {
-    let solution = match risk.as_erm() {
-        Some(erm) => {
-            let decision = oracle::decide(&task.problem, erm, at, limits)?;
+    let solution = match risk.fixed() {
+        Some(fixed) => {
+            let decision = oracle::decide(&task.problem, fixed, at, limits)?;
             return Ok(Decided { decision, outer: None, upper_bounds: false });
         }
-        None => oracle::minimise(&task.problem, risk, limits)?,
+        None => oracle::solve(&task.problem, risk, limits)?,
     };
     let is_first = matches!(task.problem.mdp().initial(), &[(state, _)] if state == at.state);
     let own = if is_first { first_decision(&solution, limits)? } else { None };
     let upper_bounds = own.as_ref().is_none_or(|first| !first.certain);
-    let decision = own.map_or_else(|| solution.decide(at, limits), |first| Ok(first.decision))?;
+    let decision = own.map_or_else(|| solution.decide(at, limits), Ok)?;
     Ok(Decided { decision, outer: solution.outer.map(|outer| outer.to_string()), upper_bounds })
 }
 
@@ -230,11 +230,11 @@ impl<'a> Plan<'a> {
     fn solved(&mut self, mdp: &'a Mdp, decision: &ExactDecision) {
         self.preset = Who::Exact;
         self.action = mdp.action_name(decision.action);
-        self.root_estimate = decision.reasons.iter().map(|reason| reason.erm).fold(f64::INFINITY, f64::min);
+        self.root_estimate = decision.reasons.iter().map(|reason| reason.value).fold(f64::INFINITY, f64::min);
         let reason = |reason: &oracle::ActionValue| Reason {
             action: mdp.action_name(reason.action),
             visits: 0,
-            erm: Some(reason.erm),
+            value: Some(reason.value),
             mean: Some(reason.mean),
             min: None,
             max: None,
@@ -264,7 +264,7 @@ impl<'a> Plan<'a> {
         let reason = |reason: &gumdp::ActionReason| Reason {
             action: mdp.action_name(reason.action),
             visits: reason.visits,
-            erm: known(reason.erm + price),
+            value: known(reason.erm + price),
             mean: known(reason.mean).filter(|_| fixed.is_entropic()),
             min: known(reason.min).filter(|_| fixed.is_entropic()),
             max: known(reason.max).filter(|_| fixed.is_entropic()),
@@ -308,7 +308,7 @@ impl<'a> Plan<'a> {
                 "visits" => reason.visits.to_string(),
                 "mean" => known(reason.mean),
                 "worst seen" => known(reason.max),
-                _ => known(reason.erm),
+                _ => known(reason.value),
             };
             table.row(header.iter().map(column).collect());
         }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
-use gumdp::oracle::{self, Law, Limits, RiskSolution};
+use gumdp::oracle::{self, Distribution, Limits, Solution};
 use gumdp::stats::cvar_weighted;
 use gumdp::{Outer, Risk};
 use gumdp_files::{SavedPolicy, Task};
@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::{Run, load, one_naming, one_risk, print_json, with_threads};
 use crate::args::{AttitudeArgs, threads, whole};
-use crate::exact::unsolved;
+use crate::exact::{Certain, unsolved};
 use crate::failure::BadInput;
 use crate::number::counted;
 use crate::progress::Progress;
@@ -64,10 +64,9 @@ struct Optimum<'a> {
     /// `null` unless the measure is entropic.
     #[serde(with = "crate::number::optional")]
     beta: Option<f64>,
-    /// The risk of the best policy found.
-    erm: f64,
-    /// No policy has a lower one.
-    low: f64,
+    /// The risk of the best policy found, and where the lowest possible one certainly lies.
+    #[serde(flatten)]
+    optimum: Certain,
     /// The outer variable, for measures that are a minimum over one.
     outer: Option<OuterJson>,
     mean: f64,
@@ -101,7 +100,7 @@ fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
     let limits = Limits { max_states: args.max_states, ..Limits::default() };
     let started = Instant::now();
     let (solution, law) = with_threads(args.threads, || {
-        let solution = oracle::minimise(&task.problem, risk, &limits).map_err(|error| unsolved(&task.name, &error))?;
+        let solution = oracle::solve(&task.problem, risk, &limits).map_err(|error| unsolved(&task.name, &error))?;
         // The law of an entropic optimum may be far larger than its solution.
         let law = match risk.beta() {
             None => oracle::distribution(&task.problem, &solution.policy(), &limits).ok(),
@@ -114,12 +113,13 @@ fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
     if let Some(path) = &args.save {
         save(path, &task, risk, &solution, quiet)?;
     }
-    let RiskSolution { low, high, outer, mean, states, solves, .. } = solution;
-    let method = solution.inner().method.to_string();
+    let optimum = Certain::from(&solution);
+    let Solution { low, high, outer, mean, states, solves, .. } = solution;
+    let method = solution.method.to_string();
     if args.json {
         let (outer, beta, risk) = (outer.map(OuterJson::from), risk.beta(), risk.to_string());
         let task = &task.name;
-        return print_json(&Optimum { task, risk, beta, erm: high, low, outer, mean, method, states, solves, seconds });
+        return print_json(&Optimum { task, risk, beta, optimum, outer, mean, method, states, solves, seconds });
     }
     let mut out = io::stdout().lock();
     writeln!(out, "{}, {}", task.name, one_naming(&args.attitude, &task).label(risk))?;
@@ -143,7 +143,7 @@ fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
 }
 
 /// The upper tail of the cost under the best policy.
-fn print_tail(law: &Law, out: &mut impl Write) -> Result<()> {
+fn print_tail(law: &Distribution, out: &mut impl Write) -> Result<()> {
     let outcomes: Vec<(f64, f64)> = law.outcomes().collect();
     for level in [0.9, 0.95, 0.99] {
         let (percent, quantile, tail) = (100.0 * level, law.quantile(level), cvar_weighted(&outcomes, level)?);
@@ -157,7 +157,7 @@ fn print_tail(law: &Law, out: &mut impl Write) -> Result<()> {
 }
 
 /// Saves an optimal policy and says so.
-pub fn save(path: &Path, task: &Task, risk: Risk, solution: &RiskSolution, quiet: bool) -> Result<()> {
+pub fn save(path: &Path, task: &Task, risk: Risk, solution: &Solution, quiet: bool) -> Result<()> {
     let spinner = Progress::spinner("saving", quiet);
     let text = SavedPolicy::text_of_solution(task, risk, solution).map_err(|error| {
         BadInput::new(error).hint("shorten the horizon, or play it without saving it: gumdp run TASK --policy exact")

@@ -60,7 +60,7 @@ pub fn boxes(experiment: &Experiment) -> Option<Figure> {
         .map(|risk| BoxGroup {
             label: risk_label(risk),
             boxes: presets.iter().map(|&preset| box_of(risk, preset)).collect(),
-            reference: experiment.optimum(risk),
+            reference: experiment.optimum(risk).map(|optimum| optimum.value),
         })
         .collect();
     let plot = BoxPlot {
@@ -197,7 +197,7 @@ pub fn distributions(experiment: &Experiment) -> Vec<Figure> {
     let [low, high] = task.defaults.curve.unwrap_or([0.01, 100.0]);
     let betas: Vec<f64> =
         (0..CURVE_POINTS).map(|i| low * (high / low).powf(i as f64 / (CURVE_POINTS - 1) as f64)).collect();
-    let risk = |found: &oracle::Law, beta: f64| Erm::new(beta).map_or(f64::NAN, |erm| found.erm(erm));
+    let risk = |found: &oracle::Distribution, beta: f64| Erm::new(beta).map_or(f64::NAN, |erm| found.erm(erm));
     let curve = LinePlot {
         title: "Risk as a function of β".to_owned(),
         x_label: "β".to_owned(),

@@ -1,7 +1,7 @@
 //! The trade-off between mean and risk as pictures, and the report of `gumdp frontier`.
 
 use anyhow::Result;
-use gumdp::oracle::{Frontier, Law};
+use gumdp::oracle::{Distribution, Frontier};
 use gumdp_files::Task;
 
 use super::charts::beta_label;
@@ -62,7 +62,7 @@ fn against_mean(of: &Task, trade_off: &TradeOff) -> Figure {
     let [_, measure] = trade_off.measure.titles();
     let at_level = LineSeries {
         name: format!("{measure} at its level"),
-        points: trade_off.levels.iter().map(|level| (level.mean, level.risk)).collect(),
+        points: trade_off.levels.iter().map(|level| (level.mean, level.value)).collect(),
         ..LineSeries::default()
     };
     let plot = LinePlot {
@@ -91,7 +91,7 @@ fn over_levels(of: &Task, trade_off: &TradeOff) -> Figure {
     let is_drawn = |level: f64| level.is_finite() && (!log_x || level > 0.0);
     let levels = || trade_off.levels.iter().filter(|level| is_drawn(level.level));
     let risk =
-        LineSeries { points: levels().map(|level| (level.level, level.risk)).collect(), ..LineSeries::default() };
+        LineSeries { points: levels().map(|level| (level.level, level.value)).collect(), ..LineSeries::default() };
     // Steps are where the changes are, if that is known, and not at the next level.
     let steps = |name: &str, value: fn(&Facts) -> f64| {
         let known = trade_off.changes.iter().filter_map(|turn| Some((turn.at?, turn.after)));
@@ -137,8 +137,8 @@ fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Figure {
             Swept::Erm => beta_label(level.level),
             _ => number::beta(level.level),
         };
-        let stats = stats(&frontier.behaviours[level.behaviour].law);
-        BoxGroup { label, boxes: vec![Some(stats)], reference: Some(level.risk) }
+        let stats = stats(&frontier.behaviours[level.behaviour].costs);
+        BoxGroup { label, boxes: vec![Some(stats)], reference: Some(level.value) }
     };
     let plot = BoxPlot {
         title: "The cost at each attitude to risk".to_owned(),
@@ -167,7 +167,7 @@ fn worst(trade_off: &TradeOff) -> &'static str {
     if trade_off.sampled.is_some() { "worst run" } else { "worst case" }
 }
 
-fn stats(law: &Law) -> BoxStats {
+fn stats(law: &Distribution) -> BoxStats {
     let [q25, median, q75] = [0.25, 0.5, 0.75].map(|level| law.quantile(level));
     BoxStats {
         q25,

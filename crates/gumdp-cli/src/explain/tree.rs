@@ -36,6 +36,7 @@ pub struct Situation {
     /// Probability of ever being here.
     pub reach: f64,
     /// Risk of the final cost, given that one is here.
+    #[serde(rename = "value")]
     pub erm: f64,
     /// Expected final cost, given that one is here.
     pub mean: f64,
@@ -57,6 +58,7 @@ pub struct NextBest {
     /// The action.
     pub action: String,
     /// How much higher the risk would be.
+    #[serde(rename = "extra")]
     pub extra_erm: f64,
 }
 
@@ -80,6 +82,7 @@ pub struct Folded {
     /// Probability of any of them in this turn of chance.
     pub probability: f64,
     /// Their risk, if it is known.
+    #[serde(rename = "value")]
     pub erm: Option<f64>,
     /// Their expected cost, if it is known.
     pub mean: Option<f64>,
@@ -332,14 +335,14 @@ fn add_reach(into: &mut Situation, other: &Situation) {
 mod tests {
     use super::*;
     use crate::explain::Exact;
-    use gumdp::oracle::{Limits, minimise};
+    use gumdp::oracle::{Limits, solve};
     use gumdp_files::tasks;
 
     /// The tree, the risk measure that is taken over outcomes, and risk and mean of the solution.
     fn tree(name: &str, risk: &str, wanted: Wanted) -> (Situation, Erm, f64, f64) {
         let problem = tasks::get(name).unwrap().problem;
         let risk: gumdp::Risk = risk.parse().unwrap();
-        let solution = minimise(&problem, risk, &Limits::QUICK).unwrap();
+        let solution = solve(&problem, risk, &Limits::QUICK).unwrap();
         let erm = solution.fixed().erm();
         let mut exact = Exact::new(&problem, Limits::QUICK, &solution, name);
         (grow(&problem, erm, &mut exact, wanted).unwrap(), erm, solution.high, solution.mean)

@@ -1,7 +1,7 @@
 //! What is done in a situation and what it costs from there on: from the exact solution, or from a planner.
 
 use anyhow::Result;
-use gumdp::oracle::{ExactDecision, Limits, OptimalPolicy, RiskSolution};
+use gumdp::oracle::{ExactDecision, Limits, OptimalPolicy, Solution};
 use gumdp::rng::{self, Purpose};
 use gumdp::{Erm, FixedRisk, OccupancyState, Pair, Policy, Problem, play_on};
 use rayon::prelude::*;
@@ -39,7 +39,7 @@ pub trait Explainer {
 pub struct Exact<'a> {
     problem: &'a Problem,
     limits: Limits,
-    solution: &'a RiskSolution,
+    solution: &'a Solution,
     policy: OptimalPolicy,
     task: &'a str,
     /// The first decision with each action at its own outer variable, if that is known.
@@ -48,7 +48,7 @@ pub struct Exact<'a> {
 
 impl<'a> Exact<'a> {
     /// Explains this solution.
-    pub fn new(problem: &'a Problem, limits: Limits, solution: &'a RiskSolution, task: &'a str) -> Self {
+    pub fn new(problem: &'a Problem, limits: Limits, solution: &'a Solution, task: &'a str) -> Self {
         Self { problem, limits, solution, policy: solution.policy(), task, first: None }
     }
 
@@ -77,8 +77,8 @@ impl Explainer for Exact<'_> {
             return Err(Interrupted.into());
         }
         if at.time >= self.problem.horizon() {
-            let cost = self.problem.cost(at);
-            return Ok(Value { erm: self.solution.of_cost(cost), mean: cost, next_best: None });
+            let (cost, fixed) = (self.problem.cost(at), self.solution.fixed());
+            return Ok(Value { erm: fixed.of_cost(cost) + fixed.price(), mean: cost, next_best: None });
         }
         let decision = match self.first.as_ref().filter(|_| at.time == 0) {
             Some(first) => first.clone(),
@@ -89,9 +89,9 @@ impl Explainer for Exact<'_> {
         let mut value = Value { erm: f64::NAN, mean: f64::NAN, next_best: None };
         for (pair, reason) in mdp.pairs(at.state).map(Pair::from).zip(&decision.reasons) {
             if pair == best {
-                (value.erm, value.mean) = (reason.erm, reason.mean);
-            } else if value.next_best.is_none_or(|(_, erm)| reason.erm < erm) {
-                value.next_best = Some((pair, reason.erm));
+                (value.erm, value.mean) = (reason.value, reason.mean);
+            } else if value.next_best.is_none_or(|(_, erm)| reason.value < erm) {
+                value.next_best = Some((pair, reason.value));
             }
         }
         value.next_best = value.next_best.map(|(pair, erm)| (pair, erm - value.erm));

@@ -1,7 +1,7 @@
 //! A frontier of a problem that is too large to be solved: the planner plays at each level, every level with the same luck.
 
 use anyhow::Result;
-use gumdp::oracle::{Behaviour, Change, Frontier, FrontierPoint, Law, Limits};
+use gumdp::oracle::{Behaviour, Change, Distribution, Frontier, FrontierPoint, Limits};
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::quantile;
 use gumdp::{Pair, Risk};
@@ -42,7 +42,8 @@ pub struct Sampled {
 /// 95 % intervals of what is known of a level by sampling.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Intervals {
-    /// Of the risk at the level.
+    /// Of the risk at the level, which its row has as well.
+    #[serde(skip)]
     pub risk: (f64, f64),
     /// Of the mean.
     pub mean: (f64, f64),
@@ -81,14 +82,15 @@ pub fn sample(
         let records = Finished::of(cell, task, None, progress, &mut solver)?.records;
         let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
         let unusable = || BadInput::new(format!("a cost of {} at level {risk} is not finite", task.name));
-        let law = Law::of_samples(&costs).ok_or_else(unusable)?;
+        let law = Distribution::of_samples(&costs).ok_or_else(unusable)?;
         let mut visits = vec![0.0; task.problem.mdp().pair_count()];
         for &pair in records.iter().flat_map(|record| &record.path) {
             visits[pair as usize] += 1.0 / runs as f64;
         }
         let first = first_pairs(task, records.iter().filter_map(|record| record.path.first().copied()));
-        frontier.points.push(FrontierPoint { risk, value: law.risk(risk), behaviour: point });
-        frontier.behaviours.push(Behaviour { law, visits, first });
+        let value = law.risk(risk);
+        frontier.points.push(FrontierPoint { risk, value, low: value, behaviour: point });
+        frontier.behaviours.push(Behaviour { costs: law, visits, first });
         let known = |laws: &[Vec<(f64, f64)>]| measured(&laws[0], risk);
         let [of_mean, of_tail, of_risk] = resampled(&[&costs], seed, SHOWN, known);
         sampled.intervals.push(Intervals { risk: of_risk, mean: of_mean, cvar95: of_tail });

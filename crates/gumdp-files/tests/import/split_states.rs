@@ -70,7 +70,7 @@ fn split_states_keep_the_law_of_the_total() {
         }
         // The mean does not need the split.
         let expected = parse("my.toml", &wrapper("csv", &fields.replace("split", "expected"), CSV));
-        let optimum = |task: &Task| oracle::optimum(&task.problem, Erm::new(0.0).unwrap(), &Limits::default()).unwrap();
+        let optimum = |task: &Task| oracle::solve(&task.problem, Erm::new(0.0).unwrap(), &Limits::default()).unwrap();
         assert!((optimum(&split).value - optimum(&expected).value).abs() < 1e-12);
         assert_eq!(expected.problem.horizon(), horizon);
     }

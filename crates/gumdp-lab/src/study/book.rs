@@ -80,8 +80,8 @@ impl Book {
             let optimum = match same {
                 Some(row) => row.optimum,
                 None => {
-                    let erm = Erm::new(job.beta)?.into();
-                    oracle::minimise(&job.task.problem, erm, &Limits::QUICK).ok().map(|solution| solution.high)
+                    let erm = Erm::new(job.beta)?;
+                    oracle::solve(&job.task.problem, erm, &Limits::QUICK).ok().map(|solution| solution.high)
                 }
             };
             let row = job.play(study, self.seed, optimum)?;

@@ -6,7 +6,7 @@
 //! attitude is kept where no λ does better. All meet the same luck, so that equal players have equal costs; of equals only the first plays on.
 //! How many episodes there are depends on how long one is: about two seconds in all, but at least 24 episodes, and fewer
 //! candidates where they are few. That is counted, never timed: the choice is the same for the same seed.
-//! Not here: the exact search ([`crate::oracle::minimise()`]).
+//! Not here: the exact search ([`crate::oracle::solve()`]).
 
 use std::cell::Cell;
 
@@ -66,7 +66,7 @@ pub(super) fn fix_outer<P: Policy, E>(
     };
     let mut neutral = Candidate::new(outer.attitude(Erm::MEAN));
     let rounds = Rounds::new(problem, play(&mut neutral, PROBE)?);
-    if outer.is_entropic() && rounds.all < PLENTY {
+    if outer.is_known_for_few() && rounds.all < PLENTY {
         play(&mut neutral, rounds.all)?;
         if let Some(value) = outer.for_few(&neutral.costs) {
             return Ok(outer.at(value));
@@ -200,7 +200,7 @@ fn best_outer(outer: &dyn OuterForm, costs: &[f64]) -> Option<FixedRisk> {
 mod tests {
     use super::*;
 
-    use crate::oracle::{Limits, minimise};
+    use crate::oracle::{Limits, solve};
     use crate::test_problems::{map, msee, rooms};
     use crate::{Budget, GuidedPlanner, GuidedSettings};
 
@@ -216,7 +216,7 @@ mod tests {
             let policy = player(fixed).unwrap();
             let runs = crate::experiment(&problem, &policy, 2, 0..400).unwrap();
             let costs: Vec<f64> = runs.iter().map(|run| run.episode.cost).collect();
-            let (played, best) = (risk.of_samples(&costs).unwrap(), minimise(&problem, risk, &Limits::QUICK).unwrap());
+            let (played, best) = (risk.of_samples(&costs).unwrap(), solve(&problem, risk, &Limits::QUICK).unwrap());
             let bounds = problem.objective().bounds();
             assert!(
                 played <= best.high + 0.1 * (bounds.high - bounds.low),
@@ -284,7 +284,7 @@ mod tests {
         let best = best.count();
         assert!(best >= 9, "{best} of 12");
         assert_eq!((first(Erm::MEAN.into()), first(Erm::WORST.into())), (0, 2));
-        let exact = minimise(&problem, "cvar:0.5".parse().unwrap(), &Limits::QUICK).unwrap();
+        let exact = solve(&problem, "cvar:0.5".parse::<Risk>().unwrap(), &Limits::QUICK).unwrap();
         assert!((exact.high - 0.394).abs() < 1e-9);
     }
 

@@ -33,13 +33,13 @@ impl Objective {
     /// as for a formula that breaks. Slower than all others, and exact solvers cannot merge as much: it sees every pair.
     ///
     /// ```
-    /// use gumdp::oracle::{Limits, optimum};
+    /// use gumdp::oracle::{Limits, solve};
     /// use gumdp::{Bounds, Erm, Mdp, Objective, Problem};
     /// let mdp = Mdp::sized(1, 2).start(0).transition(0, 0, [(0, 1.0)]).transition(0, 1, [(0, 1.0)]).build()?;
     /// // As often one action as the other.
     /// let even = Objective::custom(2, Bounds { low: 0.0, high: 1.0 }, |d| (d[0] - d[1]).abs())?;
     /// let problem = Problem::new(mdp, even, 1.0, 4)?;
-    /// assert_eq!(optimum(&problem, Erm::MEAN, &Limits::QUICK)?.value, 0.0);
+    /// assert_eq!(solve(&problem, Erm::MEAN, &Limits::QUICK)?.value, 0.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -8,7 +8,7 @@ use super::sweep::Sweep;
 use super::{OracleError, check_bounded, finite, known_cost};
 use crate::model::{Action, Pair};
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::{Aim, Erm};
+use crate::risk::{Aim, Erm, FixedRisk};
 
 /// A decision that cannot be improved, and what each action would cost. See the [example](decide()).
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,9 @@ pub struct ExactDecision {
     pub reasons: Vec<ActionValue>,
     /// Number of occupancy states expanded; for a linear objective, states of the model times the remaining steps.
     pub states: u64,
+    /// Whether what each action costs is the lowest possible, to within 1e-5: with an outer variable fixed, or where the search for
+    /// its own was given up, another may be attained but not the lowest.
+    pub certain: bool,
 }
 
 /// The final cost if an action is taken now and everything after it is optimal. See the [example](decide()).
@@ -26,13 +29,14 @@ pub struct ExactDecision {
 pub struct ActionValue {
     /// The action.
     pub action: Action,
-    /// The lowest possible ERM of the cost.
-    pub erm: f64,
+    /// The lowest possible risk of the cost.
+    pub value: f64,
     /// The expected cost of a policy that attains it.
     pub mean: f64,
 }
 
-/// Solves the rest of an episode from any occupancy state on, one action after the other.
+/// Solves the rest of an episode from any occupancy state on, one action after the other. An outer variable stays fixed; what an
+/// action costs is then the risk of the whole episode as this variable sees it.
 ///
 /// ```
 /// use gumdp::oracle::{Limits, decide};
@@ -43,7 +47,7 @@ pub struct ActionValue {
 /// let decision = decide(&problem, Erm::new(50.0)?, &start, &Limits::QUICK)?;
 /// let [left, right] = decision.reasons[..] else { panic!("two actions") };
 /// assert_eq!(problem.mdp().action_name(decision.action), "left");
-/// assert!(left.erm < right.erm);
+/// assert!(left.value < right.value);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -53,17 +57,14 @@ pub struct ActionValue {
 ///
 /// # Panics
 /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
-pub fn decide(problem: &Problem, erm: Erm, at: &OccupancyState, limits: &Limits) -> Result<ExactDecision, OracleError> {
-    decide_for(problem, erm.into(), at, limits)
-}
-
-/// The same for any aim.
-pub(super) fn decide_for(
+pub fn decide(
     problem: &Problem,
-    aim: Aim,
+    risk: impl Into<FixedRisk>,
     at: &OccupancyState,
     limits: &Limits,
 ) -> Result<ExactDecision, OracleError> {
+    let risk = risk.into();
+    let aim = risk.aim;
     assert!(at.time < problem.horizon(), "there is no decision at the horizon");
     check_bounded(problem)?;
     let linear = problem.objective().as_linear().filter(|_| aim.is_entropic());
@@ -74,10 +75,11 @@ pub(super) fn decide_for(
         over_occupancy_states(problem, aim, at, limits)?
     };
     let mdp = problem.mdp();
-    let reason = |(pair, (erm, mean))| ActionValue { action: mdp.action(Pair(pair)), erm, mean };
+    let reason =
+        |(pair, (value, mean))| ActionValue { action: mdp.action(Pair(pair)), value: value + risk.price(), mean };
     let reasons: Vec<ActionValue> = mdp.pairs(at.state).zip(values).map(reason).collect();
-    let best = reasons[1..].iter().fold(reasons[0], |best, &other| if other.erm < best.erm { other } else { best });
-    Ok(ExactDecision { action: best.action, reasons, states })
+    let best = reasons[1..].iter().fold(reasons[0], |best, &other| if other.value < best.value { other } else { best });
+    Ok(ExactDecision { action: best.action, reasons, states, certain: risk.outer().is_none() })
 }
 
 /// Risk and mean of each pair, and the number of occupancy states expanded, this one included.

@@ -1,4 +1,4 @@
-//! The exact law of the cost f(d) under a policy, and the expected occupancy.
+//! The exact distribution of the cost f(d) under a policy, and the expected occupancy.
 //!
 //! Probabilities are pushed forward over the occupancy states (t, s, Φo) that the policy reaches, those with the same bits
 //! merged. With d the occupancy of one trajectory and d_π = E[d] the expected one, f(d_π) and E[f(d)] differ unless f is
@@ -8,6 +8,7 @@
 use super::level::{self, Level};
 use super::{Limits, OracleError, check_bounded, check_stop, known_cost};
 use crate::model::{Pair, State};
+use crate::objective::Bounds;
 use crate::policy::{Markov, Policy};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, Risk, Sum, Tail};
@@ -17,13 +18,15 @@ const SUM_TOLERANCE: f64 = 1e-9;
 
 /// A probability distribution on finitely many costs. See the [example](distribution()).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Law {
+pub struct Distribution {
     /// Ascending, no two equal.
     values: Vec<f64>,
     probabilities: Vec<f64>,
+    /// How far apart costs of the problem can be.
+    range: Option<f64>,
 }
 
-impl Law {
+impl Distribution {
     /// Sorts the outcomes and merges those with equal values. There is at least one outcome.
     fn new(mut outcomes: Vec<(f64, f64)>) -> Self {
         outcomes.sort_unstable_by(|(a, p), (b, q)| a.total_cmp(b).then(p.total_cmp(q)));
@@ -32,16 +35,16 @@ impl Law {
             values.push(equal[0].0);
             probabilities.push(equal.iter().map(|&(_, p)| p).collect::<Sum>().value());
         }
-        Self { values, probabilities }
+        Self { values, probabilities, range: None }
     }
 
-    /// The law of equally likely costs; `None` if there are none or one is not finite.
+    /// The distribution of equally likely costs; `None` if there are none or one is not finite.
     ///
     /// ```
-    /// use gumdp::oracle::Law;
-    /// let law = Law::of_samples(&[2.0, 1.0, 2.0, 4.0]).unwrap();
+    /// use gumdp::oracle::Distribution;
+    /// let law = Distribution::of_samples(&[2.0, 1.0, 2.0, 4.0]).unwrap();
     /// assert_eq!((law.values(), law.mean()), (&[1.0, 2.0, 4.0][..], 2.25));
-    /// assert!(Law::of_samples(&[]).is_none() && Law::of_samples(&[f64::NAN]).is_none());
+    /// assert!(Distribution::of_samples(&[]).is_none() && Distribution::of_samples(&[f64::NAN]).is_none());
     /// ```
     #[must_use]
     pub fn of_samples(costs: &[f64]) -> Option<Self> {
@@ -75,10 +78,10 @@ impl Law {
         erm.of_outcomes(self.outcomes())
     }
 
-    /// Any risk measure of the cost. See the [example](super::minimise()).
+    /// Any risk measure of the cost. See the [example](super::solve()).
     #[must_use]
     pub fn risk(&self, risk: Risk) -> f64 {
-        risk.of_tail(&self.tail())
+        self.range.map_or(risk, |range| risk.within(range)).of_tail(&self.tail())
     }
 
     pub(super) fn tail(&self) -> Tail {
@@ -127,7 +130,7 @@ impl Law {
     }
 }
 
-/// The exact law of f(d) when `policy` is played.
+/// The exact distribution of f(d) when `policy` is played.
 ///
 /// ```
 /// use gumdp::oracle::{Limits, distribution};
@@ -145,7 +148,7 @@ impl Law {
 /// memory, than the limits allow (only `max_states` and `max_bytes` are looked at); [`OracleError::OtherProblem`] or
 /// [`OracleError::Probabilities`] if the policy does not fit the problem; [`OracleError::Overflow`] for astronomic costs;
 /// [`OracleError::NotFinite`] for a formula that breaks.
-pub fn distribution(problem: &Problem, policy: &dyn Policy, limits: &Limits) -> Result<Law, OracleError> {
+pub fn distribution(problem: &Problem, policy: &dyn Policy, limits: &Limits) -> Result<Distribution, OracleError> {
     distribution_with_visits(problem, policy, limits, |_, _| ())
 }
 
@@ -155,7 +158,7 @@ pub(super) fn distribution_with_visits(
     policy: &dyn Policy,
     limits: &Limits,
     mut visit: impl FnMut(Pair, f64),
-) -> Result<Law, OracleError> {
+) -> Result<Distribution, OracleError> {
     check_bounded(problem)?;
     let mut policy = policy.boxed();
     policy.set_stop(&limits.stop);
@@ -193,7 +196,7 @@ pub(super) fn distribution_with_visits(
                 visit(pair, probability);
                 if time + 1 == horizon {
                     if outcomes.len() == outcomes.capacity() {
-                        // Grown to twice the size, and then copied to the law.
+                        // Grown to twice the size, and then copied once more.
                         let grown = 2 * 2 * outcomes.len() * size_of::<(f64, f64)>();
                         limits.check(states + outcomes.len() as u64, bytes + grown as u64)?;
                     }
@@ -214,7 +217,8 @@ pub(super) fn distribution_with_visits(
         }
         now = next;
     }
-    Ok(Law::new(outcomes))
+    let Bounds { low, high } = objective.bounds();
+    Ok(Distribution { range: Some(high - low), ..Distribution::new(outcomes) })
 }
 
 /// The expected occupancy d_π of a Markov policy, as a vector over pairs.

@@ -1,9 +1,9 @@
 //! The first decision with its reasons for measures with an outer variable: each action at the value that is best for it.
 //!
-//! Not here: later decisions, where the variable is what it was at the first ([`RiskSolution::decide`]).
+//! Not here: later decisions, where the variable is what it was at the first ([`Solution::decide`]).
 
 use super::decide::{ActionValue, ExactDecision};
-use super::minimise::{RiskSolution, Search};
+use super::minimise::{Search, Solution};
 use super::occupancy_dp::Limits;
 use super::unfolded::Start;
 use super::{OracleError, finite, known_cost};
@@ -12,73 +12,62 @@ use crate::model::Pair;
 /// How exactly the risk of an action is known that is not the best.
 const WIDTH: f64 = 1e-5;
 
-/// The first decision. See the [example](RiskSolution::decide_first).
-#[derive(Clone, Debug, PartialEq)]
-pub struct FirstDecision {
-    /// The decision, and what each action costs with its own outer variable.
-    pub decision: ExactDecision,
-    /// Whether that is the lowest possible of each action, to within 1e-5; else it is attained, but may not be the lowest.
-    pub certain: bool,
-}
-
-impl RiskSolution {
+impl Solution {
     /// The first decision with the lowest risk of each action: what playing it first costs if everything after it is optimal, its
     /// own λ or β included. `None` if episodes start in several states: an action is then played in one of them, and the variable
     /// is common to all. The search gives up being certain after `most_states` occupancy states.
     ///
     /// ```
-    /// use gumdp::oracle::{Limits, minimise};
+    /// use gumdp::oracle::{Limits, solve};
     /// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
-    /// let solution = minimise(&problem, "cvar:0.95".parse()?, &Limits::QUICK)?;
-    /// let own = solution.decide_first(&Limits::QUICK, 50_000_000)?.expect("one initial state").decision;
+    /// let solution = solve(&problem, "cvar:0.95".parse::<gumdp::Risk>()?, &Limits::QUICK)?;
+    /// let own = solution.decide_first(&Limits::QUICK, 50_000_000)?.expect("one initial state");
     /// let start = problem.start(problem.mdp().initial()[0].0);
     /// // With the variable that is best for another action, an action looks no better than it is.
     /// let common = solution.decide(&start, &Limits::QUICK)?;
-    /// assert!(own.reasons.iter().zip(&common.reasons).all(|(own, common)| own.erm <= common.erm + 1e-5));
-    /// assert!(own.reasons.iter().any(|reason| reason.action == own.action && reason.erm == solution.high));
+    /// assert!(own.reasons.iter().zip(&common.reasons).all(|(own, common)| own.value <= common.value + 1e-5));
+    /// assert!(own.reasons.iter().any(|reason| reason.action == own.action && reason.value == solution.value));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// Those of [`super::minimise()`].
-    pub fn decide_first(&self, limits: &Limits, most_states: u64) -> Result<Option<FirstDecision>, OracleError> {
+    /// Those of [`super::solve()`].
+    pub fn decide_first(&self, limits: &Limits, most_states: u64) -> Result<Option<ExactDecision>, OracleError> {
         let policy = self.policy();
         let problem = policy.of();
         let mdp = problem.mdp();
         let &[(state, _)] = mdp.initial() else { return Ok(None) };
         let start = problem.start(state);
-        if let Some(erm) = self.risk.as_erm() {
-            let decision = super::decide(problem, erm, &start, limits)?;
-            return Ok(Some(FirstDecision { decision, certain: true }));
+        if self.outer.is_none() {
+            return self.decide(&start, limits).map(Some);
         }
         let best = policy.best(&start);
         let others = mdp.pairs(state).len() as u64 - 1;
         let (mut reasons, mut all_certain) = (Vec::new(), true);
         for pair in mdp.pairs(state).map(Pair) {
             let after = || Start::after(problem, &start, pair);
-            let (erm, mean) = if pair == best {
+            let (value, mean) = if pair == best {
                 (self.high, self.mean)
             } else if problem.horizon() == 1 {
                 let cost = known_cost(problem.objective().value_of_features(&after().features));
                 finite(cost, cost)?
             } else {
-                let search = Search::new(problem, self.risk, limits, after())?;
-                let (erm, mean, certain) = search.lowest(WIDTH, most_states / others)?;
+                let Some(outer) = self.risk.bounded() else { return Ok(None) };
+                let search = Search::new(problem, self.risk, outer, limits, after())?;
+                let (value, mean, certain) = search.lowest(WIDTH, most_states / others)?;
                 all_certain &= certain;
                 // Both are known to within rounding and the width, and the best is not worse.
-                (erm.max(self.high), mean)
+                (value.max(self.high), mean)
             };
-            reasons.push(ActionValue { action: mdp.action(pair), erm, mean });
+            reasons.push(ActionValue { action: mdp.action(pair), value, mean });
         }
-        let decision = ExactDecision { action: mdp.action(best), reasons, states: self.states };
-        Ok(Some(FirstDecision { decision, certain: all_certain }))
+        Ok(Some(ExactDecision { action: mdp.action(best), reasons, states: self.states, certain: all_certain }))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::FirstDecision;
-    use crate::oracle::{Limits, minimise};
+    use crate::oracle::{Limits, solve};
     use crate::{Mdp, Objective, Problem, Risk};
 
     /// Cost and probability of each outcome of each action; the cost of the first step is 0.
@@ -106,12 +95,12 @@ mod tests {
         let problem = lotteries(2, &actions);
         for measure in ["cvar:0.5", "cvar:0.9", "evar:0.3", "evar:0.9", "mean-cvar:0.8:0.5", "mean", "worst"] {
             let risk: Risk = measure.parse().unwrap();
-            let solution = minimise(&problem, risk, &Limits::QUICK).unwrap();
-            let FirstDecision { decision, certain } = solution.decide_first(&Limits::QUICK, u64::MAX).unwrap().unwrap();
-            assert!(certain, "{measure}");
+            let solution = solve(&problem, risk, &Limits::QUICK).unwrap();
+            let decision = solution.decide_first(&Limits::QUICK, u64::MAX).unwrap().unwrap();
+            assert!(decision.certain, "{measure}");
             for (reason, law) in decision.reasons.iter().zip(actions) {
                 let expected = risk.of_distribution(law).unwrap();
-                assert!((reason.erm - expected).abs() < 1.1e-5, "{measure}: {} {expected}", reason.erm);
+                assert!((reason.value - expected).abs() < 1.1e-5, "{measure}: {} {expected}", reason.value);
                 let mean: f64 = law.iter().map(|(cost, p)| cost * p).sum();
                 assert!((reason.mean - mean).abs() < 1e-9, "{measure}");
             }
@@ -122,22 +111,22 @@ mod tests {
     #[test]
     fn without_work_nothing_is_certain() {
         let problem = crate::test_problems::rooms();
-        let solution = minimise(&problem, "cvar:0.9".parse().unwrap(), &Limits::QUICK).unwrap();
-        let FirstDecision { decision, certain } = solution.decide_first(&Limits::QUICK, 0).unwrap().unwrap();
-        assert!(!certain);
-        assert!(decision.reasons.iter().all(|reason| reason.erm >= solution.high));
+        let solution = solve(&problem, "cvar:0.9".parse::<Risk>().unwrap(), &Limits::QUICK).unwrap();
+        let decision = solution.decide_first(&Limits::QUICK, 0).unwrap().unwrap();
+        assert!(!decision.certain);
+        assert!(decision.reasons.iter().all(|reason| reason.value >= solution.high));
     }
 
     #[test]
     fn short_and_scattered_episodes() {
         let one_step = lotteries(1, &[&[(1.0, 1.0)], &[(2.0, 1.0)]]);
-        let solution = minimise(&one_step, "cvar:0.5".parse().unwrap(), &Limits::QUICK).unwrap();
-        assert_eq!(solution.decide_first(&Limits::QUICK, 0).unwrap().unwrap().decision.reasons.len(), 2);
+        let solution = solve(&one_step, "cvar:0.5".parse::<Risk>().unwrap(), &Limits::QUICK).unwrap();
+        assert_eq!(solution.decide_first(&Limits::QUICK, 0).unwrap().unwrap().reasons.len(), 2);
         let mdp = Mdp::sized(2, 1).initial([(0, 0.5), (1, 0.5)]);
         let mdp = mdp.transition(0, 0, [(0, 1.0)]).transition(1, 0, [(1, 1.0)]).build().unwrap();
         let objective = Objective::linear(mdp.by_state(&[0.0, 1.0]).unwrap()).unwrap();
         let problem = Problem::new(mdp, objective, 1.0, 3).unwrap();
-        let solution = minimise(&problem, "cvar:0.5".parse().unwrap(), &Limits::QUICK).unwrap();
+        let solution = solve(&problem, "cvar:0.5".parse::<Risk>().unwrap(), &Limits::QUICK).unwrap();
         assert!(solution.decide_first(&Limits::QUICK, 0).unwrap().is_none());
     }
 }

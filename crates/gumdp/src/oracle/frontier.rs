@@ -1,17 +1,17 @@
 //! How optimal behaviour changes with the attitude to risk.
 //!
-//! A behaviour is kept from level to level for as long as it stays optimal, to within rounding: its law tells its risk at
-//! every level, and the optimum says whether that is the lowest. Where it stops being optimal, the laws before and after
-//! cross; the crossing is found by bisection over the two laws, without solving anything, and then solved once. If both
+//! A behaviour is kept from level to level for as long as it stays optimal, to within rounding: its distribution tells its risk at
+//! every level, and the optimum says whether that is the lowest. Where it stops being optimal, the distributions before and after
+//! cross; the crossing is found by bisection over the two distributions, without solving anything, and then solved once. If both
 //! behaviours are optimal there, the change is found; if a third one is better, it lies between them, and so on.
 //!
 //! What is not seen: a behaviour that comes and goes between two levels or crossings, and one that is better by less than
-//! rounding. Two actions that lead to the same law are a tie, not a change.
+//! rounding. Two actions that lead to the same distribution are a tie, not a change.
 
-use super::distribution::{Law, distribution_with_visits};
-use super::minimise::minimise;
+use super::distribution::{Distribution, distribution_with_visits};
+use super::minimise::solve;
 use super::occupancy_dp::Limits;
-use super::optima::{PASS, Passes, optima};
+use super::optima::{PASS, Passes};
 use super::optimal::{OptimalPolicy, optimum};
 use super::unfolded::Start;
 use super::{OracleError, check_bounded};
@@ -25,7 +25,7 @@ const ROUNDING: f64 = 1e-11;
 const WIDTH: f64 = 1e-6;
 /// How exactly crossings are located, relative to β.
 const LOCATED: f64 = 1e-9;
-/// Laws are equal if their costs and probabilities are as close as this.
+/// Distributions are equal if their costs and probabilities are as close as this.
 const EQUAL: f64 = 1e-9;
 /// Behaviours after which no more are looked for between levels.
 const MOST_BEHAVIOURS: usize = 256;
@@ -56,6 +56,8 @@ pub struct FrontierPoint {
     pub risk: Risk,
     /// The lowest possible risk; for measures known as an interval, its upper end.
     pub value: f64,
+    /// No policy has a lower one.
+    pub low: f64,
     /// The number of a behaviour that attains it.
     pub behaviour: usize,
 }
@@ -63,8 +65,8 @@ pub struct FrontierPoint {
 /// What an optimal policy does and what comes of it. See the [example](frontier()).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Behaviour {
-    /// The exact law of the cost.
-    pub law: Law,
+    /// The exact distribution of the cost.
+    pub costs: Distribution,
     /// The expected number of steps at each pair of the model.
     pub visits: Vec<f64>,
     /// The first pair in each initial state, in the order of [`Mdp::initial`](crate::Mdp::initial).
@@ -109,12 +111,12 @@ pub struct Change {
 /// let beta = change.beta.unwrap();
 /// // ERM of the coin is 1 where exp(1.8β) + 1 = 2·exp(β).
 /// assert!(((1.8 * beta).exp() + 1.0 - 2.0 * beta.exp()).abs() < 1e-8);
-/// assert_eq!(frontier.behaviours[change.after].law.values(), [1.0]);
+/// assert_eq!(frontier.behaviours[change.after].costs.values(), [1.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// Those of [`super::minimise()`] and [`super::distribution()`]; [`OracleError::Memory`] also if the laws of all behaviours
+/// Those of [`super::solve()`] and [`super::distribution()`]; [`OracleError::Memory`] also if the distributions of all behaviours
 /// together do not fit.
 pub fn frontier(problem: &Problem, risks: &[Risk], limits: &Limits) -> Result<Frontier, OracleError> {
     frontier_with_progress(problem, risks, limits, |_| {})
@@ -206,12 +208,13 @@ impl Found<'_> {
         let mut points: Vec<FrontierPoint> = Vec::with_capacity(risks.len());
         for &risk in risks {
             let last = points.last().map(|point| point.behaviour);
-            let (value, behaviour) = if let Some(erm) = risk.as_erm() {
+            let (value, low, behaviour) = if let Some(erm) = risk.as_erm() {
                 if entropic.len() == 0 {
                     entropic = passes.solve(ahead.next().unwrap_or_default())?.into_iter();
                 }
                 let value = entropic.next().map_or(f64::NAN, |optimum| optimum.value);
                 (
+                    value,
                     value,
                     match last.filter(|&last| self.is_optimal(last, erm, value)) {
                         Some(last) => last,
@@ -219,18 +222,19 @@ impl Found<'_> {
                     },
                 )
             } else {
-                let solution = minimise(self.problem, risk, self.limits)?;
+                let solution = solve(self.problem, risk, self.limits)?;
                 let bound = solution.high.max(solution.low + WIDTH);
-                let keeps = |&last: &usize| self.behaviours[last].law.risk(risk) <= bound;
+                let keeps = |&last: &usize| self.behaviours[last].costs.risk(risk) <= bound;
                 (
                     solution.high,
+                    solution.low,
                     match last.filter(keeps) {
                         Some(last) => last,
                         None => self.add(&solution.policy())?,
                     },
                 )
             };
-            points.push(FrontierPoint { risk, value, behaviour });
+            points.push(FrontierPoint { risk, value, low, behaviour });
             solved(points.len());
         }
         Ok(points)
@@ -238,13 +242,13 @@ impl Found<'_> {
 
     /// Whether a behaviour attains the optimum.
     fn is_optimal(&self, behaviour: usize, erm: Erm, optimum: f64) -> bool {
-        let law = &self.behaviours[behaviour].law;
-        law.erm(erm) <= optimum + ROUNDING * law.min().abs().max(law.max().abs())
+        let costs = &self.behaviours[behaviour].costs;
+        costs.erm(erm) <= optimum + ROUNDING * costs.min().abs().max(costs.max().abs())
     }
 
     fn solve(&mut self, erm: Erm) -> Result<usize, OracleError> {
-        let solution = optimum(self.problem, erm, self.limits)?;
-        self.add(&solution.policy())
+        let policy = optimum(self.problem, erm.into(), self.limits)?.policy;
+        self.add(&policy)
     }
 
     /// The number of a policy's behaviour, which may be known.
@@ -252,19 +256,19 @@ impl Found<'_> {
         let problem = self.problem;
         let mut visits = vec![0.0; problem.mdp().pair_count()];
         let count = |pair: Pair, probability: f64| visits[pair.index()] += probability;
-        let law = distribution_with_visits(problem, policy, self.limits, count)?;
+        let costs = distribution_with_visits(problem, policy, self.limits, count)?;
         let first: Vec<Pair> = problem
             .mdp()
             .initial()
             .iter()
             .map(|&(state, _): &(State, f64)| policy.best(&problem.start(state)))
             .collect();
-        let known = |other: &Behaviour| other.first == first && is_close(&other.law, &law);
+        let known = |other: &Behaviour| other.first == first && is_close(&other.costs, &costs);
         if let Some(number) = self.behaviours.iter().position(known) {
             return Ok(number);
         }
-        self.behaviours.push(Behaviour { law, visits, first });
-        let outcomes: usize = self.behaviours.iter().map(|behaviour| behaviour.law.values().len()).sum();
+        self.behaviours.push(Behaviour { costs, visits, first });
+        let outcomes: usize = self.behaviours.iter().map(|behaviour| behaviour.costs.values().len()).sum();
         let bytes = (outcomes * size_of::<(f64, f64)>()) as u64;
         let limit = self.limits.max_bytes;
         if bytes > limit {
@@ -273,11 +277,14 @@ impl Found<'_> {
         Ok(self.behaviours.len() - 1)
     }
 
-    /// How much two behaviours differ: in the mean, in the middle and at both ends of the law.
+    /// How much two behaviours differ: in the mean, in the middle and at both ends of the distribution.
     fn distance(&self, gap: &Gap) -> f64 {
-        let (before, after) = (&self.behaviours[gap.before].law, &self.behaviours[gap.after].law);
-        let part = |of: fn(&Law) -> f64| (of(before) - of(after)).abs();
-        part(Law::mean) + part(Law::min) + part(Law::max) + part(|law| law.quantile(0.95))
+        let (before, after) = (&self.behaviours[gap.before].costs, &self.behaviours[gap.after].costs);
+        let part = |of: fn(&Distribution) -> f64| (of(before) - of(after)).abs();
+        part(Distribution::mean)
+            + part(Distribution::min)
+            + part(Distribution::max)
+            + part(|costs| costs.quantile(0.95))
     }
 
     /// Finds the β of each change, and the changes between, each after a β that it does not come before, the largest first;
@@ -295,7 +302,9 @@ impl Found<'_> {
             let later = gaps.split_off(gaps.len().min(AT_ONCE));
             let entropic = gaps.iter().filter(|gap| gap.is_entropic());
             let erms: Vec<Erm> = entropic.map(|gap| self.crossing(gap)).collect();
-            let mut solved = erms.iter().zip(optima(self.problem, &erms, self.limits)?);
+            let aims: Vec<Aim> = erms.iter().map(|&erm| erm.into()).collect();
+            let optima = Passes::new(self.problem, self.limits, Start::of(self.problem))?.solve(&aims)?;
+            let mut solved = erms.iter().zip(optima);
             let mut next = Vec::new();
             for gap in gaps {
                 let Gap { form, low, high, before, after, point } = gap;
@@ -322,7 +331,7 @@ impl Found<'_> {
 
     /// The level at which the risks of two behaviours cross, and a behaviour that is optimal there: one of them if it is.
     fn search(&mut self, gap: &Gap) -> Result<(f64, usize), OracleError> {
-        let (before, after) = (&self.behaviours[gap.before].law, &self.behaviours[gap.after].law);
+        let (before, after) = (&self.behaviours[gap.before].costs, &self.behaviours[gap.after].costs);
         let (mut low, mut high) = (gap.low, gap.high);
         while (high - low).abs() > LEVEL_LOCATED {
             let middle = f64::midpoint(low, high);
@@ -335,7 +344,7 @@ impl Found<'_> {
         }
         let level = f64::midpoint(low, high);
         let risk = gap.at(level);
-        let solution = minimise(self.problem, risk, self.limits)?;
+        let solution = solve(self.problem, risk, self.limits)?;
         let bound = solution.high.max(solution.low + WIDTH);
         if before.risk(risk) <= bound || after.risk(risk) <= bound {
             return Ok((level, gap.before));
@@ -346,7 +355,7 @@ impl Found<'_> {
     /// Where the risk of the later behaviour falls below that of the earlier one. No β is too large: the bisection is over
     /// x/(1 + |x|), with x the product of β and the spread of the costs.
     fn crossing(&self, gap: &Gap) -> Erm {
-        let (before, after) = (&self.behaviours[gap.before].law, &self.behaviours[gap.after].law);
+        let (before, after) = (&self.behaviours[gap.before].costs, &self.behaviours[gap.after].costs);
         let spread = (before.max().max(after.max()) - before.min().min(after.min())).max(f64::MIN_POSITIVE);
         let place = |beta: f64| {
             if beta.is_infinite() { beta.signum() } else { (beta * spread) / (1.0 + (beta * spread).abs()) }
@@ -370,7 +379,7 @@ impl Found<'_> {
     }
 }
 
-fn is_close(a: &Law, b: &Law) -> bool {
+fn is_close(a: &Distribution, b: &Distribution) -> bool {
     let scale = a.min().abs().max(a.max().abs());
     a.values().len() == b.values().len()
         && a.outcomes()

@@ -3,19 +3,20 @@
 //! `CVaR`, `EVaR` and their like are minima over one outer variable ([`OuterForm`]). The best value found for any of its
 //! values is an upper bound; intervals of the outer variable are excluded, or halved and looked at again, until no value of it
 //! can beat that bound by more than the tolerance. Values are cheap, many of them come out of one pass; policies and their
-//! laws are computed only where the search starts and ends.
-//! Not here: entropic risks, whose optimum needs no search ([`super::optimum()`]).
+//! distributions are computed only where the search starts and ends.
+//! Not here: what needs no search ([`super::optimal`]), and values at risk ([`super::least`]).
 
-use super::decide::{ExactDecision, decide_for};
+use super::decide::{ExactDecision, decide};
 use super::distribution::distribution;
-use super::occupancy_dp::{Limits, solve_aim};
+use super::least::least;
+use super::occupancy_dp::{Limits, Method};
 use super::optima::Passes;
-use super::optimal::{OptimalPolicy, Solution, optimum};
+use super::optimal::{Inner, OptimalPolicy, optimum};
 use super::unfolded::Start;
 use super::{OracleError, check_bounded};
 use crate::objective::Bounds;
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::{Aim, Erm, Extremes, FirstLook, FixedRisk, Interval, Outer, OuterForm, Risk};
+use crate::risk::{Bounded, Erm, Extremes, FirstLook, FixedRisk, Interval, Outer, Risk, SearchBy};
 
 /// How wide the interval may be.
 const WIDTH: f64 = 1e-6;
@@ -39,54 +40,38 @@ const MOST_LAW_STATES: u64 = 2_000_000;
 /// Solves after which the search gives up: hours, and no problem is known to need them.
 const MOST_SOLVES: u64 = 1 << 18;
 
-/// The lowest possible risk of a problem and a policy that attains it. See the [example](minimise()).
+/// The lowest possible risk of a problem and a policy that attains it. See the [example](solve()).
 #[derive(Clone, Debug)]
-pub struct RiskSolution {
-    /// No policy has a lower risk, but for rounding.
+pub struct Solution {
+    /// The measure.
+    pub risk: Risk,
+    /// The lowest possible risk: that of [`Solution::policy`].
+    pub value: f64,
+    /// No policy has a lower risk, but for rounding. Equal to `value` where that is exact.
     pub low: f64,
-    /// The risk of [`RiskSolution::policy`].
+    /// The same as `value`.
     pub high: f64,
-    /// The outer variable that goes with it; `None` for an entropic risk measure.
-    pub outer: Option<Outer>,
     /// The expected cost of the policy.
     pub mean: f64,
+    /// The outer variable that goes with it, if the measure is a minimum over one.
+    pub outer: Option<Outer>,
     /// Number of occupancy states expanded in all solves; for backward induction, states of the model times the horizon.
     pub states: u64,
     /// Number of problems solved inside.
     pub solves: u64,
-    /// The measure at that value.
-    fixed: FixedRisk,
-    pub(super) risk: Risk,
-    solution: Solution,
+    /// How the last of them was.
+    pub method: Method,
+    /// Occupancy states expanded in that one.
+    pub states_at_last: u64,
+    pub(super) fixed: FixedRisk,
+    pub(super) policy: OptimalPolicy,
 }
 
-impl RiskSolution {
-    /// A policy whose risk is `high`: deterministic. Cloning it is cheap. See the [example](minimise()).
+impl Solution {
+    /// A policy that attains the optimum: deterministic, ties to the lowest action. Cloning it is cheap.
     #[must_use]
     pub fn policy(&self) -> OptimalPolicy {
-        self.solution.policy()
-    }
-
-    /// The inner problem that the policy solves: its value is that of the inner aim, not the risk. See the
-    /// [example](minimise()).
-    #[must_use]
-    pub fn inner(&self) -> &Solution {
-        &self.solution
-    }
-
-    /// What a final cost counts for when the outer variable is fixed at its best value: the risk of the policy is the mean of
-    /// this for `CVaR` and mixtures, and the entropic risk for `EVaR`. The cost itself if there is no such variable.
-    ///
-    /// ```
-    /// use gumdp::oracle::{Limits, minimise};
-    /// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
-    /// let solution = minimise(&problem, gumdp::Erm::new(2.0)?.into(), &Limits::QUICK)?;
-    /// assert_eq!(solution.of_cost(0.25), 0.25);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn of_cost(&self, cost: f64) -> f64 {
-        self.fixed.of_cost(cost) + self.fixed.price()
+        self.policy.clone()
     }
 
     /// The measure with its outer variable at the best value: what the policy minimises.
@@ -95,8 +80,7 @@ impl RiskSolution {
         self.fixed
     }
 
-    /// One decision with its reasons, as [`super::decide()`] gives it, with the outer variable fixed at its best value. What an
-    /// action costs is the risk of the whole episode as this variable sees it.
+    /// One decision with its reasons, as [`super::decide()`] gives it, with the outer variable fixed at its best value.
     ///
     /// # Errors
     /// Those of [`super::decide()`].
@@ -104,52 +88,74 @@ impl RiskSolution {
     /// # Panics
     /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
     pub fn decide(&self, at: &OccupancyState, limits: &Limits) -> Result<ExactDecision, OracleError> {
-        let mut decision = decide_for(self.policy().of(), self.fixed.aim, at, limits)?;
-        for reason in &mut decision.reasons {
-            reason.erm += self.fixed.price();
+        decide(self.policy.of(), self.fixed, at, limits)
+    }
+
+    /// Of the problem that is left when the outer variable is fixed. So many states and problems were solved to find it.
+    pub(super) fn of(risk: Risk, fixed: FixedRisk, inner: Inner, work: (u64, u64)) -> Self {
+        let Inner { value, mean, method, policy, states: states_at_last } = inner;
+        let (value, outer, (states, solves)) = (value + fixed.price(), fixed.outer(), work);
+        Self {
+            risk,
+            value,
+            low: value,
+            high: value,
+            mean,
+            outer,
+            states,
+            solves,
+            method,
+            states_at_last,
+            fixed,
+            policy,
         }
-        Ok(decision)
     }
 }
 
-/// The lowest risk over all policies, history-dependent and stochastic ones included, to within 1e-6 (or rounding, if that
-/// is larger), in parallel in rayon's current thread pool; the same bits for any number of threads.
+/// The lowest risk over all policies, history-dependent and stochastic ones included, in parallel in rayon's current thread pool;
+/// the same bits for any number of threads. Exact but for rounding if the measure has no outer variable, or it is found by
+/// bisection; else to within 1e-6 (or rounding, if that is larger).
 ///
 /// ```
-/// use gumdp::Risk;
-/// use gumdp::oracle::{Limits, distribution, minimise};
+/// use gumdp::oracle::{Limits, Method, distribution, solve};
+/// use gumdp::{Erm, Risk};
 /// use gumdp_files::tasks;
-/// let problem = tasks::get("rooms").unwrap().problem;
+/// let [linear, general] = ["mdp", "rooms"].map(|name| tasks::get(name).unwrap().problem);
+/// let solution = solve(&linear, Erm::new(5.0)?, &Limits::QUICK)?;
+/// assert_eq!((solution.method, solution.states), (Method::BackwardInduction, 4 * 20));
+/// assert!(solution.low == solution.value && solution.outer.is_none());
+///
 /// let risk: Risk = "cvar:0.95".parse()?;
-/// let solution = minimise(&problem, risk, &Limits::QUICK)?;
-/// assert!(solution.low <= solution.high && solution.high - solution.low <= 1e-6);
+/// let solution = solve(&general, risk, &Limits::QUICK)?;
+/// assert!(solution.low <= solution.value && solution.value - solution.low <= 1e-6);
 /// assert_eq!(solution.outer.unwrap().variable, "lambda");
-/// let law = distribution(&problem, &solution.policy(), &Limits::QUICK)?;
-/// assert!((law.risk(risk) - solution.high).abs() < 1e-9);
+/// let costs = distribution(&general, &solution.policy(), &Limits::QUICK)?;
+/// assert!((costs.risk(risk) - solution.value).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// Those of [`super::optimum()`]; for `CVaR` and mixtures the occupancy MDP must fit the limits even if the objective is
-/// linear.
-pub fn minimise(problem: &Problem, risk: Risk, limits: &Limits) -> Result<RiskSolution, OracleError> {
+/// [`OracleError::TooLarge`] or [`OracleError::Memory`] if the problem does not fit the limits: the model if the objective is linear
+/// and what is minimised an entropic risk (only `max_states` is looked at), else the occupancy MDP. [`OracleError::Overflow`] for
+/// astronomic costs; [`OracleError::NotFinite`] for a formula that breaks.
+pub fn solve(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) -> Result<Solution, OracleError> {
     check_bounded(problem)?;
-    if let Some(fixed) = risk.fixed() {
-        let solution = solve_inner(problem, fixed.aim, limits)?;
-        let Solution { value, mean, states, .. } = solution;
-        return Ok(RiskSolution {
-            low: value,
-            high: value,
-            outer: None,
-            mean,
-            states,
-            solves: 1,
-            fixed,
-            risk,
-            solution,
-        });
-    }
-    let mut search = Search::new(problem, risk, limits, Start::of(problem))?;
+    let Bounds { low, high } = problem.objective().bounds();
+    let risk = risk.into().within(high - low);
+    let outer = match (risk.fixed(), risk.outer()) {
+        (None, Some(outer)) => outer,
+        (fixed, _) => {
+            let fixed = fixed.unwrap_or(Erm::MEAN.into());
+            let inner = optimum(problem, fixed.aim, limits)?;
+            let work = (inner.states, 1);
+            return Ok(Solution::of(risk, fixed, inner, work));
+        }
+    };
+    let outer = match outer.search() {
+        SearchBy::Exclusion(outer) => outer,
+        SearchBy::Bisection { most } => return least(problem, risk, most, limits),
+    };
+    let mut search = Search::new(problem, risk, outer, limits, Start::of(problem))?;
     search.look_around()?;
     search.improve(search.best.outer)?;
     let mut low = search.best.risk;
@@ -161,13 +167,8 @@ pub fn minimise(problem: &Problem, risk: Risk, limits: &Limits) -> Result<RiskSo
     search.solution(low)
 }
 
-/// Solves a problem for one aim by whichever solver suits it.
-fn solve_inner(problem: &Problem, aim: Aim, limits: &Limits) -> Result<Solution, OracleError> {
-    if aim.is_entropic() { optimum(problem, aim.erm, limits) } else { solve_aim(problem, aim, limits) }
-}
-
 /// How wide the interval may be, at least as wide as rounding.
-fn tolerance(problem: &Problem, outer: &dyn OuterForm, lowest: f64, minimax: f64) -> f64 {
+fn tolerance(problem: &Problem, outer: &dyn Bounded, lowest: f64, minimax: f64) -> f64 {
     let Bounds { low, high } = problem.objective().bounds();
     // Of a function that is known by its values only there may be no bounds; costs that matter are between these.
     let largest =
@@ -190,14 +191,14 @@ struct Best {
 struct Found {
     risk: f64,
     outer: f64,
-    solution: Solution,
+    inner: Inner,
 }
 
 /// The search from some start on.
 pub(super) struct Search<'a> {
     problem: &'a Problem,
     risk: Risk,
-    outer: Box<dyn OuterForm>,
+    outer: Box<dyn Bounded>,
     /// Whether values come from backward induction.
     by_induction: bool,
     limits: &'a Limits,
@@ -212,9 +213,14 @@ pub(super) struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Knows the extremes of what follows the start. `risk` is not entropic.
-    pub(super) fn new(problem: &'a Problem, risk: Risk, limits: &'a Limits, start: Start) -> Result<Self, OracleError> {
+    pub(super) fn new(
+        problem: &'a Problem,
+        risk: Risk,
+        mut outer: Box<dyn Bounded>,
+        limits: &'a Limits,
+        start: Start,
+    ) -> Result<Self, OracleError> {
         let mut passes = Passes::new(problem, limits, start)?;
-        let mut outer = risk.outer().ok_or(OracleError::NotLinear)?;
         let linear_range = if outer.is_entropic() { passes.linear_range()? } else { None };
         if let Some(range) = linear_range {
             outer.know_linear_range(range);
@@ -280,17 +286,17 @@ impl<'a> Search<'a> {
         let law_limits = Limits { max_states: self.limits.max_states.min(most_states), ..self.limits.clone() };
         for _ in 0..TURNS {
             let fixed = self.outer.at(y);
-            let solution = solve_inner(self.problem, fixed.aim, self.limits)?;
+            let inner = optimum(self.problem, fixed.aim, self.limits)?;
             self.passes.solves += 1;
-            self.passes.states += solution.states;
-            let (risk, outer) = match distribution(self.problem, &solution.policy(), &law_limits) {
+            self.passes.states += inner.states;
+            let (risk, outer) = match distribution(self.problem, &inner.policy, &law_limits) {
                 Ok(law) => (law.risk(self.risk), self.outer.best(&law.tail())),
-                Err(error) if error.is_limit() => (solution.value + fixed.price(), y),
+                Err(error) if error.is_limit() => (inner.value + fixed.price(), y),
                 Err(other) => return Err(other),
             };
             let gain = self.best.policy.as_ref().map_or(f64::INFINITY, |found| found.risk - risk);
             if gain > 0.0 || self.best.policy.is_none() {
-                self.best.policy = Some(Found { risk, outer, solution });
+                self.best.policy = Some(Found { risk, outer, inner });
             }
             if risk < self.best.risk {
                 (self.best.risk, self.best.outer) = (risk, outer);
@@ -347,17 +353,16 @@ impl<'a> Search<'a> {
     }
 
     /// The best policy; `low` is certified.
-    fn solution(self, low: f64) -> Result<RiskSolution, OracleError> {
+    fn solution(self, low: f64) -> Result<Solution, OracleError> {
         let Passes { states, solves, .. } = self.passes;
         // There is one from the start on.
-        let Found { risk: high, outer, solution } = self.best.policy.ok_or(OracleError::Overflow)?;
-        let (fixed, risk, mean) = (self.outer.at(outer), self.risk, solution.mean);
-        let (low, outer) = (low.min(high), fixed.outer());
-        Ok(RiskSolution { low, high, outer, mean, states, solves, fixed, risk, solution })
+        let Found { risk: value, outer, inner } = self.best.policy.ok_or(OracleError::Overflow)?;
+        let solution = Solution::of(self.risk, self.outer.at(outer), inner, (states, solves));
+        Ok(Solution { value, low: low.min(value), high: value, ..solution })
     }
 }
 
 /// Where to split an interval: at the best value if that is inside; `None` if it has no inside.
-fn split(outer: &dyn OuterForm, interval: Interval, best: f64) -> Option<f64> {
+fn split(outer: &dyn Bounded, interval: Interval, best: f64) -> Option<f64> {
     [best, outer.middle(interval)].into_iter().find(|y| *y > interval.0 && *y < interval.1)
 }

@@ -1,26 +1,24 @@
-//! Exact answers: the optimum of a problem, an optimal policy, and the exact law of the cost under a policy.
+//! Exact answers: the optimum of a problem, an optimal policy, and the exact distribution of the cost under a policy.
 //!
 //! | question | for | function |
 //! |---|---|---|
-//! | optimum and an optimal policy | linear f, any size | [`backward_induction()`] |
-//! | optimum and an optimal policy | any f, while the occupancy MDP fits | [`solve`] |
-//! | the better suited of these two | any f | [`optimum()`] |
-//! | the same optimum for many β in one pass | any f | [`optima()`] |
-//! | lowest `CVaR`, `EVaR` or any other [`Risk`](crate::Risk), as a certified interval | any f | [`minimise()`] |
+//! | lowest possible risk and a policy that has it | any f, any [`Risk`](crate::Risk) | [`solve()`] |
 //! | how optimal behaviour changes with the attitude to risk | any f | [`frontier()`] |
-//! | risk of each action, played optimally from then on | any f | [`decide()`] |
-//! | law of f(d) | a policy that knows its probabilities | [`distribution()`] |
+//! | risk of each action, played optimally from then on | any f | [`decide()`], [`Solution::decide_first`] |
+//! | distribution of f(d) | a policy that knows its probabilities | [`distribution()`] |
 //! | expected occupancy d_π | a Markov policy | [`expected_occupancy`] |
 //!
 //! Nothing here is sampled and nothing is approximated but by rounding. Nothing here knows how a planner works either, so
 //! that one can be held against the other.
 
+mod backup;
 mod backward_induction;
 mod decide;
 mod depth_first;
 mod distribution;
 mod first_decision;
 mod frontier;
+mod least;
 mod level;
 mod minimise;
 mod occupancy_dp;
@@ -30,15 +28,12 @@ mod reduced;
 mod sweep;
 mod unfolded;
 
-pub use backward_induction::{LinearSolution, backward_induction};
 pub use decide::{ActionValue, ExactDecision, decide};
-pub use distribution::{Law, distribution, expected_occupancy};
-pub use first_decision::FirstDecision;
+pub use distribution::{Distribution, distribution, expected_occupancy};
 pub use frontier::{Behaviour, Change, Frontier, FrontierPoint, frontier, frontier_with_progress};
-pub use minimise::{RiskSolution, minimise};
-pub use occupancy_dp::{Limits, Method, Strategy, solve};
-pub use optima::{Optimum, optima};
-pub use optimal::{OptimalPolicy, Solution, optimum};
+pub use minimise::{Solution, solve};
+pub use occupancy_dp::{Limits, Method, Strategy};
+pub use optimal::OptimalPolicy;
 
 use crate::problem::Problem;
 use crate::risk::LARGEST_COST;
@@ -118,14 +113,6 @@ pub enum OracleError {
         got: usize,
         /// How many this problem has.
         expected: usize,
-    },
-    /// The table of a policy would be too large.
-    #[error("the policy's table would take {bytes} bytes; at most {limit} are supported; shorten the horizon")]
-    PolicyTable {
-        /// Bytes of the table.
-        bytes: u64,
-        /// The largest size.
-        limit: u64,
     },
     /// The policy gave no distribution over the actions.
     #[error(

@@ -19,7 +19,7 @@
 use super::depth_first::Solved;
 use super::level::Level;
 use super::optima::Optimum;
-use super::optimal::{OptimalPolicy, Solution};
+use super::optimal::{Inner, OptimalPolicy};
 use super::reduced::Reduced;
 use super::sweep::{Outcome, Sweep};
 use super::{OracleError, check_bounded, finite};
@@ -47,7 +47,7 @@ pub struct Limits {
     /// Transitions that all backward inductions of a search for the β of an [`Evar`](crate::risk::Evar) may look at, where the
     /// objective is linear; no limit by default.
     pub search_transitions: u64,
-    /// How to go through the occupancy MDP. The answer does not depend on it.
+    /// How to go about it. The answer does not depend on it.
     pub strategy: Strategy,
     /// Ends the work early; never by default.
     pub stop: Stop,
@@ -100,19 +100,21 @@ impl Limits {
     }
 }
 
-/// How to go through the occupancy MDP. See the [example](solve).
+/// How to solve a problem. The answer does not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Merge while that finds equal states, then depth first.
+    /// Backward induction over the states of the model where the objective is linear and the measure entropic; else [`Self::Mixed`].
     #[default]
     Auto,
+    /// Over the occupancy MDP: merge while that finds equal states, then depth first.
+    Mixed,
     /// Merge equal states at all times.
     Merge,
     /// Depth first from the start; merged only while the rest is larger than the limit or more than 512 steps deep.
     DepthFirst,
 }
 
-/// How a problem was solved. See the [example](solve).
+/// How a problem was solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Backward induction over the states of the model: the objective is linear.
@@ -141,41 +143,13 @@ impl std::fmt::Display for Method {
     }
 }
 
-/// Solves a problem exactly, in parallel in rayon's current thread pool; the same bits for any number of threads.
-///
-/// ```
-/// use gumdp::oracle::{Limits, solve};
-/// use gumdp::risk::Erm;
-/// use gumdp::{Mdp, Objective, Partition, Problem};
-/// // Two rooms: the best exploration visits both equally, whatever the attitude to risk.
-/// let mdp = Mdp::named(["left", "right"], ["stay", "cross"])
-///     .start("left")
-///     .transition("left", "stay", [("left", 1.0)])
-///     .transition("left", "cross", [("right", 1.0)])
-///     .transition("right", "stay", [("right", 1.0)])
-///     .transition("right", "cross", [("left", 1.0)])
-///     .build()?;
-/// let explore = Objective::entropy(Partition::states(&mdp), 0.0)?;
-/// let problem = Problem::new(mdp, explore, 1.0, 10)?;
-/// let solution = solve(&problem, Erm::new(5.0)?, &Limits::default())?;
-/// assert!((solution.value - 0.5_f64.ln()).abs() < 1e-12);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// [`OracleError::TooLarge`] or [`OracleError::Memory`] if the occupancy MDP does not fit the limits;
-/// [`OracleError::Overflow`] for astronomic costs; [`OracleError::NotFinite`] for a formula that breaks.
-pub fn solve(problem: &Problem, erm: Erm, limits: &Limits) -> Result<Solution, OracleError> {
-    solve_aim(problem, erm.into(), limits)
-}
-
-/// Solves a problem for one aim, whose value the solution has.
-pub(super) fn solve_aim(problem: &Problem, aim: Aim, limits: &Limits) -> Result<Solution, OracleError> {
+/// Solves a problem for one aim.
+pub(super) fn solve_aim(problem: &Problem, aim: Aim, limits: &Limits) -> Result<Inner, OracleError> {
     check_bounded(problem)?;
     let reduced = Reduced::new(problem);
     let (outcome, [Optimum { value, mean }]) = sweep(problem, &reduced, [aim], limits)?;
     let policy = OptimalPolicy::of_occupancy(problem, reduced, aim, limits.strategy, outcome.decisions);
-    Ok(Solution { value, mean, states: outcome.states, method: outcome.method, policy })
+    Ok(Inner { value, mean, states: outcome.states, method: outcome.method, policy })
 }
 
 /// One pass through the occupancy MDP from its start, for several aims.

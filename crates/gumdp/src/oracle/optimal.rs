@@ -3,68 +3,41 @@
 use std::sync::Arc;
 
 use super::backward_induction::{induction, stages};
-use super::occupancy_dp::{Limits, Method, Strategy, solve};
+use super::occupancy_dp::{Limits, Method, Strategy, solve_aim};
 use super::reduced::Reduced;
 use super::sweep::{Decisions, Sweep};
 use super::{OracleError, check_bounded};
 use crate::model::{Action, Pair};
 use crate::policy::{Policy, PolicyFailure};
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::{Aim, Erm};
+use crate::risk::Aim;
 use crate::rng::Rng;
 use crate::stop::Stop;
 
 /// When a decision is computed again, trees up to this size are not worth merging.
 const WALKED_TREE: f64 = 16_384.0;
 
-/// The optimum of a problem, and how it was found. See the [example](solve).
+/// The optimum for one aim, and how it was found.
 #[derive(Clone, Debug)]
-pub struct Solution {
-    /// The lowest possible ERM of the cost.
-    pub value: f64,
-    /// The expected cost of [`Solution::policy`].
-    pub mean: f64,
-    /// Number of occupancy states expanded; for backward induction, states of the model times the horizon.
-    pub states: u64,
-    /// How they were gone through.
-    pub method: Method,
+pub(super) struct Inner {
+    /// The lowest value of the aim.
+    pub(super) value: f64,
+    /// The expected cost of the policy.
+    pub(super) mean: f64,
+    pub(super) states: u64,
+    pub(super) method: Method,
     pub(super) policy: OptimalPolicy,
 }
 
-impl Solution {
-    /// A policy that attains the optimum: deterministic, ties to the lowest action. Cloning it is cheap.
-    /// See the [example](solve).
-    #[must_use]
-    pub fn policy(&self) -> OptimalPolicy {
-        self.policy.clone()
-    }
-}
-
-/// Solves a problem exactly: by [backward induction](super::backward_induction()) if the objective is linear, else
-/// [over its occupancy states](solve).
-///
-/// ```
-/// use gumdp::oracle::{Limits, Method, optimum};
-/// use gumdp::Erm;
-/// use gumdp_files::tasks;
-/// let [linear, general] = ["mdp", "msee"].map(|name| tasks::get(name).unwrap().problem);
-/// let solution = optimum(&linear, Erm::new(5.0)?, &Limits::QUICK)?;
-/// assert_eq!((solution.method, solution.states), (Method::BackwardInduction, 4 * 20));
-/// assert!(matches!(optimum(&general, Erm::new(50.0)?, &Limits::QUICK)?.method, Method::Mixed { .. }));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// [`OracleError::TooLarge`] or [`OracleError::Memory`] if the problem does not fit the limits; if it is linear, only
-/// `max_states` is looked at, and the policy takes 4 bytes for each of them. [`OracleError::Overflow`] for astronomic
-/// costs.
-pub fn optimum(problem: &Problem, erm: Erm, limits: &Limits) -> Result<Solution, OracleError> {
-    let Some((costs, constant)) = problem.objective().as_linear() else { return solve(problem, erm, limits) };
+/// Solves a problem for one aim: by backward induction if it is entropic and the objective linear, else over its occupancy states.
+pub(super) fn optimum(problem: &Problem, aim: Aim, limits: &Limits) -> Result<Inner, OracleError> {
+    let linear = problem.objective().as_linear().filter(|_| aim.is_entropic() && limits.strategy == Strategy::Auto);
+    let Some((costs, constant)) = linear else { return solve_aim(problem, aim, limits) };
     check_bounded(problem)?;
     check_stages(problem, 0, limits)?;
-    let (value, mean, pairs) = induction(problem, erm, &costs, constant, &limits.stop)?;
+    let (value, mean, pairs) = induction(problem, aim.erm, &costs, constant, &limits.stop)?;
     let policy = OptimalPolicy::new(Kind::Linear(Arc::new(Linear { problem: problem.clone(), pairs })));
-    Ok(Solution { value, mean, states: stages(problem, 0), method: Method::BackwardInduction, policy })
+    Ok(Inner { value, mean, states: stages(problem, 0), method: Method::BackwardInduction, policy })
 }
 
 /// Whether backward induction from `time` on is within the limits: its size is known beforehand.
@@ -74,7 +47,7 @@ pub(super) fn check_stages(problem: &Problem, time: usize, limits: &Limits) -> R
     if states <= limit { Ok(()) } else { Err(OracleError::TooLarge { reached: 0, projected, limit }) }
 }
 
-/// An optimal policy of a problem: see [`Solution::policy`].
+/// An optimal policy of a problem: see [`Solution::policy`](super::Solution::policy).
 ///
 /// ```
 /// use gumdp::oracle::{Limits, distribution, solve};
@@ -167,12 +140,12 @@ impl Occupancy {
             return Pair(pair);
         }
         let small = reduced.size(problem.horizon() - at.time, state) <= WALKED_TREE;
-        let strategy = if small && *strategy == Strategy::Auto { Strategy::DepthFirst } else { *strategy };
+        let mixed = matches!(strategy, Strategy::Auto | Strategy::Mixed);
         let limits = Limits {
             max_states: u64::MAX,
             max_bytes: u64::MAX,
             policy_bytes: 0,
-            strategy,
+            strategy: if small && mixed { Strategy::DepthFirst } else { *strategy },
             stop: stop.clone(),
             ..Limits::default()
         };

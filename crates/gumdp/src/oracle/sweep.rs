@@ -153,7 +153,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
         match self.limits.strategy {
             Strategy::Merge => false,
             Strategy::DepthFirst => true,
-            Strategy::Auto => {
+            Strategy::Auto | Strategy::Mixed => {
                 let recent = levels.expanded.len().saturating_sub(RECENT);
                 let generated: usize = levels.expanded[recent..].iter().map(|expanded| expanded.links.len()).sum();
                 let new: usize = levels.sizes[recent + 1..].iter().sum();

@@ -14,11 +14,11 @@ const MOST_REACHED: usize = 10_000_000;
 /// states are equal if all bits of their features are.
 ///
 /// ```
-/// use gumdp::oracle::{Limits, distribution, optimum};
+/// use gumdp::oracle::{Limits, distribution, solve};
 /// use gumdp::{ByOccupancy, Erm};
 /// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
-/// let solution = optimum(&problem, Erm::new(10.0)?, &Limits::QUICK)?;
+/// let solution = solve(&problem, Erm::new(10.0)?, &Limits::QUICK)?;
 /// let optimal = solution.policy();
 /// let kept = ByOccupancy::reached(&problem, |at| optimal.best(at), 10_000)?;
 /// // The same policy from its rows.
@@ -162,7 +162,7 @@ impl Policy for ByOccupancy {
 mod tests {
     use super::*;
     use crate::Erm;
-    use crate::oracle::{Limits, distribution, optimum};
+    use crate::oracle::{Limits, distribution, solve};
     use crate::test_problems::{msee, rooms, two_costs};
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
         for (problem, betas) in [(rooms(), [1.0, 50.0]), (two_costs(), [0.1, 10.0]), (msee(), [0.125, 8.0])] {
             for beta in betas {
                 let erm = Erm::new(beta).unwrap();
-                let solution = optimum(&problem, erm, &Limits::QUICK).unwrap();
+                let solution = solve(&problem, erm, &Limits::QUICK).unwrap();
                 let optimal = solution.policy();
                 let kept = ByOccupancy::reached(&problem, |at| optimal.best(at), 1_000_000).unwrap();
                 let rows: Vec<_> = kept.rows().map(|(at, action)| (at.clone(), action)).collect();
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn gaps_and_doubles_are_refused() {
         let problem = rooms();
-        let solution = optimum(&problem, Erm::new(1.0).unwrap(), &Limits::QUICK).unwrap();
+        let solution = solve(&problem, Erm::new(1.0).unwrap(), &Limits::QUICK).unwrap();
         let optimal = solution.policy();
         let kept = ByOccupancy::reached(&problem, |at| optimal.best(at), 10_000).unwrap();
         let rows: Vec<_> = kept.rows().map(|(at, action)| (at.clone(), action)).collect();

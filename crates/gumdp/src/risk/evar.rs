@@ -15,7 +15,7 @@
 use std::fmt;
 
 use super::aim::{Aim, Terminal};
-use super::outer::{Extremes, FirstLook, Interval, OuterForm};
+use super::outer::{Bounded, Extremes, FirstLook, Interval, OuterForm, SearchBy};
 use super::tail::{Tail, valid_level};
 use super::tilted::{Tilted, is_mild};
 use super::{Erm, FixedRisk, Form, Measure, Risk, RiskError, Sweep, at_end, share_of_tail};
@@ -219,6 +219,10 @@ impl OuterForm for Beta {
         if erm.beta() > 0.0 { self.at(erm.beta()) } else { FixedRisk::attitude(erm) }
     }
 
+    fn is_known_for_few(&self) -> bool {
+        true
+    }
+
     /// That which is best for the normal distribution with mean and variance of these costs: of few costs no other is known
     /// better, since the highest of them would decide alone.
     fn for_few(&self, costs: &[f64]) -> Option<f64> {
@@ -229,6 +233,12 @@ impl OuterForm for Beta {
         Some(beta).filter(|beta| *beta > 0.0 && beta.is_finite())
     }
 
+    fn search(self: Box<Self>) -> SearchBy {
+        SearchBy::Exclusion(self)
+    }
+}
+
+impl Bounded for Beta {
     fn is_entropic(&self) -> bool {
         true
     }

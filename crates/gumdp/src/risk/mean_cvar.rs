@@ -13,7 +13,7 @@
 use std::fmt;
 
 use super::aim::{Aim, Terminal, Terminals};
-use super::outer::{Extremes, FirstLook, Interval, OuterForm};
+use super::outer::{Bounded, Extremes, FirstLook, Interval, OuterForm, SearchBy};
 use super::tail::Tail;
 use super::{Cvar, Erm, FixedRisk, Form, Measure, Risk, RiskError, share_of_tail};
 
@@ -145,6 +145,12 @@ impl OuterForm for Lambda {
         between.map(|share| low + share * (high - low)).collect()
     }
 
+    fn search(self: Box<Self>) -> SearchBy {
+        SearchBy::Exclusion(self)
+    }
+}
+
+impl Bounded for Lambda {
     fn steepness(&self) -> f64 {
         1.0 / (1.0 - self.measure.level)
     }

@@ -16,6 +16,7 @@
 //! ```
 
 mod aim;
+mod binomial;
 mod cvar;
 mod entropic;
 mod erm;
@@ -38,7 +39,7 @@ pub use fixed::{FixedRisk, Outer};
 pub use form::{Form, ParseRiskError, Sweep, Swept};
 pub(crate) use mean_cvar::KinkedTerminals;
 pub use mean_cvar::MeanCvar;
-pub(crate) use outer::{Extremes, FirstLook, Interval, OuterForm};
+pub(crate) use outer::{Bounded, Extremes, FirstLook, Interval, OuterForm, SearchBy};
 pub(crate) use sum::Sum;
 pub(crate) use tail::{Tail, valid_level};
 pub use tail::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
@@ -72,6 +73,17 @@ pub(crate) trait Measure: fmt::Display {
     /// The part of the runs that it rests on, for costs that are at most `spread` apart: what a cost adds to it is at most its
     /// probability over this, times how far it is from the others.
     fn share(&self, spread: f64) -> f64;
+
+    /// The exact interval of its value for ascending samples of a distribution, at this confidence; `None` where it takes a
+    /// bootstrap.
+    fn interval(&self, _sorted: &[f64], _confidence: f64) -> Option<(f64, f64)> {
+        None
+    }
+
+    /// The same for costs between bounds that are so far apart, if it has to know.
+    fn within(&self, _range: f64) -> Option<Risk> {
+        None
+    }
 
     /// The form and its number, if frontiers sweep it.
     fn swept(&self) -> Option<(&'static Form, f64)> {
@@ -181,6 +193,11 @@ impl Risk {
         if self.fixed().is_some() { None } else { self.measure().outer() }
     }
 
+    /// Its outer variable, if intervals of that can be excluded.
+    pub(crate) fn bounded(self) -> Option<Box<dyn Bounded>> {
+        if let SearchBy::Exclusion(outer) = self.outer()?.search() { Some(outer) } else { None }
+    }
+
     /// The measure at a value of its outer variable, if it has one. See the [example](FixedRisk).
     #[must_use]
     pub fn fixed_at(self, outer: f64) -> Option<FixedRisk> {
@@ -218,6 +235,18 @@ impl Risk {
     #[must_use]
     pub fn share(self, spread: f64) -> f64 {
         self.measure().share(spread)
+    }
+
+    /// The exact interval of its value for ascending samples, at this confidence; `None` where it takes a bootstrap.
+    pub(crate) fn interval(self, sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
+        self.measure().interval(sorted, confidence)
+    }
+
+    /// The measure of costs whose bounds are so far apart: what is closer than 1e-12 of that is equal. It matters to measures
+    /// that compare costs with a threshold only.
+    #[must_use]
+    pub fn within(self, range: f64) -> Self {
+        self.measure().within(if range.is_finite() { range } else { 0.0 }).unwrap_or(self)
     }
 
     /// The form and its number, if [frontiers](crate::oracle::frontier()) sweep it: the β of every entropic measure, the level of

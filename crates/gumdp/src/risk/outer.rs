@@ -47,11 +47,33 @@ pub(crate) trait OuterForm: std::fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Whether [`Self::for_few`] knows something.
+    fn is_known_for_few(&self) -> bool {
+        false
+    }
+
     /// The value for costs that are too few to tell their distribution.
     fn for_few(&self, _costs: &[f64]) -> Option<f64> {
         None
     }
 
+    /// How the best value is found exactly.
+    fn search(self: Box<Self>) -> SearchBy;
+}
+
+/// How the best value of an outer variable is found exactly.
+pub(crate) enum SearchBy {
+    /// The risk is the minimum over the variable: intervals are excluded.
+    Exclusion(Box<dyn Bounded>),
+    /// The risk is the least value at which the minimum over policies is at most this; it does not grow with the variable.
+    Bisection {
+        /// What may be left.
+        most: f64,
+    },
+}
+
+/// An outer variable whose intervals can be excluded.
+pub(crate) trait Bounded: OuterForm {
     /// Whether what is minimised at each value is an entropic risk of the cost.
     fn is_entropic(&self) -> bool {
         false

@@ -226,7 +226,7 @@ impl Marginal {
                     // The step that is decided now is not left to chance.
                     if ahead > 0 {
                         let mass = part * share * problem.masses()[at.time + ahead];
-                        problem.objective().add(&mut self.aim, moves.get(number).pair.index(), mass);
+                        problem.objective().expect(&mut self.aim, moves.get(number).pair.index(), mass);
                     }
                     for to in moves.outcomes(number) {
                         next[self.places[to.state.index()] as usize] += share * to.probability;
@@ -296,7 +296,7 @@ impl Marginal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::oracle::{backward_induction, expected_occupancy};
+    use crate::oracle::{Limits, expected_occupancy, solve};
     use crate::policy::Markov;
     use crate::test_problems::{gamble, msee};
 
@@ -335,7 +335,7 @@ mod tests {
             let mut marginal = Marginal::new(&problem, &moves);
             let ahead = Ahead { work: usize::MAX, forecast: 0.0, keep_risks: true };
             marginal.update(&problem, &moves, erm, &start, ahead);
-            let optimum = backward_induction(&problem, erm).unwrap().value;
+            let optimum = solve(&problem, erm, &Limits::QUICK).unwrap().value;
             let found = problem.cost(&start) + marginal.value(0, start.state);
             assert!((found - optimum).abs() < 1e-7, "beta {beta}: {found} instead of {optimum}");
         }
