@@ -27,6 +27,7 @@ True
 States and actions are numbers or names, everywhere.
 """
 
+from . import risks
 from ._native import TooLarge, __version__
 from .builder import ModelBuilder
 from .evaluation import Distribution, Samples, compare, evaluate, exact_distribution
@@ -37,33 +38,27 @@ from .model import Model
 from .objectives import Entropy, Imitation, Linear, MultiObjective, Objective
 from .planning import Agent, Decision, Planner
 from .problem import Problem, tasks
-from .risks import Cvar, Erm, Evar, Mean, MeanCvar, Risk, Worst
+from .risks import *
 from .simulators import SimulatedDecision, SimulatedProblem, Simulator, SimulatorPlanner
 from .solving import Solution, solve
 
 __all__ = [
     "Agent",
     "Change",
-    "Cvar",
     "Decision",
     "Distribution",
     "Entropy",
-    "Erm",
-    "Evar",
     "Expression",
     "Frontier",
     "Function",
     "Imitation",
     "Linear",
-    "Mean",
-    "MeanCvar",
     "Model",
     "ModelBuilder",
     "MultiObjective",
     "Objective",
     "Planner",
     "Problem",
-    "Risk",
     "Samples",
     "SimulatedDecision",
     "SimulatedProblem",
@@ -71,7 +66,6 @@ __all__ = [
     "SimulatorPlanner",
     "Solution",
     "TooLarge",
-    "Worst",
     "__version__",
     "compare",
     "evaluate",
@@ -80,3 +74,4 @@ __all__ = [
     "solve",
     "tasks",
 ]
+__all__ += risks.__all__

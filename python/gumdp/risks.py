@@ -16,13 +16,15 @@ __all__ = ["Cvar", "Erm", "Evar", "Mean", "MeanCvar", "Risk", "Worst"]
 
 @dataclass(frozen=True)
 class Risk:
-    """A risk measure. Use :class:`Erm`, :class:`Cvar`, :class:`Evar` or :class:`MeanCvar`."""
+    """A risk measure: :class:`Erm`, :class:`Cvar` and the other classes of this module."""
 
     _name: ClassVar[str]
+    # What a frontier sweeps, if the measure has one number.
+    _swept: ClassVar[str] = "level"
 
     def __post_init__(self) -> None:
         if type(self) is Risk:
-            raise TypeError("Risk stands for any measure; use Erm, Cvar, Evar or MeanCvar")
+            raise TypeError("Risk stands for any measure; use Erm, Cvar or another of its classes")
         # Reading it checks it.
         _ = self.spec
 
@@ -67,6 +69,7 @@ class Erm(Risk):
     """
 
     _name = "erm"
+    _swept = "beta"
     beta: float
 
 

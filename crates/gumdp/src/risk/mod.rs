@@ -238,7 +238,8 @@ impl Risk {
     }
 
     /// The exact interval of its value for ascending samples, at this confidence; `None` where it takes a bootstrap.
-    pub(crate) fn interval(self, sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
+    #[must_use]
+    pub fn interval(self, sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
         self.measure().interval(sorted, confidence)
     }
 
@@ -325,6 +326,12 @@ pub enum RiskError {
     OpenLevel {
         /// The rejected value.
         level: f64,
+    },
+    /// A threshold that is no cost.
+    #[error("threshold is {threshold}, but must be finite")]
+    Threshold {
+        /// The rejected value.
+        threshold: f64,
     },
     /// The weight of a tail in a mixture is outside its range.
     #[error("weight of the tail is {weight}, but must lie in [0, 1]")]
