@@ -27,7 +27,7 @@ True
 States and actions are numbers or names, everywhere.
 """
 
-from . import risks
+from . import objectives, risks
 from ._native import TooLarge, __version__
 from .builder import ModelBuilder
 from .evaluation import Distribution, Samples, compare, evaluate, exact_distribution
@@ -35,10 +35,10 @@ from .expressions import Expression
 from .frontiers import Change, Frontier, frontier
 from .functions import Function
 from .model import Model
-from .objectives import Entropy, Imitation, Linear, MultiObjective, Objective
+from .objectives import *  # noqa: F403
 from .planning import Agent, Decision, Planner
 from .problem import Problem, tasks
-from .risks import *
+from .risks import *  # noqa: F403
 from .simulators import SimulatedDecision, SimulatedProblem, Simulator, SimulatorPlanner
 from .solving import Solution, solve
 
@@ -47,16 +47,11 @@ __all__ = [
     "Change",
     "Decision",
     "Distribution",
-    "Entropy",
     "Expression",
     "Frontier",
     "Function",
-    "Imitation",
-    "Linear",
     "Model",
     "ModelBuilder",
-    "MultiObjective",
-    "Objective",
     "Planner",
     "Problem",
     "Samples",
@@ -74,4 +69,4 @@ __all__ = [
     "solve",
     "tasks",
 ]
-__all__ += risks.__all__
+__all__ += objectives.__all__ + risks.__all__

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,15 +38,7 @@ class Model:
 
 class Objective:
     @staticmethod
-    def linear(costs: _Floats) -> Objective: ...
-    @staticmethod
-    def entropy(model: Model, over: str, cells: list[int] | None, epsilon: float) -> Objective: ...
-    @staticmethod
-    def distance(
-        model: Model, kind: str, over: str, cells: list[int] | None, target: _Floats, epsilon: float
-    ) -> Objective: ...
-    @staticmethod
-    def several(kind: str, costs: list[_Floats], weights: list[float], powers: list[float]) -> Objective: ...
+    def of_kind(model: Model, kind: str, fields: dict[str, Any]) -> Objective: ...
     @staticmethod
     def function(model: Model, callable: Callable[[_Floats], float], low: float, high: float) -> Objective: ...
     @staticmethod

@@ -12,8 +12,9 @@ import numpy as np
 
 from . import _native
 from ._checks import is_text
+from ._objective import Objective, Sum, objective_of
 from .model import Model
-from .objectives import Linear, MultiObjective, Objective, Sum, check_costs, objective_of, vector
+from .objectives import Linear, MultiObjective, check_costs, vector
 
 __all__ = ["Expression"]
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from . import _native
 from ._checks import Floats, number
+from ._objective import Objective
 from .model import Model
-from .objectives import Objective
 
 __all__ = ["Function"]
 

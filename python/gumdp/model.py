@@ -165,7 +165,7 @@ class Model:
         >>> Model.from_file(path)
         Model(2 states, 1 actions, 2 transitions)
         """
-        free = _native.Objective.linear(np.zeros(self.pair_count))
+        free = _native.Objective.of_kind(self._native, "linear", {"cost": np.zeros(self.pair_count)})
         return write(_native.Problem(self._native, free, 1.0, 1), path)
 
     def to_numpy(self) -> Floats:

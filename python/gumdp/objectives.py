@@ -6,179 +6,17 @@ the same numbers are equal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Union
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from . import _native
-from ._checks import Floats, are_many, array, choice, digits, key, number, numbers, own
+from ._checks import Floats, are_many, array, choice, number, numbers
+from ._objective import Objective, Sum  # noqa: F401  (pickles of older versions look for Sum here)
 from .model import Model
 
-__all__ = ["Entropy", "Imitation", "Linear", "MultiObjective", "Objective", "Sum"]
-
-
-class Objective:
-    """A function of the occupancy. Objectives can be added, and added to, multiplied and divided by numbers.
-
-    A function f(d) may be a summand: ``Entropy() + f``. Python itself knows no ``2 * f``; write ``2 * Function(f)``.
-    """
-
-    # Whether its text may be a sum.
-    _is_sum = False
-
-    def __post_init__(self) -> None:
-        # Whoever made the objective may change the arrays later.
-        for part in fields(self):  # type: ignore[arg-type]
-            object.__setattr__(self, part.name, own(part.name, getattr(self, part.name)))
-
-    def __reduce__(self) -> Any:
-        return type(self), tuple(getattr(self, part.name) for part in fields(self))  # type: ignore[arg-type]
-
-    def __eq__(self, other: object) -> bool:
-        return self._key() == other._key() if isinstance(other, Objective) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> Any:
-        """What makes it the objective it is."""
-        return type(self), *(key(getattr(self, part.name)) for part in fields(self))  # type: ignore[arg-type]
-
-    def build(self, model: Model) -> _native.Objective:
-        """The objective for one model."""
-        raise NotImplementedError
-
-    def value(self, model: Model, occupancy: Any) -> float:
-        """f(d) at an occupancy over the pairs of a model, or over its states and actions.
-
-        >>> import numpy as np
-        >>> Linear([0.0, 1.0]).value(Model([np.eye(2)]), [0.25, 0.75])
-        0.75
-        """
-        return self.build(model).value(_occupancy(model, occupancy))
-
-    def gradient(self, model: Model, occupancy: Any) -> Floats | None:
-        """The gradient of f over pairs; None where a slope is infinite.
-
-        >>> import numpy as np
-        >>> Linear([0.0, 1.0]).gradient(Model([np.eye(2)]), [0.25, 0.75]).tolist()
-        [0.0, 1.0]
-        """
-        return self.build(model).gradient(_occupancy(model, occupancy))
-
-    def _terms(self) -> tuple[tuple[tuple[float, Objective], ...], float]:
-        return ((1.0, self),), 0.0
-
-    def __add__(self, other: Summand) -> Sum:
-        terms, constant = self._terms()
-        more, shift = _summand(other)
-        return Sum(terms + more, constant + shift)
-
-    def __radd__(self, other: Summand) -> Sum:
-        terms, constant = self._terms()
-        more, shift = _summand(other)
-        return Sum(more + terms, shift + constant)
-
-    def __mul__(self, weight: float) -> Sum:
-        if isinstance(weight, Objective) or callable(weight):
-            raise TypeError('objectives cannot be multiplied with each other; write Expression("a * b", a=..., b=...)')
-        factor = number("the weight", weight)
-        if not np.isfinite(factor):
-            raise ValueError(f"the weight is {factor}; it must be finite")
-        terms, constant = self._terms()
-        return Sum(tuple((factor * own, term) for own, term in terms), factor * constant)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, divisor: float) -> Sum:
-        if isinstance(divisor, Objective) or callable(divisor):
-            raise TypeError('objectives cannot be divided by each other; write Expression("a / b", a=..., b=...)')
-        by = number("the divisor", divisor)
-        if by == 0:
-            raise ZeroDivisionError("the divisor is 0; it must not be")
-        if not np.isfinite(by):
-            raise ValueError(f"the divisor is {by}; it must be finite")
-        terms, constant = self._terms()
-        return Sum(tuple((weight / by, term) for weight, term in terms), constant / by)
-
-    def __neg__(self) -> Sum:
-        return self * -1.0
-
-    def __sub__(self, other: Summand) -> Sum:
-        terms, constant = _summand(other)
-        return self + Sum(tuple((-weight, term) for weight, term in terms), -constant)
-
-    def __rsub__(self, other: Summand) -> Sum:
-        return other + -self
-
-
-# What can be added to an objective.
-Summand = Union[Objective, Callable[[Floats], float], float]
-
-
-def objective_of(given: Any) -> Objective | None:
-    """An objective, or one that a function stands for. A class such as Entropy can be called too, but Entropy() is meant."""
-    if isinstance(given, Objective):
-        return given
-    if callable(given) and not isinstance(given, type):
-        from .functions import Function
-
-        return Function(given)
-    return None
-
-
-def _summand(given: Any) -> tuple[tuple[tuple[float, Objective], ...], float]:
-    objective = objective_of(given)
-    if objective is not None:
-        return objective._terms()
-    try:
-        constant = number("the summand", given)
-    except TypeError:
-        raise TypeError(f"an objective, a function or a number can be added to an objective, not {given!r}") from None
-    if not np.isfinite(constant):
-        raise ValueError(f"the summand is {constant}; it must be finite")
-    return (), constant
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Sum(Objective):
-    """A weighted sum of objectives and a constant; what ``0.5 * a + b`` gives.
-
-    >>> 0.5 * Linear({"away": 1}) + Entropy() - 2
-    0.5*Linear({'away': 1}) + Entropy() - 2
-    """
-
-    terms: tuple[tuple[float, Objective], ...]
-    constant: float = 0.0
-
-    def __post_init__(self) -> None:
-        # Finite numbers may have a sum or a product that is not. Nothing in it can be changed.
-        for what, value in (*(("a weight", weight) for weight, _ in self.terms), ("the constant", self.constant)):
-            if not np.isfinite(value):
-                raise ValueError(f"{what} of the sum is {value}; it must be finite")
-
-    def build(self, model: Model) -> _native.Objective:
-        """The objective for one model."""
-        built = [term.build(model).scaled(weight) for weight, term in self.terms]
-        total = built[0]
-        for part in built[1:]:
-            total = total.plus(part)
-        return total.shifted(self.constant)
-
-    def _terms(self) -> tuple[tuple[tuple[float, Objective], ...], float]:
-        return self.terms, self.constant
-
-    def __repr__(self) -> str:
-        text = ""
-        for weight, term in self.terms:
-            sign = ("-" if weight < 0 else "") if not text else (" - " if weight < 0 else " + ")
-            shown = f"({term!r})" if term._is_sum else repr(term)
-            text += sign + (shown if abs(weight) == 1 else f"{digits(abs(weight))}*{shown}")
-        if self.constant:
-            text += f" {'-' if self.constant < 0 else '+'} {digits(abs(self.constant))}"
-        return text
+__all__ = ["Entropy", "Imitation", "Linear", "MultiObjective", "Objective"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -200,9 +38,8 @@ class Linear(Objective):
         super().__post_init__()
         check_costs("costs", self.costs)
 
-    def build(self, model: Model) -> _native.Objective:
-        """The objective for one model."""
-        return _native.Objective.linear(model.vector(self.costs, "costs"))
+    def _given(self, model: Model) -> tuple[str, dict[str, Any]]:
+        return "linear", {"cost": model.vector(self.costs, "costs")}
 
     def __repr__(self) -> str:
         return f"Linear({_short(self.costs)})"
@@ -232,10 +69,8 @@ class Entropy(Objective):
         _check_cells(self.over)
         _check_epsilon(self.epsilon)
 
-    def build(self, model: Model) -> _native.Objective:
-        """The objective for one model."""
-        over, cells = _cells(model, self.over)
-        return _native.Objective.entropy(model._native, over, cells, number("epsilon", self.epsilon))
+    def _given(self, model: Model) -> tuple[str, dict[str, Any]]:
+        return "entropy", {"over": _cells(model, self.over), "epsilon": number("epsilon", self.epsilon)}
 
     def __repr__(self) -> str:
         parts = [] if _is("states", self.over) else [f"over={_short(self.over)}"]
@@ -275,17 +110,14 @@ class Imitation(Objective):
         _check_cells(self.over)
         _check_epsilon(self.epsilon)
 
-    def build(self, model: Model) -> _native.Objective:
-        """The objective for one model."""
-        over, cells = _cells(model, self.over)
+    def _given(self, model: Model) -> tuple[str, dict[str, Any]]:
         target = array("target", self.target)
-        if over == "pairs" and cells is None and target.ndim == 2:
+        if _is("pairs", self.over) and target.ndim == 2:
             target = model.vector(target, "target")
         if target.ndim != 1:
             raise ValueError(f"target has shape {target.shape}; it must be one number for each cell")
-        return _native.Objective.distance(
-            model._native, self.distance, over, cells, target, number("epsilon", self.epsilon)
-        )
+        kind = self.distance if self.distance == "kl" else f"{self.distance}-distance"
+        return kind, {"over": _cells(model, self.over), "target": target, "epsilon": number("epsilon", self.epsilon)}
 
     def __repr__(self) -> str:
         smoothing = f", epsilon={self.epsilon!r}" if self.epsilon else ""
@@ -334,26 +166,18 @@ class MultiObjective(Objective):
             if given is not None and numbers(name, given).shape != (len(self.costs),):
                 raise ValueError(f"{name} has shape {np.shape(given)}; there must be a number for each of {len(self.costs)} costs")
 
-    def build(self, model: Model) -> _native.Objective:
-        """The objective for one model."""
-        costs = [vector(model, f"costs[{k}]", cost) for k, cost in enumerate(self.costs)]
-        ones = [1.0] * len(costs)
-        weights = ones if self.weights is None else numbers("weights", self.weights).tolist()
-        powers = ones if self.powers is None else numbers("powers", self.powers).tolist()
-        return _native.Objective.several(self.combine, costs, weights, powers)
+    def _given(self, model: Model) -> tuple[str, dict[str, Any]]:
+        given: dict[str, Any] = {"costs": [vector(model, f"costs[{k}]", cost) for k, cost in enumerate(self.costs)]}
+        for name, value in (("weights", self.weights), ("powers", self.powers)):
+            if value is not None or self.combine == "power":
+                given[name] = np.ones(len(self.costs)) if value is None else numbers(name, value)
+        return {"sum": "weighted-sum", "power": "signed-power"}.get(self.combine, self.combine), given
 
     def __repr__(self) -> str:
         given = {"combine": repr(self.combine), "weights": self.weights, "powers": self.powers}
         parts = [f"{name}={part if name == 'combine' else _short(part)}" for name, part in given.items() if part is not None]
         costs = ", ".join(map(_short, self.costs))
         return f"MultiObjective([{costs}], {', '.join(parts)})"
-
-
-def _occupancy(model: Model, occupancy: Any) -> Floats:
-    given = array("occupancy", occupancy)
-    if not (np.isfinite(given).all() and (given >= 0).all()):
-        raise ValueError("an occupancy has masses that are negative or not finite")
-    return model.vector(given, "occupancy") if given.ndim == 2 else given
 
 
 def vector(model: Model, name: str, costs: Any) -> Floats:
@@ -401,16 +225,16 @@ def _is(word: str, over: Any) -> bool:
     return isinstance(over, str) and over == word
 
 
-def _cells(model: Model, over: Any) -> tuple[str, list[int] | None]:
+def _cells(model: Model, over: Any) -> str | list[int]:
     if isinstance(over, str):
-        return over, None
+        return over
     cells = np.asarray(over)
     states = len(model.states)
     if cells.dtype.kind not in "iu" or cells.shape != (states,) or (cells.size and cells.min() < 0):
         raise ValueError(f'over must be "states", "pairs", or one cell number for each of the {states} states')
     if cells.size and cells.max() >= 2**31:
         raise ValueError("cell numbers must be below 2147483648")
-    return "cells", [int(cell) for cell in np.unique(cells, return_inverse=True)[1].ravel()[model.pair_states]]
+    return [int(cell) for cell in np.unique(cells, return_inverse=True)[1].ravel()[model.pair_states]]
 
 
 def _short(value: Any) -> str:

@@ -9,10 +9,10 @@ from typing import Any
 from . import _native
 from ._checks import Floats, choice, count, discount_of, is_text, number, path_of
 from ._native import Problem as NativeProblem
+from ._objective import Objective, objective_of
 from ._tables import Observations, Table
 from .functions import Given
 from .model import Model, PathLike, write
-from .objectives import Objective, objective_of
 
 __all__ = ["Problem", "tasks"]
 

@@ -3,9 +3,8 @@
 use super::document::{Key, Table, Value};
 use super::error::FileError;
 use super::world::World;
-use gumdp::guided::GuidedSettings;
 use gumdp::model::Action;
-use gumdp::planner::{Budget, Exploration, PlannerSettings};
+use gumdp::planner::{Budget, Exploration, GuidedSettings, PlannerSettings};
 use gumdp::risk::{Erm, Risk};
 
 /// How a task is usually run; what a file leaves out has the values of [`Defaults::default`].

@@ -1,8 +1,10 @@
 //! Objectives of one model.
 
+use gumdp::objective::{Content, Given, Holds, Kind};
 use gumdp::{Bounds, Partition};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::errors::wrong;
@@ -17,90 +19,54 @@ pub struct Objective {
     pub functions: Functions,
 }
 
-type Vectors<'py> = Vec<PyReadonlyArray1<'py, f64>>;
-
 impl From<gumdp::Objective> for Objective {
     fn from(inner: gumdp::Objective) -> Self {
         Self { inner, functions: Functions::default() }
     }
 }
 
-/// Cells by pair, or one for each state or pair.
-fn partition(model: &Model, over: &str, cells: Option<Vec<u32>>) -> PyResult<Partition> {
-    let mdp = &model.mdp;
-    match (over, cells) {
-        (_, Some(cell_of_pair)) => {
-            let mut entries = vec![0; cell_of_pair.iter().max().map_or(0, |&cell| cell as usize + 1)];
-            for &cell in &cell_of_pair {
-                entries[cell as usize] += 1;
-            }
-            Partition::new(cell_of_pair, entries).map_err(wrong)
-        }
-        ("states", None) => Ok(Partition::states(mdp)),
-        ("pairs", None) => Ok(Partition::pairs(mdp)),
-        (other, None) => {
-            Err(wrong(format!("over is {other:?}; it must be \"states\" or \"pairs\", or a cell for each state")))
-        }
-    }
+/// What a field holds: arrays of numbers, a number, or cells by pair or by name.
+fn content(model: &Model, holds: Holds, value: &Bound<'_, PyAny>) -> PyResult<Content> {
+    let numbers = |value: &Bound<'_, PyAny>| -> PyResult<Vec<f64>> {
+        Ok(value.extract::<PyReadonlyArray1<f64>>()?.as_slice()?.to_vec())
+    };
+    Ok(match holds {
+        Holds::Number => Content::Number(value.extract()?),
+        Holds::Costs => Content::Costs(value.try_iter()?.map(|cost| numbers(&cost?)).collect::<PyResult<_>>()?),
+        Holds::Cells { .. } => Content::Cells(partition(model, value)?),
+        _ => Content::Numbers(numbers(value)?),
+    })
 }
 
-fn slices(vectors: &Vectors<'_>) -> PyResult<Vec<Vec<f64>>> {
-    vectors.iter().map(|vector| Ok(vector.as_slice()?.to_vec())).collect()
+/// Cells by pair, or one for each state or pair.
+fn partition(model: &Model, over: &Bound<'_, PyAny>) -> PyResult<Partition> {
+    match over.extract::<&str>() {
+        Ok("states") => return Ok(Partition::states(&model.mdp)),
+        Ok(_) => return Ok(Partition::pairs(&model.mdp)),
+        Err(_) => {}
+    }
+    let cell_of_pair: Vec<u32> = over.extract()?;
+    let mut entries = vec![0; cell_of_pair.iter().max().map_or(0, |&cell| cell as usize + 1)];
+    for &cell in &cell_of_pair {
+        entries[cell as usize] += 1;
+    }
+    Partition::new(cell_of_pair, entries).map_err(wrong)
 }
 
 #[pymethods]
 impl Objective {
-    /// c·d.
+    /// An objective of one of the kinds that the library lists, from its fields by name.
     #[staticmethod]
-    fn linear(costs: PyReadonlyArray1<f64>) -> PyResult<Self> {
-        gumdp::Objective::linear(costs.as_slice()?.to_vec()).map(Into::into).map_err(wrong)
-    }
-
-    /// Negative entropy.
-    #[staticmethod]
-    fn entropy(model: &Model, over: &str, cells: Option<Vec<u32>>, epsilon: f64) -> PyResult<Self> {
-        gumdp::Objective::entropy(partition(model, over, cells)?, epsilon).map(Into::into).map_err(wrong)
-    }
-
-    /// Distance to a target.
-    #[staticmethod]
-    fn distance(
-        model: &Model,
-        kind: &str,
-        over: &str,
-        cells: Option<Vec<u32>>,
-        target: PyReadonlyArray1<f64>,
-        epsilon: f64,
-    ) -> PyResult<Self> {
-        let (partition, target) = (partition(model, over, cells)?, target.as_slice()?.to_vec());
-        let objective = match kind {
-            "squared" => gumdp::Objective::squared_distance(partition, target),
-            "absolute" => gumdp::Objective::absolute_distance(partition, target),
-            "kl" => gumdp::Objective::kl_divergence(partition, target, epsilon),
-            other => {
-                let message = format!("distance is {other:?}; it must be \"squared\", \"absolute\" or \"kl\"");
-                return Err(wrong(message));
+    fn of_kind(model: &Model, kind: &str, fields: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let found = Kind::all().find(|known| known.name == kind);
+        let found = found.ok_or_else(|| wrong(format!("there is no objective of the kind {kind:?}")))?;
+        let mut given = Given::default();
+        for field in found.fields {
+            if let Some(value) = fields.get_item(field.name)? {
+                given.0.push((field.name, content(model, field.holds, &value)?));
             }
-        };
-        objective.map(Into::into).map_err(wrong)
-    }
-
-    /// A utility of several costs.
-    #[staticmethod]
-    fn several(kind: &str, costs: Vectors<'_>, weights: Vec<f64>, powers: Vec<f64>) -> PyResult<Self> {
-        let costs = slices(&costs)?;
-        let objective = match kind {
-            "maximum" => gumdp::Objective::maximum(&costs),
-            "minimum" => gumdp::Objective::minimum(&costs),
-            "sum" => gumdp::Objective::weighted_sum(&costs, &weights),
-            "power" => gumdp::Objective::signed_power(&costs, &weights, &powers),
-            other => {
-                let message =
-                    format!("combine is {other:?}; it must be \"sum\", \"maximum\", \"minimum\" or \"power\"");
-                return Err(wrong(message));
-            }
-        };
-        objective.map(Into::into).map_err(wrong)
+        }
+        found.of(given).map(Into::into).map_err(wrong)
     }
 
     /// Any expression of named inputs.

@@ -42,10 +42,9 @@
 /// Grows whenever the same seed gives other results than before: what was computed by another version cannot be continued.
 pub const RESULTS_VERSION: u32 = 6;
 
-pub mod agent;
-pub mod episode;
+mod agent;
+mod episode;
 pub mod experiment;
-pub mod guided;
 mod logarithm;
 pub mod model;
 pub mod objective;
@@ -55,9 +54,8 @@ pub mod policy;
 pub mod problem;
 pub mod risk;
 pub mod rng;
-pub mod simulator;
 pub mod stats;
-pub mod stop;
+mod stop;
 #[cfg(test)]
 mod test_problems;
 pub mod words;
@@ -65,16 +63,15 @@ pub mod words;
 pub use agent::{Agent, AgentError, Spec, Who};
 pub use episode::{Episode, EpisodeError, play, play_on};
 pub use experiment::{Run, RunError, experiment, run};
-pub use guided::{GuidedPlanner, GuidedSettings};
 pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, State};
 pub use objective::{Bounds, Objective, ObjectiveError, Partition};
 pub use planner::{
-    BlackBoxPlanner, Budget, Expansion, Exploration, FinalChoice, Planner, PlannerError, PlannerSettings, UntriedOrder,
+    BlackBoxPlanner, Budget, Expansion, Exploration, FinalChoice, GuidedPlanner, GuidedSettings, Planner, PlannerError,
+    PlannerSettings, SimulatedProblem, Simulator, Situation, UntriedOrder,
 };
 pub use policy::{
     ActionReason, ByOccupancy, Decision, Markov, Policy, PolicyError, PolicyFailure, Scripted, StopReason, Uniform,
 };
 pub use problem::{OccupancyState, Problem, ProblemError};
 pub use risk::{Cvar, Erm, Evar, FixedRisk, MeanCvar, Outer, ParseRiskError, Risk, RiskError};
-pub use simulator::{SimulatedProblem, Simulator, Situation};
 pub use stop::Stop;

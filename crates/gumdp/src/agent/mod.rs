@@ -6,9 +6,8 @@
 
 mod pilot;
 
-use crate::guided::{GuidedPlanner, GuidedSettings};
 use crate::oracle::{self, Limits, Method, OracleError, Solution};
-use crate::planner::{Budget, Planner, PlannerError, PlannerSettings};
+use crate::planner::{Budget, GuidedPlanner, GuidedSettings, Planner, PlannerError, PlannerSettings};
 use crate::policy::{Policy, Uniform};
 use crate::problem::Problem;
 use crate::risk::{FixedRisk, Risk};

@@ -9,10 +9,10 @@ use crate::risk::{FixedRisk, Seen, Weigher};
 use crate::rng::Rng;
 use crate::stop::Stop;
 
-use super::MAX_SIMULATIONS;
 use super::search::Simulator;
-use super::settings::PlannerSettings;
 use super::tree::{EdgeId, NodeId, ROOT, Tree};
+use crate::planner::settings::MAX_SIMULATIONS;
+use crate::planner::settings::PlannerSettings;
 
 /// Simulated steps between two looks at the clock, as far as whole simulations allow.
 const CLOCK_INTERVAL: usize = 4096;

@@ -6,8 +6,8 @@ use crate::problem::Problem;
 use crate::risk::{FixedRisk, Weigher};
 use crate::rng::{Choices, Rng};
 
-use super::settings::{Expansion, PlannerSettings};
 use super::tree::{EdgeId, NodeId, ROOT, Tree};
+use crate::planner::settings::{Expansion, PlannerSettings};
 
 /// Memory of a simulation, reused by the next.
 #[derive(Clone, Debug)]

@@ -10,33 +10,33 @@ use crate::model::State;
 use crate::risk::{Seen, Weigher};
 use crate::rng::{self, Rng};
 
-use super::settings::UntriedOrder;
+use crate::planner::settings::UntriedOrder;
 
 /// Index of a node.
-pub(super) type NodeId = u32;
+pub(in crate::planner) type NodeId = u32;
 /// Index of an edge.
-pub(super) type EdgeId = u32;
+pub(in crate::planner) type EdgeId = u32;
 
 /// The node of the current occupancy state.
-pub(super) const ROOT: NodeId = 0;
+pub(in crate::planner) const ROOT: NodeId = 0;
 /// The end of a list of siblings.
 const NO_NODE: NodeId = NodeId::MAX;
 /// The edges of a node that has none yet.
 const NO_EDGES: EdgeId = EdgeId::MAX;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub(in crate::planner) struct Node {
     /// The model's state.
-    pub(super) state: State,
+    pub(in crate::planner) state: State,
     /// The first of its pairs, one for each action.
-    pub(super) first_pair: u32,
-    pub(super) actions: u32,
+    pub(in crate::planner) first_pair: u32,
+    pub(in crate::planner) actions: u32,
     /// Its edges, one for each action, are `first_edge..first_edge + actions`.
-    pub(super) first_edge: EdgeId,
+    pub(in crate::planner) first_edge: EdgeId,
     /// Edges that have been simulated at least once.
-    pub(super) tried: u32,
+    pub(in crate::planner) tried: u32,
     /// Simulations that chose an action here, N(s).
-    pub(super) visits: u32,
+    pub(in crate::planner) visits: u32,
     /// Next outcome of the edge that led here.
     next_sibling: NodeId,
 }
@@ -57,9 +57,9 @@ impl Score {
 /// An action of a node, in one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(super) struct Edge {
+pub(in crate::planner) struct Edge {
     /// The costs of the simulations that took it.
-    pub(super) seen: Seen,
+    pub(in crate::planner) seen: Seen,
     /// The first of the nodes it led to.
     first_child: NodeId,
 }
@@ -70,7 +70,7 @@ impl Edge {
 
 /// Vectors over nodes and over edges.
 #[derive(Clone, Debug)]
-pub(super) struct Tree {
+pub(in crate::planner) struct Tree {
     nodes: Vec<Node>,
     scores: Vec<Score>,
     edges: Vec<Edge>,
@@ -97,7 +97,7 @@ impl Default for Tree {
 
 impl Tree {
     /// Forgets everything; `state`, which has these pairs, becomes the root.
-    pub(super) fn reset(&mut self, state: State, pairs: Range<u32>) {
+    pub(in crate::planner) fn reset(&mut self, state: State, pairs: Range<u32>) {
         self.nodes.clear();
         self.scores.clear();
         self.edges.clear();
@@ -105,18 +105,18 @@ impl Tree {
         self.grow_edges(ROOT);
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::planner) fn len(&self) -> usize {
         self.nodes.len()
     }
 
     #[inline]
-    pub(super) fn node(&self, node: NodeId) -> &Node {
+    pub(in crate::planner) fn node(&self, node: NodeId) -> &Node {
         &self.nodes[node as usize]
     }
 
     /// The node, with edges.
     #[inline]
-    pub(super) fn visit(&mut self, node: NodeId) -> Node {
+    pub(in crate::planner) fn visit(&mut self, node: NodeId) -> Node {
         if self.nodes[node as usize].first_edge == NO_EDGES {
             self.grow_edges(node);
         }
@@ -124,7 +124,7 @@ impl Tree {
     }
 
     #[inline]
-    pub(super) fn edge(&self, edge: EdgeId) -> &Edge {
+    pub(in crate::planner) fn edge(&self, edge: EdgeId) -> &Edge {
         &self.edges[edge as usize]
     }
 
@@ -146,7 +146,7 @@ impl Tree {
 
     /// An untried action if there is one, else argmin_a ρ̂(s, a) − θ √(√N(s) / N(s, a)).
     #[inline]
-    pub(super) fn select(&self, at: &Node, theta: f64, untried: UntriedOrder, rng: &mut Rng) -> EdgeId {
+    pub(in crate::planner) fn select(&self, at: &Node, theta: f64, untried: UntriedOrder, rng: &mut Rng) -> EdgeId {
         let edges = at.actions;
         if at.tried == edges {
             let visits = at.visits as usize;
@@ -166,7 +166,7 @@ impl Tree {
 
     /// The node that `edge` led to with outcome `state`, if it has been met.
     #[inline]
-    pub(super) fn child(&self, edge: EdgeId, state: State) -> Option<NodeId> {
+    pub(in crate::planner) fn child(&self, edge: EdgeId, state: State) -> Option<NodeId> {
         let mut child = self.edges[edge as usize].first_child;
         while child != NO_NODE {
             let node = self.node(child);
@@ -180,7 +180,7 @@ impl Tree {
 
     /// Adds the node that `edge` led to with outcome `state`, which has these pairs.
     #[inline]
-    pub(super) fn add_child(&mut self, edge: EdgeId, state: State, pairs: Range<u32>) -> NodeId {
+    pub(in crate::planner) fn add_child(&mut self, edge: EdgeId, state: State, pairs: Range<u32>) -> NodeId {
         let sibling = self.edges[edge as usize].first_child;
         let child = self.push(state, pairs, sibling);
         self.edges[edge as usize].first_child = child;
@@ -189,7 +189,7 @@ impl Tree {
 
     /// A simulation that took these edges in these nodes ended with this cost.
     #[inline]
-    pub(super) fn record(&mut self, trail: &[(NodeId, EdgeId)], weigher: &Weigher, cost: f64) {
+    pub(in crate::planner) fn record(&mut self, trail: &[(NodeId, EdgeId)], weigher: &Weigher, cost: f64) {
         let weight = weigher.weigh(cost);
         for &(node, edge) in trail {
             let seen = &mut self.edges[edge as usize].seen;
@@ -220,7 +220,7 @@ impl Tree {
     }
 
     /// Keeps only what is below `root`, which becomes the root. `spare` and `origins` are memory to work in.
-    pub(super) fn reroot(&mut self, root: NodeId, spare: &mut Self, origins: &mut Vec<NodeId>) {
+    pub(in crate::planner) fn reroot(&mut self, root: NodeId, spare: &mut Self, origins: &mut Vec<NodeId>) {
         let Node { state, first_pair, actions, .. } = *self.node(root);
         spare.reset(state, first_pair..first_pair + actions);
         origins.clear();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::planner::{Budget, MAX_SIMULATIONS, PlannerError};
+use crate::planner::settings::{Budget, MAX_SIMULATIONS, PlannerError};
 
 /// Nanoseconds that a simulated step usually takes.
 const STEP: u128 = 250;

@@ -4,10 +4,10 @@ use crate::model::Action;
 use crate::policy::ActionReason;
 use crate::risk::{Seen, Weigher};
 
-use super::settings::FinalChoice;
+use crate::planner::settings::FinalChoice;
 
 /// What was seen of an action.
-pub(super) fn reason(action: Action, seen: &Seen, weigher: &Weigher) -> ActionReason {
+pub(in crate::planner) fn reason(action: Action, seen: &Seen, weigher: &Weigher) -> ActionReason {
     let known = |x: f64| if seen.count == 0 { f64::NAN } else { x };
     ActionReason {
         action,
@@ -20,12 +20,12 @@ pub(super) fn reason(action: Action, seen: &Seen, weigher: &Weigher) -> ActionRe
 }
 
 /// The empirical ERM of what was seen; NaN if that is nothing.
-pub(super) fn risk(seen: &Seen, weigher: &Weigher) -> f64 {
+pub(in crate::planner) fn risk(seen: &Seen, weigher: &Weigher) -> f64 {
     if seen.count == 0 { f64::NAN } else { weigher.risk(seen, 1.0 / seen.count as f64) }
 }
 
 /// The action to play, by its place among the state's; ties go to the first.
-pub(super) fn chosen(root: &[Seen], weigher: &Weigher, play: FinalChoice) -> u32 {
+pub(in crate::planner) fn chosen(root: &[Seen], weigher: &Weigher, play: FinalChoice) -> u32 {
     let better = |a: &Seen, b: &Seen| match play {
         FinalChoice::LowestRisk => a.count > 0 && (b.count == 0 || risk(a, weigher) < risk(b, weigher)),
         FinalChoice::MostVisited => a.count > b.count,

@@ -24,13 +24,13 @@ use std::time::Instant;
 
 use crate::model::{Action, Pair};
 use crate::objective::{PathEvaluator, Track, Walk};
-use crate::planner::PlannerError;
 use crate::policy::{ActionReason, Decision, Policy, PolicyFailure, StopReason};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, FixedRisk};
 use crate::rng::Rng;
 use crate::stop::Stop;
 
+use super::settings::PlannerError;
 use marginal::{Ahead, Marginal};
 use moves::{Moves, Spread};
 use tree::{EdgeId, NONE, NodeId, ROOT, Tree};

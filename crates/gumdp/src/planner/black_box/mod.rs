@@ -1,5 +1,9 @@
 //! ERM-MCTS for a simulator without tables: the same tree, grown from samples of states that are met on the way.
 
+mod simulator;
+
+pub use simulator::{SimulatedProblem, Simulator, Situation};
+
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -10,12 +14,11 @@ use crate::model::{Action, State};
 use crate::policy::{Decision, StopReason};
 use crate::risk::{Erm, FixedRisk, Seen, Weigher};
 use crate::rng::{self, Rng};
-use crate::simulator::{SimulatedProblem, Simulator, Situation};
 use crate::stop::Stop;
 
-use super::decision::{chosen, reason, risk};
+use super::mcts::decision::{chosen, reason, risk};
+use super::mcts::tree::{EdgeId, NodeId, ROOT, Tree};
 use super::settings::{Expansion, Exploration, MAX_SIMULATIONS, PlannerError, PlannerSettings};
-use super::tree::{EdgeId, NodeId, ROOT, Tree};
 
 /// Random episodes that show how large costs are.
 const PILOTS: u64 = 16;
