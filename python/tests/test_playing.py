@@ -387,3 +387,68 @@ def test_steps_that_cannot_happen_are_refused() -> None:
 def test_too_many_runs_are_refused() -> None:
     with pytest.raises(MemoryError, match="do not fit in memory"):
         gumdp.evaluate(gumdp.tasks["rooms"], "uniform", runs=10**9)
+
+
+def test_a_journal_is_gone_on_with(rooms: Problem, tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    planner = Planner(rooms, Cvar(0.9), simulations=20, seed=3)
+    whole = gumdp.evaluate(rooms, planner, runs=12)
+    gumdp.evaluate(rooms, planner, runs=5, journal=path)
+    with path.open("a", encoding="utf-8") as file:
+        file.write("7,0.5,1")  # cut off by a kill
+    again = gumdp.evaluate(rooms, planner, runs=12, journal=path)
+    assert np.array_equal(whole.costs, again.costs)
+    assert np.array_equal(whole.trajectories, again.trajectories)
+    assert np.array_equal(whole.final_states, again.final_states)
+    text = path.read_text(encoding="utf-8")
+    # Nothing is played twice, and fewer can be asked for.
+    assert len(gumdp.evaluate(rooms, planner, runs=4, journal=str(path))) == 4
+    assert path.read_text(encoding="utf-8") == text
+    assert sorted(int(line.split(",")[0]) for line in text.splitlines()[1:]) == list(range(12))
+
+
+def test_journals_of_others_are_refused(rooms: Problem, tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    gumdp.evaluate(rooms, "uniform", runs=5, seed=1, journal=path)
+    for problem, policy, seed, what in [
+        (rooms, "uniform", 2, "problem or seed"),
+        (gumdp.tasks["msee"], "uniform", 1, "problem or seed"),
+        (rooms, "pi1", 1, "policy"),
+    ]:
+        with pytest.raises(ValueError, match=f"run 0 of the journal is one of another {what}"):
+            gumdp.evaluate(problem, policy, runs=5, seed=seed, journal=path)
+    path.write_text("some,other,table\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="it is not a journal of runs"):
+        gumdp.evaluate(rooms, "uniform", runs=5, journal=path)
+    with pytest.raises(FileNotFoundError):
+        gumdp.evaluate(rooms, "uniform", runs=5, journal=tmp_path / "nowhere" / "runs.csv")
+
+
+def test_runs_until_the_risk_is_known(rooms: Problem) -> None:
+    wide = gumdp.evaluate(rooms, "uniform", 5, runs=20).summary()
+    precise = gumdp.evaluate(rooms, "uniform", 5, runs=20, precision=0.02)
+    narrow = precise.summary()
+    assert wide["risk_high"] - wide["risk_low"] > 0.04 >= narrow["risk_high"] - narrow["risk_low"]
+    assert len(gumdp.evaluate(rooms, "uniform", 5, runs=20, precision=1e-6, max_runs=100)) == 100
+    for precision in (0, -1, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="precision is"):
+            gumdp.evaluate(rooms, "uniform", precision=precision)
+    with pytest.raises(ValueError, match="max_runs is 0"):
+        gumdp.evaluate(rooms, "uniform", precision=0.1, max_runs=0)
+
+
+@needs_command
+def test_as_many_runs_as_the_command_line(rooms: Problem) -> None:
+    (row,) = command("run", "rooms", "--risk", "cvar:0.5", "--policy", "uniform", "--runs", "50", "--precision", "0.02")
+    samples = gumdp.evaluate(rooms, "uniform", Cvar(0.5), runs=50, precision=0.02)
+    assert row["runs"] == len(samples) > 50
+    assert row["mean"] == samples.summary()["mean"]
+
+
+def test_a_formula_that_breaks_is_told(corridor: gumdp.Model) -> None:
+    at = np.zeros((corridor.state_count, corridor.action_count))
+    at[0] = 1
+    problem = Problem(corridor, gumdp.Expression("1/(7*x - 2)", x=gumdp.Linear(at)), discount=1.0, horizon=7)
+    for policy in ("planner", "paper", "auto"):
+        with pytest.raises(ValueError, match="the objective is infinite or not a number"):
+            gumdp.evaluate(problem, policy, 1, runs=20)

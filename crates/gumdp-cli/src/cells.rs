@@ -92,7 +92,7 @@ impl Cell {
     fn made(&self, who: gumdp::Who, budget: Budget, task: &Task, solver: &mut Solver) -> Result<Agent> {
         let _pilots = self.preset.plans().then(|| Progress::pilots(self.risk));
         let spec = Spec { seed: self.seed, budget: Some(budget), ..Spec::new(who, self.risk) };
-        Agent::with_solver(&task.problem, spec, || solver.solve(self.risk)).map_err(|error| match error {
+        Agent::with_solver(&task.problem, &spec, || solver.solve(self.risk)).map_err(|error| match error {
             AgentError::Oracle(error) => unsolved(&task.name, &error),
             AgentError::NotEntropic(_) => BadInput::new(error).hint("--policy exact minimises any risk measure").into(),
             AgentError::Planner(_) => BadInput::new(error).into(),

@@ -120,7 +120,9 @@ pub fn evaluate<'py>(
     let records: Vec<Record> = played?.map_err(|failure: Failure| failure.raised())?;
     let model = &problem.task.problem;
     let mut pairs = Vec::with_capacity(records.len() * model.horizon());
-    records.iter().for_each(|record| pairs.extend_from_slice(&record.path));
+    for record in &records {
+        pairs.extend_from_slice(&record.path);
+    }
     let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
     // The model alone decides where an episode ends, given its actions.
     let last: Vec<u32> =

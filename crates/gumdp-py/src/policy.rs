@@ -100,7 +100,7 @@ impl Making {
         let (mut spec, task) = (Spec::clone(spec), Arc::clone(task));
         let work = move |stop: &Stop| {
             spec.limits.stop = stop.clone();
-            Agent::new(&task.problem, spec)
+            Agent::new(&task.problem, &spec)
         };
         let agent = in_pool(py, functions.again(py), *threads, work)?.map_err(wrong)?;
         Ok(made.get_or_init(|| agent))
@@ -211,7 +211,7 @@ impl Policy {
             other => other.clone(),
         };
         let quick = Spec { who, risk: if is_quick { measure } else { Risk::MEAN }, ..spec.clone() };
-        let made = watched(functions.again(py), |_| Agent::new(&task.problem, quick).map_err(wrong))?;
+        let made = watched(functions.again(py), |_| Agent::new(&task.problem, &quick).map_err(wrong))?;
         let making = if is_quick {
             Making::Ready(made)
         } else {

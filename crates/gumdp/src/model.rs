@@ -180,6 +180,11 @@ impl Mdp {
         self.first_pair[state.index()]..self.first_pair[state.index() + 1]
     }
 
+    /// The pairs of some states that follow each other.
+    pub(crate) fn pairs_of(&self, states: Range<usize>) -> Range<u32> {
+        self.first_pair[states.start]..self.first_pair[states.end]
+    }
+
     /// The pair of a state and an action, if the state allows the action. See the [example](Mdp).
     #[must_use]
     pub fn pair(&self, state: State, action: Action) -> Option<Pair> {
@@ -206,6 +211,27 @@ impl Mdp {
     pub fn successors(&self, pair: Pair) -> impl ExactSizeIterator<Item = (State, f64)> + Clone + '_ {
         let row = self.row(pair);
         self.successors[row.clone()].iter().map(|&s| State(s)).zip(self.probabilities[row].iter().copied())
+    }
+
+    /// The possible next states of each of some pairs, and their probabilities.
+    #[inline]
+    pub(crate) fn rows(&self, pairs: Range<u32>) -> impl Iterator<Item = (&[u32], &[f64])> {
+        let ends = &self.first_outcome[pairs.start as usize..=pairs.end as usize];
+        let (mut successors, mut probabilities) =
+            (&self.successors[ends[0] as usize..], &self.probabilities[ends[0] as usize..]);
+        ends.windows(2).map(move |ends| {
+            let (row, probability);
+            (row, successors) = successors.split_at((ends[1] - ends[0]) as usize);
+            (probability, probabilities) = probabilities.split_at(row.len());
+            (row, probability)
+        })
+    }
+
+    /// Those of one pair.
+    #[inline]
+    pub(crate) fn outcomes(&self, pair: Pair) -> (&[u32], &[f64]) {
+        let row = self.row(pair);
+        (&self.successors[row.clone()], &self.probabilities[row])
     }
 
     /// The states an episode may start in, with their probabilities. See the [example](Mdp).

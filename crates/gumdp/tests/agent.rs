@@ -14,7 +14,7 @@ use gumdp_files::tasks;
 const VAST: [&str; 3] = ["il", "grid-msee", "grid-il"];
 
 fn auto(problem: &Problem, erm: Erm, limits: &Limits, settings: GuidedSettings) -> Result<Agent, AgentError> {
-    Agent::new(problem, Spec { limits: limits.clone(), ..Spec::new(Who::Auto(settings), erm) })
+    Agent::new(problem, &Spec { limits: limits.clone(), ..Spec::new(Who::Auto(settings), erm) })
 }
 
 /// The optimum by other means than those of `auto`.

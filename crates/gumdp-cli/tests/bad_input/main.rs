@@ -285,6 +285,15 @@ fn a_formula_that_breaks_stops_whoever_meets_it() {
     ] {
         refused_in(&sandbox, &format!("--quiet {command} breaks.toml"), stderr);
     }
+    // With a single simulation planners do not meet it at once: saved like that, they are played with more.
+    for preset in ["--preset paper", "--policy planner"] {
+        sandbox.data(&format!("--quiet plan breaks.toml --beta 1 {preset} --simulations 1 --save planner.json"));
+        let saved = sandbox.read("planner.json");
+        let more = saved.replace("\"simulations\":1,", "\"simulations\":200,");
+        assert_ne!(saved, more);
+        sandbox.write("planner.json", &more);
+        refused_in(&sandbox, "--quiet evaluate breaks.toml --policy planner.json --runs 1", stderr);
+    }
 }
 
 #[test]

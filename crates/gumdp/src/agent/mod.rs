@@ -75,7 +75,7 @@ pub enum AgentError {
 /// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let careful = Erm::new(50.0)?;
-/// let auto = |problem| Agent::new(problem, Spec::new(Who::Auto(GuidedSettings::default()), careful));
+/// let auto = |problem| Agent::new(problem, &Spec::new(Who::Auto(GuidedSettings::default()), careful));
 /// let agent = auto(&problem)?;
 /// // It was solved once; all runs share the solution.
 /// let runs = experiment(&problem, agent.policy(), 0, 0..20)?;
@@ -117,9 +117,8 @@ impl Agent {
     ///
     /// # Errors
     /// If a planner is needed and a setting is out of range, if the optimum is wanted and not to be had, or if it was stopped.
-    pub fn new(problem: &Problem, spec: Spec) -> Result<Self, AgentError> {
-        let (risk, limits) = (spec.risk, spec.limits.clone());
-        Self::with_solver(problem, spec, || oracle::solve(problem, risk, &limits))
+    pub fn new(problem: &Problem, spec: &Spec) -> Result<Self, AgentError> {
+        Self::with_solver(problem, spec, || oracle::solve(problem, spec.risk, &spec.limits))
     }
 
     /// The same for those who may have solved the problem before.
@@ -128,23 +127,23 @@ impl Agent {
     /// Those of [`Agent::new`].
     pub fn with_solver(
         problem: &Problem,
-        spec: Spec,
+        spec: &Spec,
         solve: impl FnOnce() -> Result<Solution, OracleError>,
     ) -> Result<Self, AgentError> {
-        match spec.who {
-            Who::Auto(ref settings) => match solve() {
+        match &spec.who {
+            Who::Auto(settings) => match solve() {
                 Ok(solution) => Ok(solution.into()),
                 Err(OracleError::Stopped) => Err(OracleError::Stopped.into()),
-                Err(because) => Self::guided(problem, &spec, settings, format!("{}, planning", because.in_short())),
+                Err(because) => Self::guided(problem, spec, settings, format!("{}, planning", because.in_short())),
             },
             Who::BackwardInduction if spec.risk.as_erm().is_none() => Err(AgentError::NotEntropic(spec.risk)),
             Who::BackwardInduction if problem.objective().as_linear().is_none() => Err(OracleError::NotLinear.into()),
             Who::Exact | Who::BackwardInduction => Ok(solve()?.into()),
-            Who::Guided(ref settings) => Self::guided(problem, &spec, settings, "planner, preset default".to_owned()),
-            Who::Published(ref settings) => {
+            Who::Guided(settings) => Self::guided(problem, spec, settings, "planner, preset default".to_owned()),
+            Who::Published(settings) => {
                 let settings = PlannerSettings { budget: spec.budget.unwrap_or(settings.budget), ..settings.clone() };
                 let planner = |fixed| Planner::new(problem, fixed, settings.clone());
-                Self::planning(problem, &spec, planner, "planner, preset paper".to_owned())
+                Self::planning(problem, spec, planner, "planner, preset paper".to_owned())
             }
             Who::Uniform => Ok(Self::given(Uniform::new(problem), "uniform")),
         }

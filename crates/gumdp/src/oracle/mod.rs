@@ -11,6 +11,7 @@
 //! Nothing here is sampled and nothing is approximated but by rounding. Nothing here knows how a planner works either, so
 //! that one can be held against the other.
 
+mod backup;
 mod backward_induction;
 mod decide;
 mod depth_first;

@@ -1,6 +1,8 @@
 //! Many optima of one problem in few passes: the occupancy MDP is walked through once for several aims, with the same bits as each
 //! has alone.
 
+use std::collections::HashMap;
+
 use rayon::prelude::*;
 
 use super::backward_induction::{induction, onwards, stages};
@@ -30,6 +32,8 @@ pub(super) struct Passes<'a> {
     start: Start,
     /// Costs and constant of a linear objective.
     linear: Option<(Vec<f64>, f64)>,
+    /// Values of backward inductions, by the bits of β.
+    known: HashMap<u64, f64>,
     /// From the first pass on.
     unfolded: Option<Unfolded<'a>>,
     /// Transitions looked at in backward inductions.
@@ -49,6 +53,7 @@ impl<'a> Passes<'a> {
             limits: limits.clone(),
             start,
             linear,
+            known: HashMap::new(),
             unfolded: None,
             transitions: 0,
             states: 0,
@@ -67,8 +72,9 @@ impl<'a> Passes<'a> {
 
     /// The optimum of each aim; entropic risks of a linear cost by backward induction.
     pub(super) fn solve(&mut self, aims: &[Aim]) -> Result<Vec<Optimum>, OracleError> {
-        if let Some(optima) = self.by_induction(aims)? {
-            return Ok(optima);
+        if self.is_by_induction(aims) {
+            let erms: Vec<Erm> = aims.iter().map(|aim| aim.erm).collect();
+            return self.by_induction(&erms, true);
         }
         let mut all = Vec::with_capacity(aims.len());
         self.in_passes(aims, |unfolded, some| {
@@ -85,8 +91,16 @@ impl<'a> Passes<'a> {
 
     /// The optimal value of each aim, but for rounding.
     pub(super) fn values(&mut self, aims: &[Aim]) -> Result<Vec<f64>, OracleError> {
-        if let Some(optima) = self.by_induction(aims)? {
-            return Ok(optima.iter().map(|optimum| optimum.value).collect());
+        if self.is_by_induction(aims) {
+            // Searches come back to the ends of their intervals.
+            let mut erms: Vec<Erm> = aims.iter().map(|aim| aim.erm).collect();
+            erms.sort_by(|a, b| a.beta().total_cmp(&b.beta()));
+            erms.dedup();
+            erms.retain(|erm| !self.known.contains_key(&erm.beta().to_bits()));
+            let optima = self.by_induction(&erms, false)?;
+            self.known
+                .extend(erms.iter().map(|erm| erm.beta().to_bits()).zip(optima.iter().map(|optimum| optimum.value)));
+            return Ok(aims.iter().map(|aim| self.known[&aim.erm.beta().to_bits()]).collect());
         }
         let mut all = Vec::with_capacity(aims.len());
         self.in_passes(aims, |unfolded, some| {
@@ -101,21 +115,23 @@ impl<'a> Passes<'a> {
         Ok(all)
     }
 
-    fn by_induction(&mut self, aims: &[Aim]) -> Result<Option<Vec<Optimum>>, OracleError> {
-        let Some((costs, constant)) = self.linear.as_ref().filter(|_| aims.iter().all(Aim::is_entropic)) else {
-            return Ok(None);
-        };
+    fn is_by_induction(&self, aims: &[Aim]) -> bool {
+        self.linear.is_some() && aims.iter().all(Aim::is_entropic)
+    }
+
+    fn by_induction(&mut self, erms: &[Erm], with_means: bool) -> Result<Vec<Optimum>, OracleError> {
+        let Some((costs, constant)) = &self.linear else { return Err(OracleError::NotLinear) };
         let Start { time, features, outcomes } = &self.start;
         check_stages(self.problem, *time, &self.limits)?;
-        self.solves += aims.len() as u64;
-        self.states += aims.len() as u64 * stages(self.problem, *time);
-        self.transitions += aims.len() as u64 * self.transitions_of_induction();
+        self.solves += erms.len() as u64;
+        self.states += erms.len() as u64 * stages(self.problem, *time);
+        self.transitions += erms.len() as u64 * self.transitions_of_induction();
         let so_far = if *time == 0 { *constant } else { self.problem.objective().value_of_features(features) };
-        let solve = |aim: &Aim| {
-            let (value, mean) = onwards(self.problem, aim.erm, costs, *time, outcomes, &self.limits.stop)?;
+        let solve = |&erm: &Erm| {
+            let (value, mean) = onwards(self.problem, erm, costs, *time, outcomes, with_means, &self.limits.stop)?;
             Ok(Optimum { value: so_far + value, mean: so_far + mean })
         };
-        aims.par_iter().map(solve).collect::<Result<_, _>>().map(Some)
+        erms.par_iter().map(solve).collect()
     }
 
     /// Transitions that one backward induction looks at.

@@ -34,6 +34,8 @@ use super::Erm;
 use crate::logarithm::Logarithm;
 use crate::rng::{self, Rng};
 
+/// Exponents up to this would lose digits when they become subnormal, and the mean is the measure to rounding.
+const SMALLEST_EXPONENT: f64 = 1e-290;
 /// Below this mean of exp(z), terms may have become subnormal and lost digits.
 const SMALLEST_MEAN: f64 = 1e-290;
 
@@ -49,7 +51,7 @@ pub(super) struct Tilt {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
-    /// β = 0: g(x) = x − shift.
+    /// β = 0 or next to it: g(x) = x − shift.
     Linear,
     Expm1,
     Exp,
@@ -59,7 +61,7 @@ impl Tilt {
     #[inline]
     pub(super) fn new(erm: Erm, low: f64, high: f64) -> Self {
         let beta = erm.beta();
-        let form = if beta == 0.0 {
+        let form = if beta.abs() * (high - low) <= SMALLEST_EXPONENT {
             Form::Linear
         } else if beta.abs() * (high - low) <= LN_2 {
             Form::Expm1
