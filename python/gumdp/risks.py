@@ -11,7 +11,7 @@ import numpy as np
 from . import _native
 from ._checks import array, is_text, number
 
-__all__ = ["Cvar", "Erm", "Evar", "Mean", "MeanCvar", "Risk", "Worst"]
+__all__ = ["Cvar", "Erm", "Evar", "Exceed", "Mean", "MeanCvar", "Risk", "Worst"]
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,23 @@ class MeanCvar(Risk):
     _name = "mean-cvar"
     level: float
     weight: float
+
+
+@dataclass(frozen=True)
+class Exceed(Risk):
+    """The probability of a cost above a threshold: P(f > threshold), for chance constraints.
+
+    >>> Exceed(2).of([1.0, 2.0, 3.0, 9.0])
+    0.5
+    >>> import gumdp
+    >>> solution = gumdp.solve(gumdp.tasks["rooms"], Exceed(0.5))
+    >>> bool(abs(gumdp.exact_distribution(gumdp.tasks["rooms"], solution).of(Exceed(0.5)) - solution.value) < 1e-12)
+    True
+    """
+
+    _name = "exceed"
+    _swept = "cost"
+    threshold: float
 
 
 def Mean() -> Erm:

@@ -21,6 +21,7 @@ mod cvar;
 mod entropic;
 mod erm;
 mod evar;
+mod exceed;
 mod fixed;
 mod form;
 mod mean_cvar;
@@ -35,6 +36,7 @@ pub(crate) use entropic::ErmTable;
 pub use entropic::{Seen, Weigher};
 pub use erm::Erm;
 pub use evar::Evar;
+pub use exceed::Exceed;
 pub use fixed::{FixedRisk, Outer};
 pub use form::{Form, ParseRiskError, Sweep, Swept};
 pub(crate) use mean_cvar::KinkedTerminals;
@@ -104,6 +106,7 @@ macro_rules! measures {
         /// | `cvar:0.95` | [`Cvar`] at level 0.95: the mean of the worst 5 % |
         /// | `evar:0.95` | [`Evar`] at level 0.95 |
         /// | `mean-cvar:0.95:0.5` | [`MeanCvar`] at level 0.95 with weight 0.5 |
+        /// | `exceed:3` | [`Exceed`]: the probability of a cost above 3 |
         ///
         /// Capital letters are as good as small ones.
         ///
@@ -153,6 +156,8 @@ measures! {
     Evar,
     /// A mixture of the mean and the conditional value at risk.
     MeanCvar,
+    /// The probability of a cost above a threshold.
+    Exceed,
 }
 
 impl Risk {
