@@ -11,7 +11,7 @@ import numpy as np
 from . import _native
 from ._checks import array, is_text, number
 
-__all__ = ["Cvar", "Erm", "Evar", "Exceed", "Mean", "MeanCvar", "Risk", "Worst"]
+__all__ = ["Cvar", "Erm", "Evar", "Exceed", "Mean", "MeanCvar", "Risk", "Var", "Worst"]
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,22 @@ class Exceed(Risk):
     _name = "exceed"
     _swept = "cost"
     threshold: float
+
+
+@dataclass(frozen=True)
+class Var(Risk):
+    """Value at risk: the least cost that is not exceeded with probability level, a quantile.
+
+    >>> Var(0.5).of([4.0, 1.0, 3.0, 2.0])
+    2.0
+    >>> import gumdp
+    >>> solution = gumdp.solve(gumdp.tasks["rooms"], Var(0.9))
+    >>> bool(gumdp.exact_distribution(gumdp.tasks["rooms"], solution).of(Var(0.9)) == solution.value)
+    True
+    """
+
+    _name = "var"
+    level: float
 
 
 def Mean() -> Erm:

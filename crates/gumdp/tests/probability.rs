@@ -85,6 +85,41 @@ fn ties_are_broken_by_the_mean() {
     assert!(ties >= 200);
 }
 
+/// The least cost that is not exceeded with this probability.
+fn quantile(costs: &Outcomes, level: f64) -> f64 {
+    let mut sorted = costs.clone();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut sum = 0.0;
+    let reached = sorted.iter().find(|(_, p)| {
+        sum += p;
+        sum >= level - 1e-12
+    });
+    reached.unwrap_or(&sorted[sorted.len() - 1]).0
+}
+
+#[test]
+fn value_at_risk_equals_brute_force() {
+    each_problem(43, |name, problem, distributions, rng| {
+        let of = &distributions[rng::below(rng, distributions.len() as u32) as usize];
+        // Levels at which the distribution of some policy steps, and others.
+        let step: f64 = of.iter().filter(|(cost, _)| *cost <= of[0].0).map(|(_, p)| p).sum::<f64>().clamp(0.0, 1.0);
+        for level in [0.0, 0.1, 0.5, 0.9, step, 1.0] {
+            let lowest = distributions.iter().map(|of| quantile(of, level)).fold(f64::INFINITY, f64::min);
+            let risk: Risk = format!("var:{level}").parse().unwrap();
+            let solution = solve(problem, risk, &Limits::default()).unwrap();
+            let context = format!("{name}, {risk}: {lowest} {solution:?}");
+            assert!((solution.value - lowest).abs() < 1e-12 * (1.0 + lowest.abs()), "{context}");
+            assert!(solution.low == solution.value && solution.high == solution.value, "{context}");
+            let costs = distribution(problem, &solution.policy(), &Limits::default()).unwrap();
+            assert!((costs.risk(risk) - lowest).abs() < 1e-12 * (1.0 + lowest.abs()), "{context}");
+            assert!((costs.mean() - solution.mean).abs() < 1e-9, "{context}");
+            // P(f ≤ x) is linear in the policy: no mixture is better than the best of its parts.
+            let half: Outcomes = distributions[0].iter().chain(&distributions[1]).map(|&(x, p)| (x, p / 2.0)).collect();
+            assert!(quantile(&half, level) >= lowest - 1e-12 * (1.0 + lowest.abs()));
+        }
+    });
+}
+
 /// 4 of 20 samples: Clopper and Pearson's interval.
 #[test]
 fn sampled_probabilities_have_exact_intervals() {
@@ -95,6 +130,9 @@ fn sampled_probabilities_have_exact_intervals() {
     assert!((summary.erm_low - 0.057_334).abs() < 1e-6 && (summary.erm_high - 0.436_614).abs() < 1e-6, "{summary:?}");
     assert_eq!((of("exceed:3").erm, of("exceed:3").erm_low), (0.0, 0.0));
     assert!(of("exceed:3").erm_high > 0.1);
+    let hundred: Vec<f64> = (1..=100).map(f64::from).collect();
+    let summary = Summary::of(&hundred, "var:0.5".parse::<Risk>().unwrap(), 1).unwrap();
+    assert_eq!((summary.erm, summary.erm_low, summary.erm_high), (50.0, 40.0, 61.0));
     assert_eq!(
         "exceed:inf".parse::<Risk>().unwrap_err().to_string(),
         "exceed:inf: threshold is inf, but must be finite"

@@ -29,6 +29,7 @@ mod outer;
 mod sum;
 mod tail;
 mod tilted;
+mod var;
 
 pub(crate) use aim::{Aim, Terminals};
 pub use cvar::Cvar;
@@ -46,6 +47,7 @@ pub(crate) use sum::Sum;
 pub(crate) use tail::{Tail, valid_level};
 pub use tail::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
 pub(crate) use tilted::TiltedTerminals;
+pub use var::Var;
 
 use std::fmt;
 
@@ -107,6 +109,7 @@ macro_rules! measures {
         /// | `evar:0.95` | [`Evar`] at level 0.95 |
         /// | `mean-cvar:0.95:0.5` | [`MeanCvar`] at level 0.95 with weight 0.5 |
         /// | `exceed:3` | [`Exceed`]: the probability of a cost above 3 |
+        /// | `var:0.95` | [`Var`] at level 0.95: what 95 % of costs do not exceed |
         ///
         /// Capital letters are as good as small ones.
         ///
@@ -158,6 +161,8 @@ measures! {
     MeanCvar,
     /// The probability of a cost above a threshold.
     Exceed,
+    /// The value at risk.
+    Var,
 }
 
 impl Risk {
