@@ -62,8 +62,15 @@ pub struct Row {
     /// β, or the level of the measure.
     #[serde(with = "crate::number")]
     pub level: f64,
-    /// The lowest possible risk.
-    pub risk: f64,
+    /// The measure at this level.
+    #[serde(with = "crate::number::attitude")]
+    pub risk: Risk,
+    /// Its lowest possible value.
+    pub value: f64,
+    /// It is not lower: certain, or the end of a 95 % interval.
+    pub low: f64,
+    /// It is not higher.
+    pub high: f64,
     /// Mean of the cost under the behaviour.
     pub mean: f64,
     /// Its standard deviation.
@@ -181,12 +188,13 @@ impl TradeOff {
         let mdp = task.problem.mdp();
         let measure = Swept::of(measure);
         let behaviours: Vec<Facts> = frontier.behaviours.iter().map(|behaviour| facts(mdp, behaviour)).collect();
-        let level = |point: &FrontierPoint| {
+        let level = |(number, point): (usize, &FrontierPoint)| {
             let Facts { mean, sd, cvar95, best, worst, .. } = behaviours[point.behaviour];
-            let FrontierPoint { risk, value, behaviour } = *point;
-            Row { level: level_of(risk), risk: value, mean, sd, cvar95, best, worst, behaviour }
+            let FrontierPoint { risk, value, low, behaviour } = *point;
+            let (low, high) = sampled.as_ref().map_or((low, value), |sampled| sampled.intervals[number].risk);
+            Row { level: level_of(risk), risk, value, low, high, mean, sd, cvar95, best, worst, behaviour }
         };
-        let levels: Vec<Row> = frontier.points.iter().map(level).collect();
+        let levels: Vec<Row> = frontier.points.iter().enumerate().map(level).collect();
         let turn = |change: &Change| {
             let (before, after) = (&behaviours[change.before], &behaviours[change.after]);
             let mut turn = Turn {
@@ -238,9 +246,9 @@ impl TradeOff {
     }
 
     fn row(&self, number: usize) -> Vec<String> {
-        let Row { level, risk, mean, sd, cvar95, worst, behaviour, .. } = self.levels[number];
+        let Row { level, value, mean, sd, cvar95, worst, behaviour, .. } = self.levels[number];
         let mut cells = vec![beta(level)];
-        cells.extend([risk, mean, sd, cvar95, worst].map(short));
+        cells.extend([value, mean, sd, cvar95, worst].map(short));
         cells.push(match &self.sampled {
             Some(sampled) => {
                 let (low, high) = sampled.intervals[number].mean;
