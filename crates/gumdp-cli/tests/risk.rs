@@ -37,9 +37,9 @@ fn a_file_says_which_risk_it_means() {
     sandbox.write("coin.toml", COIN);
     let solved = json(&sandbox.data("solve coin.toml --json"));
     assert_eq!((solved["risk"].as_str(), solved["outer"]["variable"].as_str()), (Some("cvar:0.5"), Some("lambda")));
-    assert!((solved["erm"].as_f64().unwrap() - 0.55).abs() < 1e-9);
+    assert!((solved["value"].as_f64().unwrap() - 0.55).abs() < 1e-9);
     let neutral = json(&sandbox.data("solve coin.toml --risk mean --json"));
-    assert!((neutral["erm"].as_f64().unwrap() - 0.4).abs() < 1e-9);
+    assert!((neutral["value"].as_f64().unwrap() - 0.4).abs() < 1e-9);
     let played = json(&sandbox.data("run coin.toml --json"));
     let cell = &played.as_array().expect("one for each attitude")[0];
     assert_eq!(cell["risk"].as_str(), Some("cvar:0.5"), "{cell}");
@@ -64,10 +64,10 @@ fn other_actions_are_shown_at_their_own_variable() {
     let sandbox = Sandbox::new();
     sandbox.write("coin.toml", COIN);
     let plan = json(&sandbox.data("plan coin.toml --json"));
-    let risk = |index: usize| plan["reasons"][index]["erm"].as_f64().unwrap();
+    let risk = |index: usize| plan["reasons"][index]["value"].as_f64().unwrap();
     assert!((risk(0) - 0.55).abs() < 1e-9 && (risk(1) - 0.8).abs() < 1e-5, "{plan}");
     let tree = json(&sandbox.data("explain coin.toml --json"));
-    assert!((tree["tree"]["next_best"]["extra_erm"].as_f64().unwrap() - 0.25).abs() < 1e-5, "{tree}");
+    assert!((tree["tree"]["next_best"]["extra"].as_f64().unwrap() - 0.25).abs() < 1e-5, "{tree}");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn precision_waits_for_rare_costs() {
     let cell = &played[0];
     // Costs are between 0 and 2 by their bounds, and the worst tenth counts: 3·2/(0.1·0.02) runs at least.
     assert!(cell["runs"].as_u64().unwrap() >= 3000, "{cell}");
-    assert!((cell["erm"].as_f64().unwrap() - 0.3).abs() < 0.04, "{cell}");
+    assert!((cell["value"].as_f64().unwrap() - 0.3).abs() < 0.04, "{cell}");
     let few = sandbox.gumdp("run coin.toml --risk cvar:0.9 --precision 0.02 --max-runs 40");
     assert!(few.stdout.contains("cvar:0.9 rests on the worst 10 % of 40 runs"), "{}", few.stdout);
     assert!(few.stderr.contains("--max-runs 40 is reached"), "{}", few.stderr);
@@ -180,7 +180,7 @@ fn every_measure_works_in_every_command() {
         assert!(played[0]["mean"].is_number(), "{risk}: {played}");
         let evaluated = json(&sandbox.data(&format!("evaluate coin.toml --policy policy.json --risk {risk} --json")));
         let (value, best) = (&evaluated["risks"][0], &solved);
-        let number = |of: &Value| of["value"].as_f64().or(of["erm"].as_f64()).unwrap();
+        let number = |of: &Value| of["value"].as_f64().unwrap();
         assert!((number(value) - number(best)).abs() < 1e-6, "{risk}: {value} {best}");
         if form.sweep.is_some() {
             let frontier = json(&sandbox.data(&format!("frontier coin.toml --risk {} -q --json", form.name)));

@@ -62,7 +62,7 @@ fn against_mean(of: &Task, trade_off: &TradeOff) -> Figure {
     let [_, measure] = trade_off.measure.titles();
     let at_level = LineSeries {
         name: format!("{measure} at its level"),
-        points: trade_off.levels.iter().map(|level| (level.mean, level.risk)).collect(),
+        points: trade_off.levels.iter().map(|level| (level.mean, level.value)).collect(),
         ..LineSeries::default()
     };
     let plot = LinePlot {
@@ -91,7 +91,7 @@ fn over_levels(of: &Task, trade_off: &TradeOff) -> Figure {
     let is_drawn = |level: f64| level.is_finite() && (!log_x || level > 0.0);
     let levels = || trade_off.levels.iter().filter(|level| is_drawn(level.level));
     let risk =
-        LineSeries { points: levels().map(|level| (level.level, level.risk)).collect(), ..LineSeries::default() };
+        LineSeries { points: levels().map(|level| (level.level, level.value)).collect(), ..LineSeries::default() };
     // Steps are where the changes are, if that is known, and not at the next level.
     let steps = |name: &str, value: fn(&Facts) -> f64| {
         let known = trade_off.changes.iter().filter_map(|turn| Some((turn.at?, turn.after)));
@@ -135,7 +135,7 @@ fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Figure {
         let at = &trade_off.levels[row];
         let label = if trade_off.measure.is_erm() { beta_label(at.level) } else { number::beta(at.level) };
         let stats = stats(&frontier.behaviours[at.behaviour].costs);
-        BoxGroup { label, boxes: vec![Some(stats)], reference: Some(at.risk) }
+        BoxGroup { label, boxes: vec![Some(stats)], reference: Some(at.value) }
     };
     let plot = BoxPlot {
         title: "The cost at each attitude to risk".to_owned(),

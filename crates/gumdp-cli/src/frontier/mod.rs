@@ -8,7 +8,7 @@ pub use sampled::{Sampled, Sampling, sample};
 
 use gumdp::oracle::{Behaviour, Change, Frontier, FrontierPoint};
 use gumdp::risk::Form;
-use gumdp::{Mdp, Pair};
+use gumdp::{Mdp, Pair, Risk};
 use gumdp_files::Task;
 use serde::Serialize;
 
@@ -60,8 +60,15 @@ pub struct Row {
     /// β, or the level of the measure.
     #[serde(with = "crate::number")]
     pub level: f64,
-    /// The lowest possible risk.
-    pub risk: f64,
+    /// The measure at this level.
+    #[serde(with = "crate::number::attitude")]
+    pub risk: Risk,
+    /// Its lowest possible value.
+    pub value: f64,
+    /// It is not lower: certain, or the end of a 95 % interval.
+    pub low: f64,
+    /// It is not higher.
+    pub high: f64,
     /// Mean of the cost under the behaviour.
     pub mean: f64,
     /// Its standard deviation.
@@ -163,21 +170,14 @@ impl TradeOff {
         let mdp = task.problem.mdp();
         let measure = Swept(measure);
         let behaviours: Vec<Facts> = frontier.behaviours.iter().map(|behaviour| facts(mdp, behaviour)).collect();
-        let level = |point: &FrontierPoint| {
+        let level = |(number, point): (usize, &FrontierPoint)| {
             let Facts { mean, sd, cvar95, best, worst, .. } = behaviours[point.behaviour];
-            let FrontierPoint { risk, value, behaviour } = *point;
-            Row {
-                level: risk.swept().map_or(f64::NAN, |(_, level)| level),
-                risk: value,
-                mean,
-                sd,
-                cvar95,
-                best,
-                worst,
-                behaviour,
-            }
+            let FrontierPoint { risk, value, low, behaviour } = *point;
+            let (low, high) = sampled.as_ref().map_or((low, value), |sampled| sampled.intervals[number].risk);
+            let level = risk.swept().map_or(f64::NAN, |(_, level)| level);
+            Row { level, risk, value, low, high, mean, sd, cvar95, best, worst, behaviour }
         };
-        let levels: Vec<Row> = frontier.points.iter().map(level).collect();
+        let levels: Vec<Row> = frontier.points.iter().enumerate().map(level).collect();
         let turn = |change: &Change| {
             let (before, after) = (&behaviours[change.before], &behaviours[change.after]);
             let mut turn = Turn {
@@ -229,9 +229,9 @@ impl TradeOff {
     }
 
     fn row(&self, number: usize) -> Vec<String> {
-        let Row { level, risk, mean, sd, cvar95, worst, behaviour, .. } = self.levels[number];
+        let Row { level, value, mean, sd, cvar95, worst, behaviour, .. } = self.levels[number];
         let mut cells = vec![beta(level)];
-        cells.extend([risk, mean, sd, cvar95, worst].map(short));
+        cells.extend([value, mean, sd, cvar95, worst].map(short));
         cells.push(match &self.sampled {
             Some(sampled) => {
                 let (low, high) = sampled.intervals[number].mean;
