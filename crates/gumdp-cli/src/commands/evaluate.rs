@@ -185,7 +185,7 @@ fn risks(args: &EvaluateArgs, task: &Task, saved: Option<Risk>) -> Vec<Risk> {
         Some(risk) => vec![risk],
         None => task.defaults.risks(),
     };
-    distinct(given.into_iter())
+    distinct(given.into_iter().map(|risk| task.problem.measure(risk)))
 }
 
 /// A measure as `--risk` takes it.
