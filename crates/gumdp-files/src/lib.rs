@@ -71,6 +71,7 @@ mod import;
 mod mistakes;
 mod names;
 mod objective;
+mod over;
 mod path;
 mod pieces;
 mod policy_table;
