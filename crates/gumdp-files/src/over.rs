@@ -5,7 +5,7 @@ use super::error::FileError;
 use super::objective::Reader;
 use super::scene::{GridScene, Scene};
 use gumdp::model::Pair;
-use gumdp::objective::{Content, Field, Holds, Partition};
+use gumdp::objective::{Content, Field, Holds, ObjectiveError, Partition};
 
 /// More cells that nobody visits than this are taken for a mistake.
 const MAX_UNVISITED: u64 = 1_000_000;
@@ -26,6 +26,7 @@ pub(super) fn spellings(field: &'static Field) -> &'static [&'static str] {
     match field.holds {
         Holds::Cells { .. } => &["over", "unvisited_cells"],
         Holds::Target => &["target", "behaviour"],
+        Holds::ByCell => &["weights", "groups"],
         _ => std::slice::from_ref(&field.name),
     }
 }
@@ -52,9 +53,10 @@ impl Reader<'_> {
             *cells = Some((over, partition.clone()));
             return Ok(Content::Cells(partition));
         };
-        let numbers = match target {
-            Some(target) => self.target(target, partition),
-            None => self.own_target(*over, partition, table),
+        let numbers = match (field.holds, target) {
+            (Holds::ByCell, _) => self.weights(*over, partition, table),
+            (_, Some(target)) => self.target(target, partition),
+            (_, None) => self.own_target(*over, partition, table),
         };
         numbers.map(Content::Numbers)
     }
@@ -64,7 +66,12 @@ impl Reader<'_> {
         let is_grid = matches!(self.world.scene, Scene::Grid(_));
         let on_map = [("cells", Over::Cells), ("cell-actions", Over::CellActions)];
         let everywhere = [("states", Over::States), ("pairs", Over::Pairs)];
+        if let (Some(_), Some(groups)) = (table.get("over"), table.get("groups")) {
+            return Err(groups.error("both over and groups are given; give one of them"));
+        }
+        let has_groups = table.get("groups").is_some() || table.get("weights").is_some_and(Value::is_table);
         match table.get("over") {
+            None if has_groups => Ok(Over::Groups),
             Some(over) if over.is_list() => Ok(Over::Groups),
             Some(over) if is_grid => over.choice(&[on_map, everywhere].concat()),
             Some(over) => over.choice(&everywhere),
@@ -80,8 +87,7 @@ impl Reader<'_> {
     fn partition(&self, over: Over, table: Table) -> Result<Partition, FileError> {
         let mdp = &self.world.mdp;
         if over == Over::Groups && table.get("unvisited_cells").is_none() {
-            let list = table.need("over")?;
-            return self.groups(list, list.elements(|group| group.all(Value::key))?);
+            return self.named_groups(table);
         }
         let unvisited = table.get("unvisited_cells");
         let (Scene::Grid(grid), Over::Cells | Over::CellActions) = (&self.world.scene, over) else {
@@ -103,6 +109,54 @@ impl Reader<'_> {
             (pairs.map(cell).collect(), vec![1; (cells * actions) as usize])
         };
         Partition::new(cell_of_pair, entries).map_err(|error| self.refused(&error, table))
+    }
+
+    /// Cells for the groups of `over` or `groups`, or for those that have weights.
+    fn named_groups(&self, table: Table) -> Result<Partition, FileError> {
+        let weights = table.get("weights").filter(|weights| weights.is_table());
+        match (table.get("over").or(table.get("groups")), weights) {
+            (Some(list), None) => self.groups(list, list.elements(|group| group.all(Value::key))?),
+            (None, Some(weights)) => {
+                self.groups(weights, weights.table()?.entries().into_iter().map(|(key, _)| vec![key]).collect())
+            }
+            (Some(_), Some(weights)) => {
+                let message =
+                    format!("{} by name are the groups; give no others, or a list of numbers", weights.name());
+                Err(weights.error(message))
+            }
+            (None, None) => Err(table.missing("groups")),
+        }
+    }
+
+    /// What each cell counts: 1, or as it is given; nothing for what is in no group or no cell of the map.
+    fn weights(&self, over: Over, partition: &Partition, table: Table) -> Result<Vec<f64>, FileError> {
+        let weight = |value: Value| {
+            let weight = value.finite()?;
+            if weight < 0.0 { Err(value.refused(weight, "not be negative")) } else { Ok(weight) }
+        };
+        let given = table.get("weights");
+        let weights = match given {
+            Some(list) if !list.is_table() => Some(list.elements(weight)?),
+            Some(named) => {
+                let numbers = named.table()?.entries().into_iter().map(|(_, value)| named.accept(weight(value)));
+                let numbers: Vec<Option<f64>> = numbers.collect::<Result<_, _>>()?;
+                Some(numbers.into_iter().collect::<Option<_>>().ok_or_else(FileError::told)?)
+            }
+            None => None,
+        };
+        let expected = match (over, &self.world.scene, table.get("over").or(table.get("groups"))) {
+            (Over::Groups, _, Some(list)) => list.list()?.len(),
+            (Over::Groups, _, None) => weights.as_ref().map_or(0, Vec::len),
+            (Over::Cells, Scene::Grid(grid), _) => compact_cells(grid).1 as usize,
+            _ => partition.cell_count(),
+        };
+        let mut weights = weights.unwrap_or_else(|| vec![1.0; expected]);
+        if weights.len() != expected {
+            let error = ObjectiveError::Length { what: "weights", got: weights.len(), expected };
+            return Err(self.refused(&error, table));
+        }
+        weights.resize(partition.cell_count(), 0.0);
+        Ok(weights)
     }
 
     /// A cell for each of these groups of names, and one for all that is in none.
