@@ -10,15 +10,16 @@ use clap::Args;
 use gumdp::oracle::{self, Distribution, Limits, Solution};
 use gumdp::stats::cvar_weighted;
 use gumdp::{Outer, Risk};
-use gumdp_files::Task;
+use gumdp_files::{SavedPolicy, Task};
 use serde::Serialize;
 
 use super::{Run, load, one_naming, one_risk, print_json, with_threads};
 use crate::args::{AttitudeArgs, threads, whole};
-use crate::exact::unsolved;
+use crate::exact::{Certain, unsolved};
+use crate::failure::BadInput;
 use crate::number::counted;
 use crate::progress::Progress;
-use crate::saved_policy;
+use crate::store::put;
 
 /// Compute the exact optimum.
 #[derive(Debug, Args)]
@@ -63,10 +64,9 @@ struct Optimum<'a> {
     /// `null` unless the measure is entropic.
     #[serde(with = "crate::number::optional")]
     beta: Option<f64>,
-    /// The risk of the best policy found.
-    erm: f64,
-    /// No policy has a lower one.
-    low: f64,
+    /// The risk of the best policy found, and where the lowest possible one certainly lies.
+    #[serde(flatten)]
+    optimum: Certain,
     /// The outer variable, for measures that are a minimum over one.
     outer: Option<OuterJson>,
     mean: f64,
@@ -113,12 +113,13 @@ fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
     if let Some(path) = &args.save {
         save(path, &task, risk, &solution, quiet)?;
     }
+    let optimum = Certain::from(&solution);
     let Solution { low, high, outer, mean, states, solves, .. } = solution;
     let method = solution.method.to_string();
     if args.json {
         let (outer, beta, risk) = (outer.map(OuterJson::from), risk.beta(), risk.to_string());
         let task = &task.name;
-        return print_json(&Optimum { task, risk, beta, erm: high, low, outer, mean, method, states, solves, seconds });
+        return print_json(&Optimum { task, risk, beta, optimum, outer, mean, method, states, solves, seconds });
     }
     let mut out = io::stdout().lock();
     writeln!(out, "{}, {}", task.name, one_naming(&args.attitude, &task).label(risk))?;
@@ -157,9 +158,10 @@ fn print_tail(law: &Distribution, out: &mut impl Write) -> Result<()> {
 
 /// Saves an optimal policy and says so.
 pub fn save(path: &Path, task: &Task, risk: Risk, solution: &Solution, quiet: bool) -> Result<()> {
-    let write = || {
-        let _spinner = Progress::spinner("saving", quiet);
-        saved_policy::save_solution(path, task, risk, solution)
-    };
-    saved_policy::put(path, "the optimal policy is", write, quiet)
+    let spinner = Progress::spinner("saving", quiet);
+    let text = SavedPolicy::text_of_solution(task, risk, solution).map_err(|error| {
+        BadInput::new(error).hint("shorten the horizon, or play it without saving it: gumdp run TASK --policy exact")
+    })?;
+    drop(spinner);
+    put(path, "the optimal policy is", &text, quiet)
 }
