@@ -56,7 +56,7 @@ Examples:
   gumdp solve msee --risk cvar:0.95     the same for the mean of the worst 5 %
   gumdp frontier rooms                  what each attitude to risk costs and saves
   gumdp explain rooms --beta 50         its behaviour as a decision tree
-  gumdp evaluate rooms --policy pi1     the law of a policy of your own
+  gumdp evaluate rooms --policy pi1     the distribution of a policy of your own
   gumdp show rooms --toml > mine.toml   start a problem of your own
   gumdp reproduce                       every experiment of the paper
 
