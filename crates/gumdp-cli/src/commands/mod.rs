@@ -30,7 +30,8 @@ use serde::Serialize;
 use crate::args::{AttitudeArgs, ExperimentArgs, PolicyArgs, PolicyName, Preset};
 use crate::failure::BadInput;
 use crate::number::Naming;
-use crate::results::{self, Experiment, Manifest, distinct};
+use crate::manifest::{self, Manifest};
+use crate::results::{Experiment, distinct};
 use crate::store::Store;
 use crate::talk;
 
@@ -255,7 +256,7 @@ pub fn keep(
     quiet: bool,
     draw: impl FnOnce(&Store, &Manifest, &Experiment) -> Result<()>,
 ) -> Result<()> {
-    let manifest = results::save(store, command, std::slice::from_ref(experiment), started.elapsed())?;
+    let manifest = manifest::save(store, command, std::slice::from_ref(experiment), started.elapsed())?;
     draw(store, &manifest, experiment)?;
     if !quiet {
         crate::talk::say!("results, figures and report.html are in {}", store.dir().display());

@@ -5,7 +5,8 @@ use gumdp::experiment::tail_note;
 
 use super::{figures, problem_file};
 use crate::number::{interval, known, risk, short};
-use crate::results::{Experiment, Finished, Manifest, distinct, runs_text};
+use crate::manifest::Manifest;
+use crate::results::{Experiment, Finished, distinct, runs_text};
 use crate::store::Store;
 use gumdp_plot::page::{Figure, Page};
 use gumdp_plot::{Field, Table};
