@@ -10,7 +10,7 @@ risks       Erm, Cvar, Evar, MeanCvar, Mean(), Worst(); a number is a β
 problems    Problem(model, objective, discount=..., horizon=...), Problem.from_gymnasium(env, ...), tasks["rooms"]
 planning    Planner(problem, risk): act, observe, reset
 playing     evaluate and compare give Samples: of planners, solutions, functions, arrays and names of policies
-exact       solve gives a Solution, exact_distribution a Distribution, frontier a Frontier
+exact       solve gives a Solution, load_policy a saved one, exact_distribution a Distribution, frontier a Frontier
 simulators  SimulatedProblem(simulator, f, discount=..., horizon=...), SimulatorPlanner(problem, risk)
 Gymnasium   gumdp.gymnasium.OccupancyEnv(problem): problems as environments
 ==========  ==================================================================================================
@@ -27,7 +27,7 @@ True
 States and actions are numbers or names, everywhere.
 """
 
-from . import objectives
+from . import objectives, risks
 from ._native import TooLarge, __version__
 from .builder import ModelBuilder
 from .evaluation import Distribution, Samples, compare, evaluate, exact_distribution
@@ -38,42 +38,37 @@ from .model import Model
 from .objectives import *  # noqa: F403
 from .planning import Agent, Decision, Planner
 from .problem import Problem, tasks
-from .risks import Cvar, Erm, Evar, Mean, MeanCvar, Risk, Worst
+from .risks import *  # noqa: F403
 from .simulators import SimulatedDecision, SimulatedProblem, Simulator, SimulatorPlanner
-from .solving import Solution, solve
+from .solving import SavedPolicy, Solution, load_policy, solve
 
 __all__ = [
     "Agent",
     "Change",
-    "Cvar",
     "Decision",
     "Distribution",
-    "Erm",
-    "Evar",
     "Expression",
     "Frontier",
     "Function",
-    "Mean",
-    "MeanCvar",
     "Model",
     "ModelBuilder",
     "Planner",
     "Problem",
-    "Risk",
     "Samples",
+    "SavedPolicy",
     "SimulatedDecision",
     "SimulatedProblem",
     "Simulator",
     "SimulatorPlanner",
     "Solution",
     "TooLarge",
-    "Worst",
     "__version__",
     "compare",
     "evaluate",
     "exact_distribution",
     "frontier",
+    "load_policy",
     "solve",
     "tasks",
 ]
-__all__ += objectives.__all__
+__all__ += objectives.__all__ + risks.__all__

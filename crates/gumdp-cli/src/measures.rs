@@ -125,6 +125,11 @@ pub fn intervals(sorted: &[f64], measures: &[Measure], seed: u64) -> Vec<(f64, f
     };
     let values: Vec<Vec<f64>> = (0..resamples).into_par_iter().map(resample).collect();
     let interval = |measure: usize| {
+        if let Measure::Asked(risk) = measures[measure]
+            && let Some(exact) = risk.interval(sorted, 0.95)
+        {
+            return exact;
+        }
         let mut of_measure: Vec<f64> = values.iter().map(|values| values[measure]).collect();
         of_measure.sort_unstable_by(f64::total_cmp);
         (quantile(&of_measure, 0.025), quantile(&of_measure, 0.975))

@@ -152,3 +152,42 @@ fn precision_waits_for_rare_costs() {
     assert!(few.stdout.contains("cvar:0.9 rests on the worst 10 % of 40 runs"), "{}", few.stdout);
     assert!(few.stderr.contains("--max-runs 40 is reached"), "{}", few.stderr);
 }
+
+/// Every measure of the list, solved, planned, explained, played, evaluated and swept.
+#[test]
+fn every_measure_works_in_every_command() {
+    let sandbox = Sandbox::new();
+    sandbox.write("coin.toml", COIN);
+    for form in gumdp::Risk::forms() {
+        let number = |name: &&str| match *name {
+            "BETA" => "2",
+            "LEVEL" => "0.7",
+            "WEIGHT" => "0.5",
+            "COST" => "0.55",
+            other => panic!("{other}"),
+        };
+        let numbers: Vec<&str> = form.numbers.iter().map(number).collect();
+        let risk = [&[form.name][..], &numbers].concat().join(":");
+        let solved = json(&sandbox.data(&format!("solve coin.toml --risk {risk} --save policy.json -q --json")));
+        let planned = json(&sandbox.data(&format!("plan coin.toml --risk {risk} --json")));
+        assert!(["pay", "toss"].contains(&planned["action"].as_str().unwrap()), "{planned}");
+        let planner = format!("plan coin.toml --risk {risk} --policy planner --simulations 100 -q --json");
+        assert!(json(&sandbox.data(&planner))["action"].is_string());
+        assert!(json(&sandbox.data(&format!("explain coin.toml --risk {risk} --json")))["tree"].is_object());
+        let sampled = format!("explain coin.toml --risk {risk} --max-states 1 --runs 4 --simulations 20 -q --json");
+        assert!(json(&sandbox.data(&sampled))["tree"].is_object());
+        let played = json(&sandbox.data(&format!("run coin.toml --risk {risk} --runs 20 -q --json")));
+        assert!(played[0]["mean"].is_number(), "{risk}: {played}");
+        let evaluated = json(&sandbox.data(&format!("evaluate coin.toml --policy policy.json --risk {risk} --json")));
+        let (value, best) = (&evaluated["risks"][0], &solved);
+        let number = |of: &Value| of["value"].as_f64().unwrap();
+        assert!((number(value) - number(best)).abs() < 1e-6, "{risk}: {value} {best}");
+        if form.sweep.is_some() {
+            let frontier = json(&sandbox.data(&format!("frontier coin.toml --risk {} -q --json", form.name)));
+            assert!(frontier["levels"].as_array().unwrap().len() > 2, "{frontier}");
+            let few =
+                format!("frontier coin.toml --risk {} --max-states 1 --runs 4 --simulations 9 -q --json", form.name);
+            assert!(json(&sandbox.data(&few))["sampled"].is_object(), "{risk}");
+        }
+    }
+}
