@@ -29,8 +29,8 @@ use serde::Serialize;
 
 use crate::args::{AttitudeArgs, ExperimentArgs, PolicyArgs, PolicyName, Preset};
 use crate::failure::BadInput;
-use crate::number::Naming;
 use crate::manifest::{self, Manifest};
+use crate::number::Naming;
 use crate::results::{Experiment, distinct};
 use crate::store::Store;
 use crate::talk;

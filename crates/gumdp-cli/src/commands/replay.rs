@@ -11,8 +11,8 @@ use gumdp_files::Scene;
 use super::{Run, entropic, show};
 use crate::args::{beta, risk, whole};
 use crate::failure::BadInput;
-use crate::number;
 use crate::manifest;
+use crate::number;
 use crate::results::{Experiment, Finished};
 use crate::store::Store;
 

@@ -4,8 +4,8 @@ use anyhow::Result;
 use gumdp::experiment::tail_note;
 
 use super::{figures, problem_file};
-use crate::number::{interval, known, risk, short};
 use crate::manifest::Manifest;
+use crate::number::{interval, known, risk, short};
 use crate::results::{Experiment, Finished, distinct, runs_text};
 use crate::store::Store;
 use gumdp_plot::page::{Figure, Page};
