@@ -18,7 +18,6 @@ mod paper_report;
 mod player;
 mod progress;
 mod results;
-mod saved_policy;
 mod side_by_side;
 mod store;
 mod talk;

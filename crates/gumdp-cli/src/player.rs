@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use gumdp_files::Preset;
 use serde::{Deserialize, Serialize};
 
 /// Who plays a cell: a planner by its preset, or another policy.
@@ -34,6 +35,15 @@ impl Who {
             Self::Uniform => "uniform",
             Self::Exact => "exact policy",
             Self::BackwardInduction => "ERM-BI",
+        }
+    }
+}
+
+impl From<Preset> for Who {
+    fn from(preset: Preset) -> Self {
+        match preset {
+            Preset::Paper => Self::Paper,
+            Preset::Default => Self::Default,
         }
     }
 }

@@ -53,6 +53,7 @@ pub use check::{Finding, Severity, check, check_text};
 pub use error::{FileError, nearest};
 pub use export::{Export, ExportError, ExportFormat, export};
 pub use policy_table::PolicyTable;
+pub use saved_policy::{Preset, Saved, SavedPlanner, SavedPolicy};
 pub use scene::{GraphScene, GridScene, Scene, Sticky, Terrain};
 
 mod behaviour;
@@ -76,6 +77,7 @@ mod pieces;
 mod policy_table;
 mod recording;
 mod repair;
+mod saved_policy;
 mod scene;
 mod settings;
 mod table;

@@ -238,9 +238,9 @@ fn sampled(
     quiet: bool,
 ) -> Result<Evaluation> {
     let planner = brought.planner.as_ref();
-    let seed = args.seed.or(planner.map(|cell| cell.seed)).unwrap_or(0);
+    let seed = args.seed.or(planner.map(|planner| planner.seed)).unwrap_or(0);
     let most = if args.precision.is_some() { args.max_runs } else { u64::MAX };
-    let runs = args.runs.unwrap_or(planner.map_or(USUAL_RUNS, |cell| cell.runs).min(most));
+    let runs = args.runs.unwrap_or(planner.map_or(USUAL_RUNS, |_| task.defaults.runs).min(most));
     let progress = Progress::new(runs, quiet);
     let experiment = Experiment {
         stop: interrupt::stop(),

@@ -24,7 +24,7 @@ use anyhow::{Context, Result};
 use clap::{Parser, Subcommand, ValueEnum};
 use gumdp::oracle::{Limits, OracleError};
 use gumdp::{EpisodeError, Erm, PolicyFailure, Risk, RunError};
-use gumdp_files::{FileError, Task, broken_formula, tasks};
+use gumdp_files::{Task, broken_formula, tasks};
 use serde::Serialize;
 
 use crate::args::{AttitudeArgs, ExperimentArgs, PolicyArgs, PolicyName, Preset};
@@ -124,7 +124,7 @@ pub fn load(name: &str) -> Result<Task> {
     let path = Path::new(name);
     let is_path = path.exists() || name.contains(std::path::is_separator) || path.extension().is_some();
     if is_path {
-        let task = Task::load(path).map_err(bad_file)?;
+        let task = Task::load(path).map_err(BadInput::from)?;
         talk::notes(&task.notes);
         return Ok(task);
     }
@@ -148,15 +148,6 @@ pub fn heading(task: &Task) -> String {
     if task.title == task.name { task.name.clone() } else { format!("{}: {}", task.name, task.title) }
 }
 
-/// A mistake in a problem file, with its hint.
-fn bad_file(error: FileError) -> BadInput {
-    let bad = BadInput::new(&error);
-    match error.hint {
-        Some(hint) => bad.hint(hint),
-        None => bad,
-    }
-}
-
 /// The error of a command; for a formula that broke, which is bad input, with its place and the features for which it broke.
 pub fn clarified(error: anyhow::Error, task: Option<&str>) -> anyhow::Error {
     let Some(name) = task.filter(|_| error.chain().any(is_broken_formula)) else { return error };
@@ -166,7 +157,7 @@ pub fn clarified(error: anyhow::Error, task: Option<&str>) -> anyhow::Error {
     };
     let task = tasks::get(name).or_else(|| Task::load(Path::new(name)).ok());
     match task.and_then(|task| broken_formula(&task, name, &text)) {
-        Some(broken) => bad_file(broken).into(),
+        Some(broken) => BadInput::from(broken).into(),
         None => BadInput::new(format!("{error:#}")).into(),
     }
 }

@@ -10,15 +10,16 @@ use clap::Args;
 use gumdp::oracle::{self, Distribution, Limits, Solution};
 use gumdp::stats::cvar_weighted;
 use gumdp::{Outer, Risk};
-use gumdp_files::Task;
+use gumdp_files::{SavedPolicy, Task};
 use serde::Serialize;
 
 use super::{Run, load, one_naming, one_risk, print_json, with_threads};
 use crate::args::{AttitudeArgs, threads, whole};
 use crate::exact::{Certain, unsolved};
+use crate::failure::BadInput;
 use crate::number::counted;
 use crate::progress::Progress;
-use crate::saved_policy;
+use crate::store::put;
 
 /// Compute the exact optimum.
 #[derive(Debug, Args)]
@@ -157,9 +158,10 @@ fn print_tail(law: &Distribution, out: &mut impl Write) -> Result<()> {
 
 /// Saves an optimal policy and says so.
 pub fn save(path: &Path, task: &Task, risk: Risk, solution: &Solution, quiet: bool) -> Result<()> {
-    let write = || {
-        let _spinner = Progress::spinner("saving", quiet);
-        saved_policy::save_solution(path, task, risk, solution)
-    };
-    saved_policy::put(path, "the optimal policy is", write, quiet)
+    let spinner = Progress::spinner("saving", quiet);
+    let text = SavedPolicy::text_of_solution(task, risk, solution).map_err(|error| {
+        BadInput::new(error).hint("shorten the horizon, or play it without saving it: gumdp run TASK --policy exact")
+    })?;
+    drop(spinner);
+    put(path, "the optimal policy is", &text, quiet)
 }
