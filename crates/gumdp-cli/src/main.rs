@@ -11,6 +11,7 @@ mod explain;
 mod failure;
 mod frontier;
 mod interrupt;
+mod manifest;
 mod measures;
 mod number;
 mod outcome;

@@ -180,8 +180,11 @@ impl SavedPolicy {
                 return Err(ExportError::Policy(size));
             }
             let states: Vec<&str> = mdp.states().map(|state| mdp.state_name(state)).collect();
-            let _ =
-                write!(out, "    \"by-time-and-state\": {{\n      \"states\": {},\n      \"actions\": [", json(&states));
+            let _ = write!(
+                out,
+                "    \"by-time-and-state\": {{\n      \"states\": {},\n      \"actions\": [",
+                json(&states)
+            );
             for time in 0..problem.horizon() {
                 let action =
                     |state| mdp.action_name(mdp.action(optimal.best(&OccupancyState { time, ..problem.start(state) })));
@@ -223,7 +226,8 @@ impl SavedPolicy {
         let saved: File = serde_json::from_str(text).map_err(|error| {
             let what = error.to_string();
             let what = what.rsplit_once(" at line ").map_or(what.as_str(), |(what, _)| what);
-            let hint = "`gumdp solve TASK --beta B --save policy.json` writes one; a table that people write is a .csv file";
+            let hint =
+                "`gumdp solve TASK --beta B --save policy.json` writes one; a table that people write is a .csv file";
             let whole = FileError::unreadable(file, format!("not a saved policy: {what}")).hint(hint);
             FileError { line: Some(error.line()), column: Some(error.column()), ..whole }
         })?;
@@ -239,7 +243,8 @@ impl SavedPolicy {
                 "the policy is for another problem, saved as \"{}\" (fingerprint {theirs}; that of {} is {ours})",
                 saved.task, task.name
             );
-            let hint = "a saved policy fits the states, transitions, objective, discount and horizon it was solved for only";
+            let hint =
+                "a saved policy fits the states, transitions, objective, discount and horizon it was solved for only";
             return Err(FileError::unreadable(file, message).hint(hint));
         }
         let refused = |message: String| FileError::unreadable(file, message);

@@ -45,7 +45,7 @@ impl Run for ConvertArgs {
 pub enum RewardsName {
     /// A state-action pair costs its expected reward.
     Expected,
-    /// States are split by the reward that led to them: the law of the total is exact.
+    /// States are split by the reward that led to them: the distribution of the total is exact.
     Split,
 }
 

@@ -29,8 +29,9 @@ use serde::Serialize;
 
 use crate::args::{AttitudeArgs, ExperimentArgs, PolicyArgs, PolicyName, Preset};
 use crate::failure::BadInput;
+use crate::manifest::{self, Manifest};
 use crate::number::Naming;
-use crate::results::{self, Experiment, Manifest, distinct};
+use crate::results::{Experiment, distinct};
 use crate::store::Store;
 use crate::talk;
 
@@ -56,7 +57,7 @@ Examples:
   gumdp solve msee --risk cvar:0.95     the same for the mean of the worst 5 %
   gumdp frontier rooms                  what each attitude to risk costs and saves
   gumdp explain rooms --beta 50         its behaviour as a decision tree
-  gumdp evaluate rooms --policy pi1     the law of a policy of your own
+  gumdp evaluate rooms --policy pi1     the distribution of a policy of your own
   gumdp show rooms --toml > mine.toml   start a problem of your own
   gumdp reproduce                       every experiment of the paper
 
@@ -246,7 +247,7 @@ pub fn keep(
     quiet: bool,
     draw: impl FnOnce(&Store, &Manifest, &Experiment) -> Result<()>,
 ) -> Result<()> {
-    let manifest = results::save(store, command, std::slice::from_ref(experiment), started.elapsed())?;
+    let manifest = manifest::save(store, command, std::slice::from_ref(experiment), started.elapsed())?;
     draw(store, &manifest, experiment)?;
     if !quiet {
         crate::talk::say!("results, figures and report.html are in {}", store.dir().display());

@@ -11,9 +11,9 @@ use super::super::document::shortened;
 use super::super::error::{FileError, nearest, position};
 use super::super::files::read_file;
 use super::super::mistakes::Mistakes;
-use super::{Format, Text};
 use super::foreign::{Foreign, MAX_ID, Row};
 use super::start::Initial;
+use super::{Format, Text};
 use gumdp::problem::MAX_HORIZON;
 
 const COLUMNS: [&str; 5] = ["idstatefrom", "idaction", "idstateto", "probability", "reward"];

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use super::super::document::shortened;
 use super::super::error::FileError;
-use super::{Format, Text};
 use super::foreign::{Foreign, MAX_ID, Row, TERMINATED};
 use super::json::Json;
 use super::start::Initial;
+use super::{Format, Text};
 use gumdp::problem::MAX_HORIZON;
 
 pub(super) const FORMAT: Format =

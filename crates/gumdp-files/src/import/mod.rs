@@ -141,7 +141,7 @@ pub(super) fn read(root: Table, opened: Option<Opened>) -> Result<Imported, File
             if uncertain > 0 && root.get("rewards").is_none() {
                 notes.push(format!(
                     "in {uncertain} of {} state-action pairs the reward depends on the next state; the expected reward \
-                     is the cost (rewards = \"split\" keeps the law of the total exact)",
+                     is the cost (rewards = \"split\" keeps the distribution of the total exact)",
                     model.pair_count()
                 ));
             }

@@ -19,8 +19,7 @@ mod piece;
 /// What Storm writes for an action without a name.
 const NO_NAME: &str = "__NOLABEL__";
 
-pub(super) const FORMAT: Format =
-    Format { name: "drn", extension: "drn", looks_like, read, read_neighbours: None };
+pub(super) const FORMAT: Format = Format { name: "drn", extension: "drn", looks_like, read, read_neighbours: None };
 
 /// Whether a text begins like a DRN file.
 fn looks_like(text: &str) -> bool {
