@@ -124,8 +124,8 @@ def test_policies_of_all_kinds(rooms: Problem, tmp_path: Path) -> None:
     path.write_text("state,action\ns0,right\ns1,left\n", encoding="utf-8")
     for name in (path, str(path)):
         assert gumdp.exact_distribution(rooms, name).values[-1] < 0.7
-    for other in (tmp_path / "table.json", str(tmp_path / "table.json")):
-        with pytest.raises(ValueError, match=r"policy is .*table\.json'; .*\.csv"):
+    for other in (tmp_path / "table.txt", str(tmp_path / "table.txt")):
+        with pytest.raises(ValueError, match=r"policy is .*table\.txt'; .*\.csv"):
             gumdp.evaluate(rooms, other)
 
 
@@ -406,12 +406,16 @@ def test_saved_policies_are_the_same_everywhere(tmp_path: Path, task: str, risk:
     ]
     assert all(own == costs[0] for own in costs)
     agent = pickle.loads(pickle.dumps(saved.policy(seed=1)))
-    start = problem.model.states[0]
+    start = problem.model.states[int(np.argmax(problem.model.initial))]
     assert agent.act(start).action == solution.policy(seed=1).act(start).action
     with pytest.raises(ValueError, match="the policy is for another problem, saved as"):
         gumdp.load_policy(saved.path, gumdp.tasks["msee"])
     with pytest.raises(FileNotFoundError):
         gumdp.load_policy(tmp_path / "none.json", problem)
+    if task == "rooms":
+        # Only what the policy leads to is saved; nothing is guessed elsewhere.
+        with pytest.raises(ValueError, match="the policy has no decision for time 0, state"):
+            saved.policy().act("s0" if start != "s0" else "s1")
 
 
 @needs_command

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Policy, PolicyError, PolicyFailure, available, draw};
+use super::{Policy, PolicyError, PolicyFailure, available};
 use crate::model::{Action, Pair};
 use crate::problem::{OccupancyState, Problem};
 use crate::rng::Rng;
@@ -141,8 +141,14 @@ fn key(at: &OccupancyState) -> Box<[u64]> {
 }
 
 impl Policy for ByOccupancy {
-    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure> {
-        Ok(draw(self, self.problem.mdp(), at, rng))
+    /// Where its own decisions do not lead to, it has none.
+    fn act(&mut self, at: &OccupancyState, _: &mut Rng) -> Result<Action, PolicyFailure> {
+        let mdp = self.problem.mdp();
+        let unknown = || {
+            let (time, state) = (at.time, mdp.state_name(at.state));
+            format!("the policy has no decision for time {time}, state \"{state}\": it never leads there as the episode went")
+        };
+        self.find(at).map(|pair| mdp.action(pair)).ok_or_else(|| PolicyFailure::Other(unknown()))
     }
 
     fn problem(&self) -> Option<&Problem> {
