@@ -72,6 +72,7 @@ mod import;
 mod mistakes;
 mod names;
 mod objective;
+mod over;
 mod path;
 mod pieces;
 mod policy_table;
