@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use gumdp::experiment::{Experiment, Precision, tail_note};
 use gumdp::oracle::{Limits, OracleError, distribution};
+use gumdp::stats::Interval;
 use gumdp::{Problem, Risk};
 use gumdp_files::Task;
 use serde::{Serialize, Serializer};
@@ -277,12 +278,12 @@ fn of_samples(costs: &[f64], risks: &[Risk], seed: u64, because: &str) -> Evalua
         sorted.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len() as f64 * share)).collect();
     let all = measures::all();
     let wanted: Vec<Measure> = all.iter().copied().chain(risks.iter().map(|&risk| Measure::Asked(risk))).collect();
-    let intervals = measures::intervals(&sorted, &wanted, seed);
+    let intervals = measures::intervals(costs, &wanted, seed);
     let mut evaluation = exactly(&law, risks);
-    for (measured, &(low, high)) in evaluation.measures.iter_mut().zip(&intervals) {
+    for (measured, &Interval { low, high }) in evaluation.measures.iter_mut().zip(&intervals) {
         (measured.low, measured.high) = (Some(low), Some(high));
     }
-    for (risk, &(low, high)) in evaluation.risks.iter_mut().zip(&intervals[all.len()..]) {
+    for (risk, &Interval { low, high }) in evaluation.risks.iter_mut().zip(&intervals[all.len()..]) {
         (risk.low, risk.high) = (Some(low), Some(high));
     }
     Evaluation {

@@ -130,6 +130,13 @@ impl Tail {
         Erm::MEAN.of_outcomes(self.outcomes.iter().copied())
     }
 
+    /// The standard deviation.
+    pub(crate) fn deviation(&self) -> f64 {
+        let mean = self.mean();
+        let squares = self.outcomes.iter().map(|(value, weight)| weight / self.total * (value - mean).powi(2));
+        squares.sum::<f64>().sqrt()
+    }
+
     pub(crate) fn value_at_risk(&self, level: f64) -> f64 {
         // level·total may round above a sum it equals (0.07·100 > 7): the slack keeps F(x) ≥ level true there.
         let wanted = (level - 1e-14) * self.total;
