@@ -27,7 +27,7 @@ True
 States and actions are numbers or names, everywhere.
 """
 
-from . import objectives
+from . import objectives, risks
 from ._native import TooLarge, __version__
 from .builder import ModelBuilder
 from .evaluation import Distribution, Samples, compare, evaluate, exact_distribution
@@ -38,28 +38,22 @@ from .model import Model
 from .objectives import *  # noqa: F403
 from .planning import Agent, Decision, Planner
 from .problem import Problem, tasks
-from .risks import Cvar, Erm, Evar, Mean, MeanCvar, Risk, Worst
+from .risks import *  # noqa: F403
 from .simulators import SimulatedDecision, SimulatedProblem, Simulator, SimulatorPlanner
 from .solving import Solution, solve
 
 __all__ = [
     "Agent",
     "Change",
-    "Cvar",
     "Decision",
     "Distribution",
-    "Erm",
-    "Evar",
     "Expression",
     "Frontier",
     "Function",
-    "Mean",
-    "MeanCvar",
     "Model",
     "ModelBuilder",
     "Planner",
     "Problem",
-    "Risk",
     "Samples",
     "SimulatedDecision",
     "SimulatedProblem",
@@ -67,7 +61,6 @@ __all__ = [
     "SimulatorPlanner",
     "Solution",
     "TooLarge",
-    "Worst",
     "__version__",
     "compare",
     "evaluate",
@@ -76,4 +69,4 @@ __all__ = [
     "solve",
     "tasks",
 ]
-__all__ += objectives.__all__
+__all__ += objectives.__all__ + risks.__all__

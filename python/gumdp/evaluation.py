@@ -64,7 +64,7 @@ class Samples:
         return steps
 
     def summary(self, risk: RiskLike | None = None) -> dict[str, float]:
-        """Mean, quartiles, extremes, tails, and the risk with its 95 % bootstrap interval.
+        """Mean, quartiles, extremes, tails, and the risk (``value``) with its 95 % bootstrap interval (``low``, ``high``).
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class Samples:
         axes.hist(self.costs.mean(keepdims=True).repeat(len(self)) if alike else self.costs, bins=1 if alike else "auto", color="0.75", edgecolor="white")
         axes.axvline(summary["mean"], color="black", linestyle=":", label=f"mean {summary['mean']:.4g}")
         if self.risk != "mean":
-            axes.axvline(summary["risk"], color="black", label=f"{self.risk} {summary['risk']:.4g}")
+            axes.axvline(summary["value"], color="black", label=f"{self.risk} {summary['value']:.4g}")
         axes.set_xlabel("cost f(d)")
         axes.set_ylabel("episodes")
         axes.set_title(f"{self.problem.name}: {len(self)} episodes, {self.policy}")

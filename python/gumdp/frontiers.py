@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,13 @@ from . import _native
 from ._checks import MOST_STATES, MOST_THREADS, Floats, Ints, array, choice, optional_count
 from .evaluation import Distribution, exact_distribution
 from .problem import Problem, native_of
-from .risks import Cvar, Erm, Evar, Risk, Worst
+from .risks import Cvar, Erm, Risk, Worst
 from .solving import solve
 
 __all__ = ["Change", "Frontier", "frontier"]
 
-MEASURES = {"erm": Erm, "cvar": Cvar, "evar": Evar}
+# Those with one number.
+MEASURES = {kind._name: kind for kind in Risk.__subclasses__() if len(fields(kind)) == 1}
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Frontier:
             axes.set_xticks(list(ticks), labels=list(ticks.values()))
             axes.minorticks_off()
         axes.set_xlim(places.min(), places.max())
-        axes.set_xlabel("β" if self.measure == "erm" else "level")
+        axes.set_xlabel({"beta": "β"}.get(MEASURES[self.measure]._swept, MEASURES[self.measure]._swept))
         axes.set_ylabel("cost f(d)")
         axes.set_title(f"{self.problem.name}: optimal behaviour by attitude to risk")
         axes.legend(frameon=False)
@@ -133,11 +134,11 @@ def frontier(
     Parameters
     ----------
     problem : Problem
-    risk : {"erm", "cvar", "evar"}
-        The measure whose level is swept: β for erm.
+    risk : str
+        The measure whose number is swept: "erm" (its β), or the name of another with one number, such as "cvar".
     levels : sequence of float, optional
         At least two, sorted here; by default 0 to 0.99, or β from 0 over three decades around one over the spread of the cost
-        to infinity.
+        to infinity, or costs from the best to the worst case.
     max_states, threads
         As for :func:`solve`.
 
@@ -178,8 +179,11 @@ def frontier(
 
 
 def _usual(problem: Problem, risk: str, limit: int | None, threads: int | None) -> Floats:
-    if risk != "erm":
+    if MEASURES[risk]._swept == "level":
         return np.append(np.arange(20) / 20, 0.99)
+    if MEASURES[risk]._swept == "cost":
+        ends = [solve(problem, end, max_states=limit, threads=threads).value for end in ("best", "worst")]
+        return np.linspace(*ends, 21)
     neutral = exact_distribution(problem, solve(problem, 0.0, max_states=limit, threads=threads), max_states=limit)
     spread = float(neutral.values[-1] - neutral.values[0]) or 1.0
     return np.concatenate([[0.0], np.geomspace(0.1, 1000.0, 48) / spread, [np.inf]])

@@ -25,7 +25,7 @@ REASON = np.dtype(
     [
         ("action", np.int64),
         ("visits", np.uint64),
-        ("erm", np.float64),
+        ("value", np.float64),
         ("mean", np.float64),
         ("best", np.float64),
         ("worst", np.float64),

@@ -11,18 +11,20 @@ import numpy as np
 from . import _native
 from ._checks import array, is_text, number
 
-__all__ = ["Cvar", "Erm", "Evar", "Mean", "MeanCvar", "Risk", "Worst"]
+__all__ = ["Cvar", "Erm", "Evar", "Exceed", "Mean", "MeanCvar", "Risk", "Var", "Worst"]
 
 
 @dataclass(frozen=True)
 class Risk:
-    """A risk measure. Use :class:`Erm`, :class:`Cvar`, :class:`Evar` or :class:`MeanCvar`."""
+    """A risk measure: :class:`Erm`, :class:`Cvar` and the other classes of this module."""
 
     _name: ClassVar[str]
+    # What a frontier sweeps, if the measure has one number.
+    _swept: ClassVar[str] = "level"
 
     def __post_init__(self) -> None:
         if type(self) is Risk:
-            raise TypeError("Risk stands for any measure; use Erm, Cvar, Evar or MeanCvar")
+            raise TypeError("Risk stands for any measure; use Erm, Cvar or another of its classes")
         # Reading it checks it.
         _ = self.spec
 
@@ -67,6 +69,7 @@ class Erm(Risk):
     """
 
     _name = "erm"
+    _swept = "beta"
     beta: float
 
 
@@ -107,6 +110,39 @@ class MeanCvar(Risk):
     _name = "mean-cvar"
     level: float
     weight: float
+
+
+@dataclass(frozen=True)
+class Exceed(Risk):
+    """The probability of a cost above a threshold: P(f > threshold), for chance constraints.
+
+    >>> Exceed(2).of([1.0, 2.0, 3.0, 9.0])
+    0.5
+    >>> import gumdp
+    >>> solution = gumdp.solve(gumdp.tasks["rooms"], Exceed(0.5))
+    >>> bool(abs(gumdp.exact_distribution(gumdp.tasks["rooms"], solution).of(Exceed(0.5)) - solution.value) < 1e-12)
+    True
+    """
+
+    _name = "exceed"
+    _swept = "cost"
+    threshold: float
+
+
+@dataclass(frozen=True)
+class Var(Risk):
+    """Value at risk: the least cost that is not exceeded with probability level, a quantile.
+
+    >>> Var(0.5).of([4.0, 1.0, 3.0, 2.0])
+    2.0
+    >>> import gumdp
+    >>> solution = gumdp.solve(gumdp.tasks["rooms"], Var(0.9))
+    >>> bool(gumdp.exact_distribution(gumdp.tasks["rooms"], solution).of(Var(0.9)) == solution.value)
+    True
+    """
+
+    _name = "var"
+    level: float
 
 
 def Mean() -> Erm:

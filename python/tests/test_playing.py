@@ -69,7 +69,7 @@ def test_the_same_decision_and_optimum_as_the_command_line() -> None:
     plan = command("plan", "rooms", "--beta", "5", "--policy", "planner", "--seed", "3", "--simulations", "500")
     decision = Planner(gumdp.tasks["rooms"], 5, seed=3, simulations=500).act(plan["state"])
     assert (decision.action_name, decision.estimate) == (plan["action"], plan["root_estimate"])
-    assert decision.reasons["erm"].tolist() == [reason["erm"] for reason in plan["reasons"]]
+    assert decision.reasons["value"].tolist() == [reason["value"] for reason in plan["reasons"]]
     assert decision.reasons["visits"].tolist() == [reason["visits"] for reason in plan["reasons"]]
 
 
@@ -249,8 +249,8 @@ def test_samples(rooms: Problem) -> None:
     np.add.at(d, (steps[0]["state"], steps[0]["action"]), mass / mass.sum())
     assert rooms.value(d) == pytest.approx(samples.costs[0])
     summary = samples.summary()
-    assert summary["risk"] == pytest.approx(Cvar(0.9).of(samples.costs)) and summary["count"] == 300
-    assert summary["risk_low"] <= summary["risk"] <= summary["risk_high"]
+    assert summary["value"] == pytest.approx(Cvar(0.9).of(samples.costs)) and summary["count"] == 300
+    assert summary["low"] <= summary["value"] <= summary["high"]
     assert samples.summary(Erm(0))["risk"] == pytest.approx(samples.costs.mean())
     assert samples.to_pandas()["cost"].tolist() == samples.costs.tolist()
     assert samples.to_polars()["cost"].to_list() == samples.costs.tolist()
@@ -270,7 +270,7 @@ def test_compare_meets_the_same_luck(rooms: Problem) -> None:
 
 def test_decisions_print_and_explain(rooms: Problem) -> None:
     decision = Planner(rooms, 50, simulations=100, preset="paper").act("s1")
-    assert decision.reasons.dtype.names == ("action", "visits", "erm", "mean", "best", "worst")
+    assert decision.reasons.dtype.names == ("action", "visits", "value", "mean", "best", "worst")
     assert decision.reasons["visits"].sum() == decision.simulations == 100
     assert (decision.reasons["best"] <= decision.reasons["worst"]).all()
     assert repr(decision).startswith("Decision('")

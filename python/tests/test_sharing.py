@@ -236,7 +236,7 @@ def test_pilots_are_those_of_the_command_line(risk: gumdp.Risk) -> None:
     planner = Planner(gumdp.tasks["il"], risk, seed=3)
     decision = planner.act(said["state"])
     assert decision.action_name == said["action"] and planner.outer == said["outer"]
-    assert decision.reasons["erm"].tolist() == [reason["erm"] for reason in said["reasons"]]
+    assert decision.reasons["value"].tolist() == [reason["value"] for reason in said["reasons"]]
 
 
 def test_pilots_can_be_interrupted() -> None:
@@ -256,7 +256,7 @@ def test_pilots_can_be_interrupted() -> None:
     other = Planner(grid, Cvar(0.9))
     again, fresh = in_threads([lambda: planner.act(0), lambda: other.act(0)])
     assert planner.outer == other.outer and again.action == fresh.action
-    assert (again.reasons["erm"] == fresh.reasons["erm"]).all()
+    assert (again.reasons["value"] == fresh.reasons["value"]).all()
 
 
 def test_threads_share_the_pilots() -> None:

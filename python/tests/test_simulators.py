@@ -44,7 +44,7 @@ def test_the_careful_stop_and_the_bold_go() -> None:
         decision = gumdp.SimulatorPlanner(gamble(), beta).act(("start", 0))
         assert decision.action == action
         assert decision.reasons["visits"].sum() == decision.simulations == 500
-        assert np.isfinite(decision.reasons["erm"]).all()
+        assert np.isfinite(decision.reasons["value"]).all()
         assert decision.stopped == "simulations"
 
 

@@ -20,7 +20,7 @@ pub struct Cell {
     /// Name of the task.
     pub task: String,
     /// Attitude to risk.
-    #[serde(rename = "beta", with = "crate::number::attitude")]
+    #[serde(alias = "beta", with = "crate::number::attitude")]
     pub risk: Risk,
     /// Who plays.
     pub preset: Who,

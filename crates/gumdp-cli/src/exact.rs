@@ -2,8 +2,32 @@
 
 use gumdp::oracle::{self, ExactDecision, Limits, OracleError, Solution};
 use gumdp::{Problem, Risk};
+use serde::{Deserialize, Serialize};
 
 use crate::failure::BadInput;
+
+/// A value and where it certainly lies: both ends are the value if it is exact.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Certain {
+    /// The value.
+    pub value: f64,
+    /// It is not lower.
+    pub low: f64,
+    /// It is not higher.
+    pub high: f64,
+}
+
+impl From<f64> for Certain {
+    fn from(value: f64) -> Self {
+        Self { value, low: value, high: value }
+    }
+}
+
+impl From<&Solution> for Certain {
+    fn from(solution: &Solution) -> Self {
+        Self { value: solution.high, low: solution.low, high: solution.high }
+    }
+}
 
 /// Exact solutions of one problem. Each measure is solved once, whoever asks; the last solution is kept with its policy, of the
 /// others the optimum, since policies may be large.
@@ -11,7 +35,7 @@ use crate::failure::BadInput;
 pub struct Solver {
     problem: Problem,
     limits: Limits,
-    optima: Vec<(Risk, f64)>,
+    optima: Vec<(Risk, Certain)>,
     last: Option<(Risk, Solution)>,
     /// What is too large for one measure is too large for all, but for a linear objective, where some are easier.
     refused: Option<OracleError>,
@@ -35,7 +59,7 @@ impl Solver {
         self.last = None;
         match oracle::solve(&self.problem, risk, &self.limits) {
             Ok(solution) => {
-                self.optima.push((risk, solution.high));
+                self.optima.push((risk, Certain::from(&solution)));
                 self.last = Some((risk, solution.clone()));
                 Ok(solution)
             }
@@ -49,10 +73,10 @@ impl Solver {
     }
 
     /// The lowest possible risk, if it can be computed.
-    pub fn optimum(&mut self, risk: impl Into<Risk>) -> Option<f64> {
+    pub fn optimum(&mut self, risk: impl Into<Risk>) -> Option<Certain> {
         let risk = risk.into();
         let known = self.optima.iter().find(|(known, _)| *known == risk).map(|&(_, value)| value);
-        known.or_else(|| self.solve(risk).ok().map(|solution| solution.high))
+        known.or_else(|| self.solve(risk).ok().as_ref().map(Certain::from))
     }
 }
 

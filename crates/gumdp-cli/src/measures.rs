@@ -1,7 +1,7 @@
 //! The measures of a law of costs: one list for everything that shows them. A new measure is a variant and a place in [`all`].
 
-use gumdp::risk::{Cvar, Erm, Evar, Risk, RiskError};
-use gumdp::stats::{self, Interval, Statistic, cvar_weighted, value_at_risk_weighted};
+use gumdp::risk::{Cvar, Erm, Evar, Risk, RiskError, Var};
+use gumdp::stats::{self, Interval, Statistic};
 
 /// Levels at which tails are looked at.
 const TAILS: [f64; 3] = [0.9, 0.95, 0.99];
@@ -88,7 +88,7 @@ impl Measure {
             Self::Deviation => Statistic::Deviation,
             Self::Best => Statistic::Risk(Erm::BEST.into()),
             Self::Worst => Statistic::Risk(Erm::WORST.into()),
-            Self::Quantile(level) | Self::ValueAtRisk(level) => Statistic::Quantile(level),
+            Self::Quantile(level) | Self::ValueAtRisk(level) => level_of(Var::new(level).map(Into::into)),
             Self::Cvar(level) => level_of(Cvar::new(level).map(Into::into)),
             Self::Evar(level) => level_of(Evar::new(level).map(Into::into)),
             Self::Asked(risk) => Statistic::Risk(risk),
@@ -97,20 +97,14 @@ impl Measure {
 
     /// Its value for costs with their probabilities, in ascending order. They are finite.
     pub fn of(self, law: &[(f64, f64)]) -> f64 {
-        let mean = || Erm::MEAN.of_outcomes(law.iter().copied());
-        match self {
-            Self::Mean => mean(),
-            Self::Deviation => {
-                let mean = mean();
+        let of_erm = |erm: Erm| erm.of_outcomes(law.iter().copied());
+        match self.statistic() {
+            Statistic::Deviation => {
+                let mean = of_erm(Erm::MEAN);
                 law.iter().map(|(cost, p)| p * (cost - mean).powi(2)).sum::<f64>().sqrt()
             }
-            Self::Best => law.first().map_or(f64::NAN, |outcome| outcome.0),
-            Self::Worst => law.last().map_or(f64::NAN, |outcome| outcome.0),
-            Self::Quantile(level) | Self::ValueAtRisk(level) => value_at_risk_weighted(law, level).unwrap_or(f64::NAN),
-            Self::Cvar(level) => cvar_weighted(law, level).unwrap_or(f64::NAN),
-            Self::Evar(level) => Evar::new(level).and_then(|evar| evar.of_distribution(law)).unwrap_or(f64::NAN),
-            Self::Asked(risk) => match risk.as_erm() {
-                Some(erm) => erm.of_outcomes(law.iter().copied()),
+            Statistic::Risk(risk) => match risk.as_erm() {
+                Some(erm) => of_erm(erm),
                 None => risk.of_distribution(law).unwrap_or(f64::NAN),
             },
         }

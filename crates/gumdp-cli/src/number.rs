@@ -74,17 +74,14 @@ pub mod optional {
     }
 }
 
-/// A measure in a manifest: β as ever, or the name of another measure.
+/// A measure in a file by its name; earlier versions wrote β alone.
 pub mod attitude {
     use gumdp::{Erm, Risk};
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
     /// Writes a measure.
     pub fn serialize<S: Serializer>(risk: &Risk, serializer: S) -> Result<S::Ok, S::Error> {
-        match risk.beta() {
-            Some(beta) => super::serialize(&beta, serializer),
-            None => serializer.serialize_str(&risk.to_string()),
-        }
+        serializer.collect_str(risk)
     }
 
     /// Reads a measure.

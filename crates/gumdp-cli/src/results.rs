@@ -18,7 +18,7 @@ use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::cells::Cell;
-use crate::exact::Solver;
+use crate::exact::{Certain, Solver};
 use crate::number;
 use crate::player::Who;
 use crate::progress::Progress;
@@ -32,7 +32,7 @@ pub struct Experiment {
     /// Its cells.
     pub finished: Vec<Finished>,
     /// The exact optimum for each measure for which it is known.
-    pub optima: Vec<(Risk, f64)>,
+    pub optima: Vec<(Risk, Certain)>,
 }
 
 impl Experiment {
@@ -74,7 +74,7 @@ impl Experiment {
     }
 
     /// The exact optimum for this measure, if it is known.
-    pub fn optimum(&self, risk: Risk) -> Option<f64> {
+    pub fn optimum(&self, risk: Risk) -> Option<Certain> {
         self.optima.iter().find(|(known, _)| *known == risk).map(|&(_, value)| value)
     }
 }
@@ -195,9 +195,9 @@ pub struct Row {
     whisker_high: f64,
     min: f64,
     max: f64,
-    erm: f64,
-    erm_low: f64,
-    erm_high: f64,
+    value: f64,
+    low: f64,
+    high: f64,
     var95: f64,
     cvar95: f64,
     cpu_seconds: f64,
@@ -224,9 +224,9 @@ impl Row {
             whisker_high: summary.whisker_high,
             min: summary.min,
             max: summary.max,
-            erm: summary.erm,
-            erm_low: summary.erm_low,
-            erm_high: summary.erm_high,
+            value: summary.erm,
+            low: summary.erm_low,
+            high: summary.erm_high,
             var95: summary.var95,
             cvar95: summary.cvar95,
             cpu_seconds: finished.cpu_seconds(),
@@ -269,13 +269,32 @@ impl std::fmt::Display for Machine {
 pub struct ManifestExperiment {
     /// Name of the task; its file is `tasks/NAME.toml`.
     pub task: String,
-    /// Exact optima, as `[beta, erm]`, where known; the name of the measure instead of β if it is not entropic.
-    optima: Vec<(Label, f64)>,
+    /// Exact optima, where known.
+    optima: Vec<ManifestOptimum>,
     cells: Vec<ManifestCell>,
 }
 
+/// Earlier versions wrote `[β or name, value]`.
 #[derive(Debug, Serialize, Deserialize)]
-struct Label(#[serde(with = "crate::number::attitude")] Risk);
+#[serde(untagged)]
+enum ManifestOptimum {
+    Named {
+        #[serde(with = "crate::number::attitude")]
+        risk: Risk,
+        #[serde(flatten)]
+        optimum: Certain,
+    },
+    Pair(#[serde(with = "crate::number::attitude")] Risk, f64),
+}
+
+impl ManifestOptimum {
+    fn named(&self) -> (Risk, Certain) {
+        match *self {
+            Self::Named { risk, optimum } => (risk, optimum),
+            Self::Pair(risk, value) => (risk, value.into()),
+        }
+    }
+}
 
 #[derive(Debug, Serialize, Deserialize)]
 struct ManifestCell {
@@ -331,7 +350,7 @@ pub fn load(store: &Store) -> Result<(Manifest, Vec<Experiment>)> {
                     Finished::new(saved.cell.clone(), runs.collect())
                 })
                 .collect::<Result<_>>()?;
-            let optima = saved.optima.iter().map(|(Label(risk), value)| (*risk, *value)).collect();
+            let optima = saved.optima.iter().map(ManifestOptimum::named).collect();
             Ok(Experiment { task, finished, optima })
         })
         .collect::<Result<_>>()?;
@@ -341,7 +360,7 @@ pub fn load(store: &Store) -> Result<(Manifest, Vec<Experiment>)> {
 fn manifest_experiment(experiment: &Experiment) -> ManifestExperiment {
     ManifestExperiment {
         task: experiment.task.name.clone(),
-        optima: experiment.optima.iter().map(|&(risk, value)| (Label(risk), value)).collect(),
+        optima: experiment.optima.iter().map(|&(risk, optimum)| ManifestOptimum::Named { risk, optimum }).collect(),
         cells: experiment
             .finished
             .iter()

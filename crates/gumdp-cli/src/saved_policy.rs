@@ -37,10 +37,17 @@ pub struct SavedPolicy {
     pub task: String,
     problem: String,
     /// The attitude to risk it is for.
-    #[serde(rename = "beta", with = "crate::number::attitude")]
+    #[serde(alias = "beta", with = "crate::number::attitude")]
     pub risk: Risk,
     /// Its exact risk, if it is known.
-    pub erm: Option<f64>,
+    #[serde(alias = "erm")]
+    pub value: Option<f64>,
+    /// No policy has a lower one, if that is known.
+    #[serde(default)]
+    low: Option<f64>,
+    /// The risk again: it is certain.
+    #[serde(default)]
+    high: Option<f64>,
     /// Its expected cost, if it is known.
     pub mean: Option<f64>,
     #[serde(skip_serializing)]
@@ -175,7 +182,9 @@ fn header(task: &Task, risk: Risk, solution: Option<&Solution>) -> Result<String
         task: task.name.clone(),
         problem: fingerprint(task),
         risk,
-        erm: solution.map(|solution| solution.high),
+        value: solution.map(|solution| solution.high),
+        low: solution.map(|solution| solution.low),
+        high: solution.map(|solution| solution.high),
         mean: solution.map(|solution| solution.mean),
         policy: Content::ByOccupancy(Rows { rows: Vec::new() }),
     };

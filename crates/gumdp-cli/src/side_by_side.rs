@@ -32,7 +32,7 @@ pub fn both(experiments: &[Experiment]) -> Vec<Both<'_>> {
 impl<'a> Both<'a> {
     fn new(experiment: &'a Experiment, risk: Risk) -> Option<Self> {
         let (paper, default) = (experiment.find(risk, Who::Paper)?, experiment.find(risk, Who::Default)?);
-        Some(Self { paper, default, optimum: experiment.optimum(risk) })
+        Some(Self { paper, default, optimum: experiment.optimum(risk).map(|optimum| optimum.value) })
     }
 }
 

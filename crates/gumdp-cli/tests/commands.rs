@@ -27,7 +27,7 @@ fn check(name: &str, arguments: &str) {
     snapshot(name, arguments, &Sandbox::new().gumdp(arguments));
 }
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 15] = [
     "list",
     "show",
     "check",
@@ -42,8 +42,6 @@ const COMMANDS: [&str; 17] = [
     "reproduce",
     "report",
     "replay",
-    "speed",
-    "study",
     "completions",
 ];
 

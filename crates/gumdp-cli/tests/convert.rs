@@ -47,7 +47,7 @@ fn convert_there_and_back() {
     sandbox.data("convert coin.drn back.toml -q");
     let optimum = |file: &str| {
         let text = sandbox.data(&format!("solve {file} --beta 1 --json -q"));
-        serde_json::from_str::<serde_json::Value>(&text).unwrap()["erm"].as_f64().unwrap()
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()["value"].as_f64().unwrap()
     };
     assert!((optimum("coin.toml") - optimum("coin.csv")).abs() < 1e-12);
     assert!(sandbox.gumdp("convert rooms rooms.drn").stderr.contains("is not linear and cannot be written"));

@@ -21,7 +21,7 @@ fn a_saved_optimum_is_the_optimum_to_the_last_bits() {
         let saved: Value = serde_json::from_str(&sandbox.read(&format!("{task}.json"))).expect("JSON");
         let law = evaluated(&sandbox, &format!("{task} --policy {task}.json"));
         assert_eq!(law["exact"], Value::from(true));
-        assert!((number(&law["risks"][0]["erm"]) - number(&saved["erm"])).abs() < 1e-12, "{task}");
+        assert!((number(&law["risks"][0]["value"]) - number(&saved["value"])).abs() < 1e-12, "{task}");
         assert!((number(&law["measures"][0]["value"]) - number(&saved["mean"])).abs() < 1e-12, "{task}");
     }
 }
@@ -44,7 +44,7 @@ fn a_saved_planner_plays_the_same_runs() {
         let again = evaluated(&sandbox, "il --policy il.json --runs 6");
         let runs = sandbox.data(&format!("run il --beta 1 {preset} --simulations 30 --seed 7 --runs 6 --json"));
         let runs: Value = serde_json::from_str(&runs).expect("JSON");
-        assert!((number(&again["risks"][0]["erm"]) - number(&runs[0]["erm"])).abs() < 1e-12);
+        assert!((number(&again["risks"][0]["value"]) - number(&runs[0]["value"])).abs() < 1e-12);
     }
 }
 
@@ -93,7 +93,7 @@ fn runs_go_on_until_they_are_precise() {
     let run = "run rooms --policy uniform --runs 50 --beta 1,10 --precision 0.01 -q --json";
     let whole = rows(&format!("{run} --out whole"));
     for row in whole.as_array().unwrap() {
-        assert!((number(&row["erm_high"]) - number(&row["erm_low"])) / 2.0 <= 0.01);
+        assert!((number(&row["high"]) - number(&row["low"])) / 2.0 <= 0.01);
         assert!(number(&row["runs"]) > 50.0);
     }
     // Cut short by a lower limit, then gone on with: the same bits.

@@ -37,9 +37,9 @@ fn a_file_says_which_risk_it_means() {
     sandbox.write("coin.toml", COIN);
     let solved = json(&sandbox.data("solve coin.toml --json"));
     assert_eq!((solved["risk"].as_str(), solved["outer"]["variable"].as_str()), (Some("cvar:0.5"), Some("lambda")));
-    assert!((solved["erm"].as_f64().unwrap() - 0.55).abs() < 1e-9);
+    assert!((solved["value"].as_f64().unwrap() - 0.55).abs() < 1e-9);
     let neutral = json(&sandbox.data("solve coin.toml --risk mean --json"));
-    assert!((neutral["erm"].as_f64().unwrap() - 0.4).abs() < 1e-9);
+    assert!((neutral["value"].as_f64().unwrap() - 0.4).abs() < 1e-9);
     let played = json(&sandbox.data("run coin.toml --json"));
     let cell = &played.as_array().expect("one for each attitude")[0];
     assert_eq!(cell["risk"].as_str(), Some("cvar:0.5"), "{cell}");
@@ -64,10 +64,10 @@ fn other_actions_are_shown_at_their_own_variable() {
     let sandbox = Sandbox::new();
     sandbox.write("coin.toml", COIN);
     let plan = json(&sandbox.data("plan coin.toml --json"));
-    let risk = |index: usize| plan["reasons"][index]["erm"].as_f64().unwrap();
+    let risk = |index: usize| plan["reasons"][index]["value"].as_f64().unwrap();
     assert!((risk(0) - 0.55).abs() < 1e-9 && (risk(1) - 0.8).abs() < 1e-5, "{plan}");
     let tree = json(&sandbox.data("explain coin.toml --json"));
-    assert!((tree["tree"]["next_best"]["extra_erm"].as_f64().unwrap() - 0.25).abs() < 1e-5, "{tree}");
+    assert!((tree["tree"]["next_best"]["extra"].as_f64().unwrap() - 0.25).abs() < 1e-5, "{tree}");
 }
 
 #[test]
@@ -147,8 +147,47 @@ fn precision_waits_for_rare_costs() {
     let cell = &played[0];
     // Costs are between 0 and 2 by their bounds, and the worst tenth counts: 3·2/(0.1·0.02) runs at least.
     assert!(cell["runs"].as_u64().unwrap() >= 3000, "{cell}");
-    assert!((cell["erm"].as_f64().unwrap() - 0.3).abs() < 0.04, "{cell}");
+    assert!((cell["value"].as_f64().unwrap() - 0.3).abs() < 0.04, "{cell}");
     let few = sandbox.gumdp("run coin.toml --risk cvar:0.9 --precision 0.02 --max-runs 40");
     assert!(few.stdout.contains("cvar:0.9 rests on the worst 10 % of 40 runs"), "{}", few.stdout);
     assert!(few.stderr.contains("--max-runs 40 is reached"), "{}", few.stderr);
+}
+
+/// Every measure of the list, solved, planned, explained, played, evaluated and swept.
+#[test]
+fn every_measure_works_in_every_command() {
+    let sandbox = Sandbox::new();
+    sandbox.write("coin.toml", COIN);
+    for form in gumdp::Risk::forms() {
+        let number = |name: &&str| match *name {
+            "BETA" => "2",
+            "LEVEL" => "0.7",
+            "WEIGHT" => "0.5",
+            "COST" => "0.55",
+            other => panic!("{other}"),
+        };
+        let numbers: Vec<&str> = form.numbers.iter().map(number).collect();
+        let risk = [&[form.name][..], &numbers].concat().join(":");
+        let solved = json(&sandbox.data(&format!("solve coin.toml --risk {risk} --save policy.json -q --json")));
+        let planned = json(&sandbox.data(&format!("plan coin.toml --risk {risk} --json")));
+        assert!(["pay", "toss"].contains(&planned["action"].as_str().unwrap()), "{planned}");
+        let planner = format!("plan coin.toml --risk {risk} --policy planner --simulations 100 -q --json");
+        assert!(json(&sandbox.data(&planner))["action"].is_string());
+        assert!(json(&sandbox.data(&format!("explain coin.toml --risk {risk} --json")))["tree"].is_object());
+        let sampled = format!("explain coin.toml --risk {risk} --max-states 1 --runs 4 --simulations 20 -q --json");
+        assert!(json(&sandbox.data(&sampled))["tree"].is_object());
+        let played = json(&sandbox.data(&format!("run coin.toml --risk {risk} --runs 20 -q --json")));
+        assert!(played[0]["mean"].is_number(), "{risk}: {played}");
+        let evaluated = json(&sandbox.data(&format!("evaluate coin.toml --policy policy.json --risk {risk} --json")));
+        let (value, best) = (&evaluated["risks"][0], &solved);
+        let number = |of: &Value| of["value"].as_f64().unwrap();
+        assert!((number(value) - number(best)).abs() < 1e-6, "{risk}: {value} {best}");
+        if form.sweep.is_some() {
+            let frontier = json(&sandbox.data(&format!("frontier coin.toml --risk {} -q --json", form.name)));
+            assert!(frontier["levels"].as_array().unwrap().len() > 2, "{frontier}");
+            let few =
+                format!("frontier coin.toml --risk {} --max-states 1 --runs 4 --simulations 9 -q --json", form.name);
+            assert!(json(&sandbox.data(&few))["sampled"].is_object(), "{risk}");
+        }
+    }
 }

@@ -38,9 +38,9 @@ const ROW: [&str; 22] = [
     "whisker_high",
     "min",
     "max",
-    "erm",
-    "erm_low",
-    "erm_high",
+    "value",
+    "low",
+    "high",
     "var95",
     "cvar95",
     "cpu_seconds",
@@ -163,24 +163,27 @@ fn compare() {
         let played: Vec<(Value, &str)> =
             rows.iter().map(|row| (row["beta"].clone(), row["preset"].as_str().unwrap())).collect();
         assert_eq!(played, expected);
-        assert!(rows.iter().all(|row| row["optimum"].is_number() == (task == "rooms")));
+        assert!(rows.iter().all(|row| row["optimum"].is_object() == (task == "rooms")));
     }
 }
 
 #[test]
 fn solve() {
-    let mut contract = ["task", "risk", "beta", "erm", "low", "outer", "mean", "method", "states", "solves", "seconds"];
+    let mut contract =
+        ["task", "risk", "beta", "value", "low", "high", "outer", "mean", "method", "states", "solves", "seconds"];
     contract.sort_unstable();
     for (task, beta) in [("rooms", "10"), ("mdp", "inf"), ("mdp", "-inf"), ("mo-max", "0"), ("mdp", "-1")] {
         let output = valid("solve", &Sandbox::new().data(&format!("solve {task} --beta {beta} --json")));
         assert_eq!(fields(&output), contract);
         assert_eq!(output["beta"].is_string(), beta.contains("inf"));
+        assert_eq!([&output["low"], &output["high"]], [&output["value"]; 2]);
     }
     for (risk, variable) in [("cvar:0.9", "lambda"), ("evar:0.95", "beta"), ("mean-cvar:0.9:0.5", "lambda")] {
         let output = valid("solve", &Sandbox::new().data(&format!("solve grid-mo --risk {risk} --json")));
         assert_eq!((output["risk"].as_str(), output["beta"].is_null()), (Some(risk), true));
         assert_eq!(output["outer"]["variable"], variable);
-        let width = output["erm"].as_f64().unwrap() - output["low"].as_f64().unwrap();
+        assert_eq!(output["value"], output["high"]);
+        let width = output["high"].as_f64().unwrap() - output["low"].as_f64().unwrap();
         assert!((0.0..=1e-6).contains(&width), "{width}");
     }
 }
@@ -231,6 +234,8 @@ fn evaluate_and_saved_policies() {
     valid("policy", &sandbox.read("il.json"));
     let output = valid("evaluate", &sandbox.data("evaluate il --policy il.json --runs 3 --out il -q --json"));
     assert_eq!((&output["exact"], &output["runs"]), (&Value::from(false), &Value::from(3)));
+    let row = &output["risks"][0];
+    assert!(row["low"].as_f64() <= row["value"].as_f64() && row["value"].as_f64() <= row["high"].as_f64(), "{row}");
     assert_eq!(valid("evaluate", &sandbox.read("il/evaluation.json")), output);
 }
 
@@ -246,7 +251,7 @@ fn frontier() {
         let output = valid("frontier", &sandbox.data(&format!("frontier {arguments} --json --out f -q")));
         assert_eq!(valid("frontier", &sandbox.read("f/frontier.json")), output);
         let (levels, changes) = (output["levels"].as_array().unwrap(), output["changes"].as_array().unwrap());
-        let risks: Vec<f64> = levels.iter().map(|level| level["risk"].as_f64().unwrap()).collect();
+        let risks: Vec<f64> = levels.iter().map(|level| level["value"].as_f64().unwrap()).collect();
         assert!(risks.windows(2).all(|pair| pair[0] <= pair[1] + 1e-6), "{risks:?}");
         // One behaviour leads to the next.
         let mut now = &levels[0]["behaviour"];
@@ -300,8 +305,8 @@ fn explain() {
         assert_eq!((output["outer"]["variable"].as_str(), output["beta"].is_null()), (Some(variable), true));
         let command = arguments.split(" --n").next().and_then(|text| text.split(" --d").next()).expect("a task");
         let solved = valid("solve", &sandbox.data(&format!("solve {command} --json")));
-        assert_eq!((&output["value"], &output["upper_bounds"]), (&solved["erm"], &Value::from(false)));
-        let (tree, risk) = (output["tree"]["erm"].as_f64().unwrap(), solved["erm"].as_f64().unwrap());
+        assert_eq!((&output["value"], &output["upper_bounds"]), (&solved["value"], &Value::from(false)));
+        let (tree, risk) = (output["tree"]["value"].as_f64().unwrap(), solved["value"].as_f64().unwrap());
         assert!((tree - risk).abs() < 1e-9, "{arguments}: {tree} {risk}");
     }
 }
@@ -316,12 +321,46 @@ fn manifest_and_comparison() {
     assert!(comparisons.as_array().unwrap().len() > 6);
     sandbox.data("run mdp --beta -inf,0,inf --runs 1 --policy uniform --out run -q");
     let manifest = valid("manifest", &sandbox.read("run/manifest.json"));
-    assert_eq!(manifest["experiments"][0]["optima"][0][0], "-inf");
+    let optimum = &manifest["experiments"][0]["optima"][0];
+    assert_eq!((&optimum["risk"], &optimum["low"]), (&Value::from("best"), &optimum["value"]));
     sandbox.data("compare mdp --beta 0,inf --runs 1 --simulations 5 --out compare -q");
     assert_eq!(valid("manifest", &sandbox.read("compare/manifest.json"))["command"], "compare");
     // Infinities are read back as well.
     sandbox.data("report run -q");
     assert!(sandbox.data("replay run --run 0 --beta -inf").starts_with("mdp, beta = -inf, uniform, run 0: cost "));
+}
+
+#[test]
+fn files_of_earlier_versions_are_read() {
+    let sandbox = Sandbox::new();
+    // β instead of the measure's name, optima as pairs.
+    sandbox.data("run mdp --beta 0.5,inf --runs 2 --policy uniform --out run -q");
+    let mut manifest: Value = serde_json::from_str(&sandbox.read("run/manifest.json")).unwrap();
+    let experiment = &mut manifest["experiments"][0];
+    let betas = [Value::from(0.5), Value::from("inf")];
+    for (cell, beta) in experiment["cells"].as_array_mut().unwrap().iter_mut().zip(&betas) {
+        let cell = cell.as_object_mut().unwrap();
+        cell.remove("risk").unwrap();
+        cell.insert("beta".to_owned(), beta.clone());
+    }
+    for (optimum, beta) in experiment["optima"].as_array_mut().unwrap().iter_mut().zip(&betas) {
+        *optimum = Value::from(vec![beta.clone(), optimum["value"].clone()]);
+    }
+    let report = sandbox.read("run/report.html");
+    sandbox.write("run/manifest.json", &manifest.to_string());
+    sandbox.data("report run -q");
+    assert_eq!(sandbox.read("run/report.html"), report);
+
+    sandbox.data("solve rooms --beta 10 --save rooms.json -q");
+    let arguments = "evaluate rooms --policy rooms.json --json";
+    let (saved, now) = (sandbox.read("rooms.json"), sandbox.data(arguments));
+    let (value, low, high) = ("\"value\":", "\"low\":", "\"high\":");
+    let lines = saved.lines().filter(|line| !line.contains(low) && !line.contains(high));
+    let older = lines.map(|line| line.replace("\"risk\": \"erm:10\"", "\"beta\": 10.0").replace(value, "\"erm\":"));
+    let older = older.collect::<Vec<_>>().join("\n");
+    assert!(older.contains("\"beta\": 10.0,") && older.contains("\"erm\": "), "{older}");
+    sandbox.write("rooms.json", &older);
+    assert_eq!(sandbox.data(arguments), now);
 }
 
 #[test]

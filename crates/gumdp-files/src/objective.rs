@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::document::{Table, Value};
+use super::document::{Key, Table, Value, shortened};
 use super::error::FileError;
 use super::files::Files;
 use super::scene::{GridScene, Scene};
@@ -12,6 +12,9 @@ use gumdp::objective::{self, Content, Field, Given, Holds, Objective, ObjectiveE
 
 /// More cells that nobody visits than this are taken for a mistake.
 const MAX_UNVISITED: u64 = 1_000_000;
+
+/// What the objective calls ε.
+const EPSILON: &str = "smoothing epsilon";
 
 /// What `kind` may be.
 #[derive(Clone, Copy)]
@@ -63,6 +66,8 @@ pub(super) enum Over {
     Pairs,
     Cells,
     CellActions,
+    /// Groups of states by name, and all others together.
+    Groups,
 }
 
 /// Reads an objective for a world.
@@ -212,14 +217,14 @@ impl Reader<'_> {
     pub(super) fn refused(&self, error: &ObjectiveError, table: Table) -> FileError {
         let follows = match error {
             ObjectiveError::Length { what, .. } => *what == "targets",
-            ObjectiveError::Epsilon { value, .. } => (0.0..=1.0).contains(value),
+            ObjectiveError::Setting { what: EPSILON, value, .. } => (0.0..=1.0).contains(value),
             ObjectiveError::Breaks { .. } => true,
             _ => false,
         };
         match error {
             _ if follows && self.world.doubts.any() => FileError::told(),
             // The number of entries is in doubt.
-            ObjectiveError::Epsilon { value, .. } if self.world.doubts.any() => table
+            ObjectiveError::Setting { what: EPSILON, value, .. } if self.world.doubts.any() => table
                 .get("epsilon")
                 .map_or_else(FileError::told, |epsilon| epsilon.refused(value, "lie in [0, 1 / number of entries]")),
             _ => locate(error, table),
@@ -232,6 +237,7 @@ impl Reader<'_> {
         let on_map = [("cells", Over::Cells), ("cell-actions", Over::CellActions)];
         let everywhere = [("states", Over::States), ("pairs", Over::Pairs)];
         match table.get("over") {
+            Some(over) if over.is_list() => Ok(Over::Groups),
             Some(over) if is_grid => over.choice(&[on_map, everywhere].concat()),
             Some(over) => over.choice(&everywhere),
             None => Ok(match (by_pair, is_grid) {
@@ -245,6 +251,10 @@ impl Reader<'_> {
 
     fn partition(&self, over: Over, table: Table) -> Result<Partition, FileError> {
         let mdp = &self.world.mdp;
+        if over == Over::Groups && table.get("unvisited_cells").is_none() {
+            let list = table.need("over")?;
+            return self.groups(list, list.elements(|group| group.all(Value::key))?);
+        }
         let unvisited = table.get("unvisited_cells");
         let (Scene::Grid(grid), Over::Cells | Over::CellActions) = (&self.world.scene, over) else {
             if let Some(value) = unvisited {
@@ -265,6 +275,45 @@ impl Reader<'_> {
             (pairs.map(cell).collect(), vec![1; (cells * actions) as usize])
         };
         Partition::new(cell_of_pair, entries).map_err(|error| self.refused(&error, table))
+    }
+}
+
+impl Reader<'_> {
+    /// A cell for each of these groups of names, and one for all that is in none.
+    fn groups(&self, list: Value, groups: Vec<Vec<Key>>) -> Result<Partition, FileError> {
+        const NONE: u32 = u32::MAX;
+        if groups.is_empty() || groups.iter().any(Vec::is_empty) {
+            return Err(list.error(format!("{} has a group without a name; there must be at least one", list.name())));
+        }
+        let mut cell_of_pair = vec![NONE; self.world.mdp.pair_count()];
+        let (mut entries, mut sound) = (vec![0; groups.len()], true);
+        for (cell, key) in groups.iter().enumerate().flat_map(|(cell, names)| names.iter().map(move |key| (cell, *key)))
+        {
+            let pairs = self.world.select(key).and_then(|pairs| {
+                let name = shortened(key.text);
+                if pairs.is_empty() {
+                    return Err(key.error(format!("there is no state in \"{name}\"")));
+                }
+                let taken = pairs.iter().any(|pair| ![NONE, cell as u32].contains(&cell_of_pair[pair.index()]));
+                let message = || format!("\"{name}\" has states of a group before it; groups must not overlap");
+                if taken { Err(key.error(message())) } else { Ok(pairs) }
+            });
+            let pairs = list.accept(pairs)?;
+            sound &= pairs.is_some();
+            for pair in pairs.into_iter().flatten() {
+                cell_of_pair[pair.index()] = cell as u32;
+            }
+        }
+        let rest = entries.len() as u32;
+        entries.extend(cell_of_pair.contains(&NONE).then_some(0));
+        for cell in &mut cell_of_pair {
+            *cell = (*cell).min(rest);
+            entries[*cell as usize] += 1;
+        }
+        if !sound {
+            return Err(FileError::told());
+        }
+        Partition::new(cell_of_pair, entries).map_err(|error| list.error(error.to_string()))
     }
 }
 
@@ -327,7 +376,7 @@ fn rescaled(objective: Option<Objective>, table: Table) -> Result<Objective, Fil
 
 fn locate(error: &ObjectiveError, table: Table) -> FileError {
     let what = match error {
-        ObjectiveError::Epsilon { .. } => "epsilon",
+        ObjectiveError::Setting { what, .. } => what.rsplit(' ').next().unwrap_or_default(),
         ObjectiveError::Length { what, .. } | ObjectiveError::Empty { what } => what.trim_end_matches('s'),
         ObjectiveError::Entry { what, .. } => what,
         _ => "",

@@ -35,6 +35,13 @@ impl Key<'_> {
     }
 }
 
+impl<'a> Value<'a> {
+    /// A text that stands for what a key of this name would.
+    pub(super) fn key(self) -> Result<Key<'a>, FileError> {
+        Ok(Key { document: self.document, text: self.text()?, offset: self.span().start })
+    }
+}
+
 impl<'a> Table<'a> {
     pub(super) fn error(self, message: impl Into<String>) -> FileError {
         self.document.error(self.offset, message)

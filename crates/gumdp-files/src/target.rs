@@ -49,7 +49,7 @@ impl Reader<'_> {
         let Scene::Grid(grid) = &self.world.scene else {
             return Err(path.error(format!("{} needs a map; give target instead", path.name())));
         };
-        if matches!(over, Over::States | Over::Pairs) {
+        if !matches!(over, Over::Cells | Over::CellActions) {
             let message = format!("{} needs over = \"cells\" or \"cell-actions\"", path.name());
             path.accept::<()>(Err(path.error(message)))?;
         }
@@ -67,7 +67,7 @@ impl Reader<'_> {
             match over {
                 Over::Cells => target[cell as usize] += mass,
                 Over::CellActions => target[cell as usize * 4 + action] += mass,
-                Over::States | Over::Pairs => return Err(FileError::told()),
+                _ => return Err(FileError::told()),
             }
         }
         self.behaviour = behaviour::cells(path, grid)?;

@@ -134,8 +134,8 @@ fn draw_branches(canvas: &mut Canvas, placed: &Placed) {
         path.move_to(start);
         path.curve_to((middle, start.1), (middle, end.1), end);
         let share = if drawable(child.card.share) { child.card.share.clamp(0.0, 1.0) } else { 0.0 };
-        let paint = Paint::stroke(MUTED, 1.0 + 5.0 * share).opacity(0.55);
-        canvas.path(&path, &if child.card.folded { paint.dash("3 3") } else { paint });
+        let dash = if child.card.folded { "3 3" } else { "" };
+        canvas.path(&path, &Paint::stroke(MUTED, 1.0 + 5.0 * share).dash(dash).opacity(0.55));
         draw_branches(canvas, child);
         // On the side from which the branch does not come.
         let aside = if end.1 > start.1 + 1.0 { 11.0 } else { -11.0 };
@@ -150,8 +150,8 @@ fn draw_cards(canvas: &mut Canvas, placed: &Placed, (low, high): (f64, f64)) {
     let left = place.x + STRIPE + 8.0;
     let tip = format!("{}\n{}\n{}", card.heading, card.detail, card.note);
     canvas.with_tip(&tip, |canvas| {
-        let border = Paint::fill(PAPER).and_stroke(if card.folded { GRID } else { MUTED }, 1.0);
-        canvas.rect(*place, 4.0, &if card.folded { border.dash("3 3") } else { border });
+        let (colour, dash) = if card.folded { (GRID, "3 3") } else { (MUTED, "") };
+        canvas.rect(*place, 4.0, &Paint::fill(PAPER).and_stroke(colour, 1.0).dash(dash));
         if let Some(heat) = card.heat.filter(|heat| drawable(*heat)) {
             let share = if high > low { (heat - low) / (high - low) } else { 0.0 };
             let stripe = Rect::new(place.x, place.y, STRIPE, place.h);

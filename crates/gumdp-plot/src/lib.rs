@@ -27,6 +27,7 @@ mod cells;
 mod decision_tree;
 mod dot_plot;
 mod frame;
+mod geometry;
 mod graph_curve;
 mod graph_layout;
 mod grid_map;

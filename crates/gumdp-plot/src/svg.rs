@@ -3,114 +3,44 @@
 //! Drawing goes to a [`Canvas`], whose size is only fixed by [`Canvas::finish`]; a figure can therefore lay itself out
 //! while it draws. Output is a function of the input alone: numbers are printed with at most two decimals.
 
+pub(super) use super::geometry::{Point, Rect};
 use super::ink::{INK, PAPER};
 use std::fmt::Write as _;
 
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif";
 
-/// A place on the canvas in pixels; y grows downwards.
-pub(super) type Point = (f64, f64);
-
-/// An axis-parallel rectangle in pixels.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Rect {
-    pub x: f64,
-    pub y: f64,
-    pub w: f64,
-    pub h: f64,
-}
-
-impl Rect {
-    pub fn new(x: f64, y: f64, w: f64, h: f64) -> Self {
-        Self { x, y, w, h }
-    }
-
-    pub fn centred((x, y): Point, w: f64, h: f64) -> Self {
-        Self { x: x - w / 2.0, y: y - h / 2.0, w, h }
-    }
-
-    pub fn right(&self) -> f64 {
-        self.x + self.w
-    }
-
-    pub fn bottom(&self) -> f64 {
-        self.y + self.h
-    }
-
-    fn attributes(&self) -> [(&'static str, f64); 4] {
-        [("x", self.x), ("y", self.y), ("width", self.w.max(0.0)), ("height", self.h.max(0.0))]
-    }
-
-    pub fn middle(&self) -> Point {
-        (self.x + self.w / 2.0, self.y + self.h / 2.0)
-    }
-
-    pub fn contains(&self, (x, y): Point) -> bool {
-        x >= self.x && x <= self.right() && y >= self.y && y <= self.bottom()
-    }
-
-    pub fn overlaps(&self, other: &Rect) -> bool {
-        self.x < other.right() && other.x < self.right() && self.y < other.bottom() && other.y < self.bottom()
-    }
-}
-
-/// Fill and stroke of a shape.
+/// Fill and stroke of a shape, as attributes.
 #[derive(Debug, Clone)]
-pub(super) struct Paint {
-    fill: String,
-    fill_opacity: f64,
-    stroke: String,
-    stroke_width: f64,
-    dash: &'static str,
-    opacity: f64,
-}
+pub(super) struct Paint(String);
 
 impl Paint {
     pub fn fill(colour: &str) -> Self {
-        let none = || "none".to_owned();
-        Self { fill: colour.to_owned(), fill_opacity: 1.0, stroke: none(), stroke_width: 1.0, dash: "", opacity: 1.0 }
+        Self(format!(" fill=\"{colour}\""))
     }
 
     pub fn stroke(colour: &str, width: f64) -> Self {
         Self::fill("none").and_stroke(colour, width)
     }
 
-    pub fn and_stroke(mut self, colour: &str, width: f64) -> Self {
-        colour.clone_into(&mut self.stroke);
-        self.stroke_width = width;
-        self
+    pub fn and_stroke(self, colour: &str, width: f64) -> Self {
+        self.with("stroke", colour).with("stroke-width", &number(width))
     }
 
-    pub fn dash(mut self, dash: &'static str) -> Self {
-        self.dash = dash;
-        self
+    pub fn dash(self, dash: &str) -> Self {
+        if dash.is_empty() { self } else { self.with("stroke-dasharray", dash) }
     }
 
-    pub fn fill_opacity(mut self, opacity: f64) -> Self {
-        self.fill_opacity = opacity;
-        self
+    pub fn fill_opacity(self, opacity: f64) -> Self {
+        self.with("fill-opacity", &number(opacity))
     }
 
-    pub fn opacity(mut self, opacity: f64) -> Self {
-        self.opacity = opacity;
-        self
+    pub fn opacity(self, opacity: f64) -> Self {
+        self.with("opacity", &number(opacity))
     }
 
-    fn attributes(&self) -> String {
-        let mut out = format!(" fill=\"{}\"", self.fill);
-        if self.fill_opacity < 1.0 {
-            let _ = write!(out, " fill-opacity=\"{}\"", number(self.fill_opacity));
-        }
-        if self.stroke != "none" {
-            let _ = write!(out, " stroke=\"{}\" stroke-width=\"{}\"", self.stroke, number(self.stroke_width));
-            if !self.dash.is_empty() {
-                let _ = write!(out, " stroke-dasharray=\"{}\"", self.dash);
-            }
-        }
-        if self.opacity < 1.0 {
-            let _ = write!(out, " opacity=\"{}\"", number(self.opacity));
-        }
-        out
+    fn with(mut self, name: &str, value: &str) -> Self {
+        let _ = write!(self.0, " {name}=\"{value}\"");
+        self
     }
 }
 
@@ -177,21 +107,21 @@ impl Canvas {
     }
 
     pub fn line(&mut self, (x1, y1): Point, (x2, y2): Point, paint: &Paint) {
-        let paint = paint.attributes().replacen(" fill=\"none\"", "", 1);
+        let paint = paint.0.replacen(" fill=\"none\"", "", 1);
         self.element("line", &[("x1", x1), ("y1", y1), ("x2", x2), ("y2", y2)], &paint);
     }
 
     pub fn rect(&mut self, rect: Rect, corner: f64, paint: &Paint) {
         let corner = if corner > 0.0 { format!(" rx=\"{}\"", number(corner)) } else { String::new() };
-        self.element("rect", &rect.attributes(), &(corner + &paint.attributes()));
+        self.element("rect", &rect.attributes(), &(corner + &paint.0));
     }
 
     pub fn circle(&mut self, (x, y): Point, radius: f64, paint: &Paint) {
-        self.element("circle", &[("cx", x), ("cy", y), ("r", radius)], &paint.attributes());
+        self.element("circle", &[("cx", x), ("cy", y), ("r", radius)], &paint.0);
     }
 
     pub fn ellipse(&mut self, (x, y): Point, (rx, ry): Point, paint: &Paint) {
-        self.element("ellipse", &[("cx", x), ("cy", y), ("rx", rx), ("ry", ry)], &paint.attributes());
+        self.element("ellipse", &[("cx", x), ("cy", y), ("rx", rx), ("ry", ry)], &paint.0);
     }
 
     fn element(&mut self, name: &str, places: &[(&str, f64)], rest: &str) {
@@ -200,7 +130,7 @@ impl Canvas {
     }
 
     pub fn path(&mut self, path: &Path, paint: &Paint) {
-        let _ = writeln!(self.body, "<path d=\"{}\" stroke-linejoin=\"round\"{}/>", path.0, paint.attributes());
+        let _ = writeln!(self.body, "<path d=\"{}\" stroke-linejoin=\"round\"{}/>", path.0, paint.0);
     }
 
     /// Writes text whose *middle* line is at `y`, which is what labels of ticks, cells and nodes need.

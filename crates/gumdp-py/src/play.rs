@@ -69,9 +69,9 @@ pub fn summary<'py>(
         ("q75", summary.q75),
         ("min", summary.min),
         ("max", summary.max),
-        ("risk", summary.erm),
-        ("risk_low", summary.erm_low),
-        ("risk_high", summary.erm_high),
+        ("value", summary.erm),
+        ("low", summary.erm_low),
+        ("high", summary.erm_high),
         ("var95", summary.var95),
         ("cvar95", summary.cvar95),
     ] {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::model::{Mdp, Pair, State};
 use crate::objective::{Objective, ObjectiveError, PathEvaluator};
-use crate::risk::Sum;
+use crate::risk::{Risk, Sum};
 use crate::rng::{self, Purpose, mix};
 
 /// The longest horizon that is accepted.
@@ -219,6 +219,14 @@ impl Problem {
     #[must_use]
     pub fn cost(&self, at: &OccupancyState) -> f64 {
         self.objective.value_of_features(&at.features)
+    }
+
+    /// A measure that knows how far apart the costs of this problem can be: those that compare costs with a threshold take
+    /// what differs by rounding for equal.
+    #[must_use]
+    pub fn measure(&self, risk: impl Into<Risk>) -> Risk {
+        let bounds = self.objective.bounds();
+        risk.into().within(bounds.high - bounds.low)
     }
 
     /// The normalised occupancy of a sequence of pairs from time 0, as a vector over pairs. See the [example](Problem).

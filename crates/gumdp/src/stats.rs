@@ -228,8 +228,6 @@ pub fn bootstrap_interval(
 pub enum Statistic {
     /// A risk measure; mean, smallest and largest cost are entropic ones.
     Risk(Risk),
-    /// The smallest cost that is not exceeded with this probability.
-    Quantile(f64),
     /// The standard deviation.
     Deviation,
 }
@@ -238,7 +236,6 @@ impl Statistic {
     fn of_tail(self, tail: &Tail) -> f64 {
         match self {
             Self::Risk(risk) => risk.of_tail(tail),
-            Self::Quantile(level) => tail.value_at_risk(level),
             Self::Deviation => tail.deviation(),
         }
     }
@@ -409,7 +406,11 @@ mod tests {
         let samples: Vec<f64> = (0..60).map(|i| f64::from(i * i % 23) / 7.0).collect();
         let risks: [Risk; 3] = ["cvar:0.8", "evar:0.9", "mean-cvar:0.5:0.5"].map(|risk| risk.parse().unwrap());
         let mut statistics: Vec<Statistic> = risks.map(Statistic::Risk).to_vec();
-        statistics.extend([Statistic::Quantile(0.3), Statistic::Deviation, Statistic::Risk(Erm::MEAN.into())]);
+        statistics.extend([
+            Statistic::Risk("var:0.3".parse().unwrap()),
+            Statistic::Deviation,
+            Statistic::Risk(Erm::MEAN.into()),
+        ]);
         let together = intervals(&samples, &statistics, 4);
         for (statistic, &interval) in statistics.iter().zip(&together) {
             assert_eq!(intervals(&samples, &[*statistic], 4)[0], interval, "{statistic:?}");

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::{Run, heading, keep, limits, load, naming, open_store, print_json, risks, with_threads};
 use crate::args::{ExperimentArgs, PolicyName, whole};
 use crate::cells::Cell;
-use crate::exact::Solver;
+use crate::exact::{Certain, Solver};
 use crate::number::{Naming, counted, known, short};
 use crate::player::Who;
 use crate::progress::Progress;
@@ -49,7 +49,7 @@ impl Run for CompareArgs {
 struct ComparedRow {
     #[serde(flatten)]
     row: Row,
-    optimum: Option<f64>,
+    optimum: Option<Certain>,
     /// The outer variable of the measure, if there is one and it was not fixed in an earlier process.
     outer: Option<String>,
 }
@@ -129,7 +129,7 @@ fn print_table(experiment: &Experiment, naming: Naming, refused: Option<&str>, o
             short(summary.mean),
             short(summary.erm),
             finished.erm_interval(),
-            known(experiment.optimum(cell.risk)),
+            known(experiment.optimum(cell.risk).map(|optimum| optimum.value)),
             format!("{:.2}", finished.cpu_milliseconds_per_run()),
         ]);
     }

@@ -16,11 +16,11 @@ use super::{Run, entropic, heading, limits, load, print_json, with_threads};
 use crate::args::{MAX_RUNS, PolicyName, beta, precision, risk, threads, whole};
 use crate::brought::Brought;
 use crate::draw;
-use crate::exact::Solver;
+use crate::exact::{Certain, Solver};
 use crate::failure::BadInput;
 use crate::interrupt;
 use crate::measures::{self, Measure};
-use crate::number::{Naming, known, short};
+use crate::number::{Naming, interval, known, short};
 use crate::progress::Progress;
 use crate::results::distinct;
 use crate::store::Store;
@@ -120,8 +120,8 @@ pub struct Measured {
     measure: &'static str,
     level: Option<f64>,
     value: f64,
-    low: Option<f64>,
-    high: Option<f64>,
+    low: f64,
+    high: f64,
     #[serde(skip)]
     title: String,
 }
@@ -136,10 +136,10 @@ pub struct RiskRow {
     #[serde(with = "crate::number::optional")]
     beta: Option<f64>,
     /// The risk.
-    pub erm: f64,
-    low: Option<f64>,
-    high: Option<f64>,
-    optimum: Option<f64>,
+    pub value: f64,
+    low: f64,
+    high: f64,
+    optimum: Option<Certain>,
     gap: Option<f64>,
 }
 
@@ -186,7 +186,7 @@ fn risks(args: &EvaluateArgs, task: &Task, saved: Option<Risk>) -> Vec<Risk> {
         Some(risk) => vec![risk],
         None => task.defaults.risks(),
     };
-    distinct(given.into_iter())
+    distinct(given.into_iter().map(|risk| task.problem.measure(risk)))
 }
 
 /// A measure as `--risk` takes it.
@@ -206,22 +206,14 @@ fn too_large(error: &OracleError) -> Result<String> {
 }
 
 fn exactly(law: &[(f64, f64)], risks: &[Risk]) -> Evaluation {
-    let measured = |measure: Measure| Measured {
-        measure: measure.id(),
-        level: measure.level(),
-        value: measure.of(law),
-        low: None,
-        high: None,
-        title: measure.title(),
+    let measured = |measure: Measure| {
+        let value = measure.of(law);
+        let (measure, level, title) = (measure.id(), measure.level(), measure.title());
+        Measured { measure, level, value, low: value, high: value, title }
     };
-    let row = |&risk: &Risk| RiskRow {
-        risk,
-        beta: risk.beta(),
-        erm: Measure::Asked(risk).of(law),
-        low: None,
-        high: None,
-        optimum: None,
-        gap: None,
+    let row = |&risk: &Risk| {
+        let value = Measure::Asked(risk).of(law);
+        RiskRow { risk, beta: risk.beta(), value, low: value, high: value, optimum: None, gap: None }
     };
     Evaluation {
         task: String::new(),
@@ -281,10 +273,10 @@ fn of_samples(costs: &[f64], risks: &[Risk], seed: u64, because: &str) -> Evalua
     let intervals = measures::intervals(costs, &wanted, seed);
     let mut evaluation = exactly(&law, risks);
     for (measured, &Interval { low, high }) in evaluation.measures.iter_mut().zip(&intervals) {
-        (measured.low, measured.high) = (Some(low), Some(high));
+        (measured.low, measured.high) = (low, high);
     }
     for (risk, &Interval { low, high }) in evaluation.risks.iter_mut().zip(&intervals[all.len()..]) {
-        (risk.low, risk.high) = (Some(low), Some(high));
+        (risk.low, risk.high) = (low, high);
     }
     Evaluation {
         exact: false,
@@ -301,23 +293,13 @@ fn compare(evaluation: &mut Evaluation, problem: &Problem, limits: Limits, quiet
     let mut solver = Solver::new(problem, limits);
     for risk in &mut evaluation.risks {
         risk.optimum = solver.optimum(risk.risk);
-        risk.gap = risk.optimum.map(|optimum| risk.erm - optimum);
+        risk.gap = risk.optimum.map(|optimum| risk.value - optimum.value);
     }
 }
 
 impl RiskRow {
     fn half_width(&self) -> f64 {
-        match (self.low, self.high) {
-            (Some(low), Some(high)) => (high - low) / 2.0,
-            _ => 0.0,
-        }
-    }
-}
-
-fn interval(low: Option<f64>, high: Option<f64>) -> String {
-    match (low, high) {
-        (Some(low), Some(high)) => format!("{} – {}", short(low), short(high)),
-        _ => String::new(),
+        (self.high - self.low) / 2.0
     }
 }
 
@@ -340,9 +322,9 @@ impl Evaluation {
         let row = |row: &RiskRow| {
             [
                 self.naming.name(row.risk),
-                short(row.erm),
+                short(row.value),
                 interval(row.low, row.high),
-                known(row.optimum),
+                known(row.optimum.map(|optimum| optimum.value)),
                 known(row.gap),
             ]
         };

@@ -90,6 +90,10 @@ pub struct Explanation {
     pub origin: String,
     /// The measure of the whole episode: exact, or of sampled episodes.
     pub value: f64,
+    /// It is not lower; `null` if episodes were sampled.
+    pub low: Option<f64>,
+    /// It is not higher.
+    pub high: Option<f64>,
     /// What the risks of situations are of: the measure with its outer variable fixed, or an entropic one that stands in for it.
     pub estimate_of: String,
     /// Whether the risk of the second best first action is an upper bound only.
@@ -173,6 +177,8 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
                 exact: true,
                 origin: Agent::from(solution.clone()).what().to_owned(),
                 value: solution.high,
+                low: Some(solution.low),
+                high: Some(solution.high),
                 estimate_of: solution.fixed().measure().to_string(),
                 upper_bounds,
                 tree,
@@ -208,6 +214,8 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
         exact: false,
         origin: format!("{said}, planning ({simulations} simulations); values from {runs} episodes each"),
         value: value.unwrap_or(tree.erm),
+        low: None,
+        high: None,
         estimate_of: fixed.measure().to_string(),
         upper_bounds: false,
         tree,

@@ -4,10 +4,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use gumdp::oracle::{self, Limits};
 use gumdp::planner::MAX_SIMULATIONS;
-use gumdp::{Cvar, Erm, Evar, Problem, Risk};
+use gumdp::risk::{Form, Swept};
+use gumdp::{Erm, Problem, Risk};
 use gumdp_files::Task;
 
 use super::{Run, entropic, heading, limits, load, print_json, with_threads};
@@ -28,11 +30,11 @@ use crate::store::Store;
 pub struct FrontierArgs {
     /// Name of a built-in task, or a problem file.
     pub task: String,
-    /// The measure whose level is swept: erm (its β), cvar or evar.
-    #[arg(long, value_enum, default_value_t = SweptName::Erm)]
-    pub risk: SweptName,
-    /// Levels, separated by commas: β in [-inf, inf] for erm (default: 50 from 0 to inf), else in [0, 1] (default: 21 from 0
-    /// to 0.99); 6 by default where the planner plays.
+    /// The measure whose number is swept.
+    #[arg(long, value_parser = swept_names(), default_value = "erm")]
+    pub risk: &'static Form,
+    /// Levels, separated by commas: β in [-inf, inf] for erm (default: 50 from 0 to inf), a level in [0, 1] (default: 21 from 0
+    /// to 0.99), or a threshold in units of cost (default: 21 from the best to the worst case); 6 by default where the planner plays.
     #[arg(long, value_name = "L,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
     pub levels: Vec<f64>,
     /// Solve the problem exactly if it has at most this many occupancy states (default: 20000000, within 256 MiB); else the
@@ -67,15 +69,11 @@ impl Run for FrontierArgs {
     }
 }
 
-/// The measures with a level to sweep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SweptName {
-    /// Entropic risk, over β.
-    Erm,
-    /// Conditional value at risk: the mean of the worst 1 − level.
-    Cvar,
-    /// Entropic value at risk.
-    Evar,
+/// Reads the name of a measure that can be swept.
+fn swept_names() -> impl TypedValueParser<Value = &'static Form> {
+    let names = Risk::forms().filter(|form| form.sweep.is_some());
+    let named = PossibleValuesParser::new(names.map(|form| PossibleValue::new(form.name).help(form.about)));
+    named.try_map(|name| Risk::forms().find(|form| form.name == name).ok_or("no measure"))
 }
 
 /// Levels of β that are neither 0 nor infinite, if none are given.
@@ -145,23 +143,30 @@ fn given_risks(args: &FrontierArgs) -> Result<Vec<Risk>> {
     levels.into_iter().map(|level| at_level(args.risk, level)).collect()
 }
 
-fn at_level(swept: SweptName, level: f64) -> Result<Risk> {
-    let refusal = |name: &str| {
-        BadInput::new(format!("--levels: {level} is not a level of {name}; it must lie in [0, 1]"))
-            .hint("0 is the mean, 0.95 looks at the worst 5 %, 1 is the worst case")
-    };
-    match swept {
-        SweptName::Erm => Ok(entropic(level)),
-        SweptName::Cvar => Ok(Risk::Cvar(Cvar::new(level).map_err(|_| refusal("cvar"))?)),
-        SweptName::Evar => Ok(Risk::Evar(Evar::new(level).map_err(|_| refusal("evar"))?)),
-    }
+fn at_level(form: &Form, level: f64) -> Result<Risk> {
+    let is_level = form.sweep.is_some_and(|sweep| sweep.over == Swept::Level);
+    Ok(form.at(level).map_err(|error| {
+        if is_level {
+            let name = form.name;
+            BadInput::new(format!("--levels: {level} is not a level of {name}; it must lie in [0, 1]"))
+                .hint("0 is the mean, 0.95 looks at the worst 5 %, 1 is the worst case")
+        } else {
+            BadInput::new(format!("--levels: {error}"))
+        }
+    })?)
 }
 
 /// The measures that are swept if no levels are given.
-fn usual_risks(swept: SweptName, task: &Task, limits: &Limits) -> Vec<Risk> {
-    if swept != SweptName::Erm {
-        let levels = (0..20).map(|k| f64::from(k) / 20.0).chain([0.99]);
-        return levels.filter_map(|level| at_level(swept, level).ok()).collect();
+fn usual_risks(form: &Form, task: &Task, limits: &Limits) -> Vec<Risk> {
+    let at = |levels: Vec<f64>| levels.into_iter().filter_map(|level| form.at(level).ok()).collect();
+    match form.sweep.map(|sweep| sweep.over) {
+        Some(Swept::Level) => return at((0..20).map(|k| f64::from(k) / 20.0).chain([0.99]).collect()),
+        Some(Swept::Cost) => {
+            let (low, high) = extremes(&task.problem, limits);
+            let share = |k: u32| low + (high - low) * f64::from(k) / 20.0;
+            return at(distinct((0..=20).map(share).map(|cost| gumdp::words::rounded(cost))));
+        }
+        _ => {}
     }
     let [low, high] = match task.defaults.curve {
         Some(curve) => curve,
@@ -172,6 +177,13 @@ fn usual_risks(swept: SweptName, task: &Task, limits: &Limits) -> Vec<Risk> {
     let level = |k: u32| rounded(low * (high / low).powf(f64::from(k) / f64::from(USUAL_BETAS - 1)));
     let betas = std::iter::once(0.0).chain((0..USUAL_BETAS).map(level)).chain([f64::INFINITY]);
     distinct(betas).into_iter().map(entropic).collect()
+}
+
+/// The best and the worst cost that is attained by those who look at nothing else, or the bounds of the objective.
+fn extremes(problem: &Problem, limits: &Limits) -> (f64, f64) {
+    let bounds = problem.objective().bounds();
+    let of = |erm: Erm, other: f64| oracle::solve(problem, erm, limits).map_or(other, |solution| solution.value);
+    (of(Erm::BEST, bounds.low), of(Erm::WORST, bounds.high))
 }
 
 /// How far apart the costs of mean-optimal behaviour are; 1 if there is nothing to learn from it.

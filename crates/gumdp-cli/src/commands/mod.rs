@@ -201,7 +201,7 @@ pub fn risks(args: &ExperimentArgs, task: &Task) -> Vec<Risk> {
     } else {
         task.defaults.risks()
     };
-    distinct(given.into_iter())
+    distinct(given.into_iter().map(|risk| task.problem.measure(risk)))
 }
 
 /// What these attitudes are called.
@@ -218,7 +218,7 @@ pub fn one_naming(given: &AttitudeArgs, task: &Task) -> Naming {
 pub fn one_risk(given: &AttitudeArgs, task: &Task) -> Result<Risk> {
     match (given.beta, given.risk, &task.defaults.risks()[..]) {
         (Some(beta), _, _) => Ok(entropic(beta)),
-        (None, Some(risk), _) | (None, None, &[risk]) => Ok(risk),
+        (None, Some(risk), _) | (None, None, &[risk]) => Ok(task.problem.measure(risk)),
         (None, None, _) => Err(BadInput::new("the attitude to risk is missing")
             .hint("give --beta B or --risk MEASURE, such as --beta 5 or --risk cvar:0.95")
             .into()),

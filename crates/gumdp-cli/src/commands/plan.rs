@@ -101,7 +101,7 @@ struct Reason<'a> {
     action: &'a str,
     visits: u64,
     /// `null` for an action that was never tried.
-    erm: Option<f64>,
+    value: Option<f64>,
     mean: Option<f64>,
     /// `null` also if nothing was simulated.
     min: Option<f64>,
@@ -226,7 +226,7 @@ impl<'a> Plan<'a> {
         let reason = |reason: &oracle::ActionValue| Reason {
             action: mdp.action_name(reason.action),
             visits: 0,
-            erm: Some(reason.value),
+            value: Some(reason.value),
             mean: Some(reason.mean),
             min: None,
             max: None,
@@ -256,7 +256,7 @@ impl<'a> Plan<'a> {
         let reason = |reason: &gumdp::ActionReason| Reason {
             action: mdp.action_name(reason.action),
             visits: reason.visits,
-            erm: known(reason.erm + price),
+            value: known(reason.erm + price),
             mean: known(reason.mean).filter(|_| fixed.is_entropic()),
             min: known(reason.min).filter(|_| fixed.is_entropic()),
             max: known(reason.max).filter(|_| fixed.is_entropic()),
@@ -300,7 +300,7 @@ impl<'a> Plan<'a> {
                 "visits" => reason.visits.to_string(),
                 "mean" => known(reason.mean),
                 "worst seen" => known(reason.max),
-                _ => known(reason.erm),
+                _ => known(reason.value),
             };
             table.row(header.iter().map(column).collect());
         }

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::{Run, load, one_naming, one_risk, print_json, with_threads};
 use crate::args::{AttitudeArgs, threads, whole};
-use crate::exact::unsolved;
+use crate::exact::{Certain, unsolved};
 use crate::number::counted;
 use crate::progress::Progress;
 use crate::saved_policy;
@@ -63,10 +63,9 @@ struct Optimum<'a> {
     /// `null` unless the measure is entropic.
     #[serde(with = "crate::number::optional")]
     beta: Option<f64>,
-    /// The risk of the best policy found.
-    erm: f64,
-    /// No policy has a lower one.
-    low: f64,
+    /// The risk of the best policy found, and where the lowest possible one certainly lies.
+    #[serde(flatten)]
+    optimum: Certain,
     /// The outer variable, for measures that are a minimum over one.
     outer: Option<OuterJson>,
     mean: f64,
@@ -113,12 +112,13 @@ fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
     if let Some(path) = &args.save {
         save(path, &task, risk, &solution, quiet)?;
     }
+    let optimum = Certain::from(&solution);
     let Solution { low, high, outer, mean, states, solves, .. } = solution;
     let method = solution.method.to_string();
     if args.json {
         let (outer, beta, risk) = (outer.map(OuterJson::from), risk.beta(), risk.to_string());
         let task = &task.name;
-        return print_json(&Optimum { task, risk, beta, erm: high, low, outer, mean, method, states, solves, seconds });
+        return print_json(&Optimum { task, risk, beta, optimum, outer, mean, method, states, solves, seconds });
     }
     let mut out = io::stdout().lock();
     writeln!(out, "{}, {}", task.name, one_naming(&args.attitude, &task).label(risk))?;

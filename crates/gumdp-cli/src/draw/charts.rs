@@ -60,7 +60,7 @@ pub fn boxes(experiment: &Experiment) -> Option<Figure> {
         .map(|risk| BoxGroup {
             label: risk_label(risk),
             boxes: presets.iter().map(|&preset| box_of(risk, preset)).collect(),
-            reference: experiment.optimum(risk),
+            reference: experiment.optimum(risk).map(|optimum| optimum.value),
         })
         .collect();
     let plot = BoxPlot {

@@ -19,7 +19,7 @@ pub fn draw_evaluation(store: &Store, of: &Task, evaluation: &Evaluation) -> Res
     let mean: f64 = evaluation.law.iter().map(|(cost, p)| cost * p).sum();
     let risks = evaluation.risks.iter().take(MARKED);
     let label = |risk: Risk| risk.beta().map_or_else(|| risk.to_string(), |beta| format!("ERM, {}", beta_label(beta)));
-    let risks = risks.map(|row| ReferenceLine { at: row.erm, label: label(row.risk) });
+    let risks = risks.map(|row| ReferenceLine { at: row.value, label: label(row.risk) });
     let plot = StemPlot {
         title: "Distribution of the cost".to_owned(),
         x_label: "cost f(d)".to_owned(),

@@ -6,7 +6,7 @@ use gumdp_files::Task;
 
 use super::charts::beta_label;
 use super::{figure, problem_file, task_figure, write_figures};
-use crate::frontier::{Facts, Swept, TradeOff, Turn};
+use crate::frontier::{Facts, TradeOff, Turn};
 use crate::number;
 use crate::store::Store;
 use gumdp_plot::page::{Figure, Page};
@@ -62,7 +62,7 @@ fn against_mean(of: &Task, trade_off: &TradeOff) -> Figure {
     let [_, measure] = trade_off.measure.titles();
     let at_level = LineSeries {
         name: format!("{measure} at its level"),
-        points: trade_off.levels.iter().map(|level| (level.mean, level.risk)).collect(),
+        points: trade_off.levels.iter().map(|level| (level.mean, level.value)).collect(),
         ..LineSeries::default()
     };
     let plot = LinePlot {
@@ -83,7 +83,7 @@ fn against_mean(of: &Task, trade_off: &TradeOff) -> Figure {
 
 /// The measures over the level.
 fn over_levels(of: &Task, trade_off: &TradeOff) -> Figure {
-    let is_erm = trade_off.measure == Swept::Erm;
+    let is_erm = trade_off.measure.is_erm();
     let kind = if trade_off.sampled.is_some() { "Planned" } else { "Optimal" };
     let positive = trade_off.levels.iter().filter(|level| level.level > 0.0 && level.level.is_finite()).count();
     let negative = trade_off.levels.iter().any(|level| level.level < 0.0 && level.level.is_finite());
@@ -91,7 +91,7 @@ fn over_levels(of: &Task, trade_off: &TradeOff) -> Figure {
     let is_drawn = |level: f64| level.is_finite() && (!log_x || level > 0.0);
     let levels = || trade_off.levels.iter().filter(|level| is_drawn(level.level));
     let risk =
-        LineSeries { points: levels().map(|level| (level.level, level.risk)).collect(), ..LineSeries::default() };
+        LineSeries { points: levels().map(|level| (level.level, level.value)).collect(), ..LineSeries::default() };
     // Steps are where the changes are, if that is known, and not at the next level.
     let steps = |name: &str, value: fn(&Facts) -> f64| {
         let known = trade_off.changes.iter().filter_map(|turn| Some((turn.at?, turn.after)));
@@ -130,19 +130,16 @@ fn over_levels(of: &Task, trade_off: &TradeOff) -> Figure {
 
 /// The distribution of the cost at some levels.
 fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Figure {
-    let [_, measure] = trade_off.measure.titles();
+    let [level, measure] = trade_off.measure.titles();
     let group = |row: usize| {
-        let level = &trade_off.levels[row];
-        let label = match trade_off.measure {
-            Swept::Erm => beta_label(level.level),
-            _ => number::beta(level.level),
-        };
-        let stats = stats(&frontier.behaviours[level.behaviour].costs);
-        BoxGroup { label, boxes: vec![Some(stats)], reference: Some(level.risk) }
+        let at = &trade_off.levels[row];
+        let label = if trade_off.measure.is_erm() { beta_label(at.level) } else { number::beta(at.level) };
+        let stats = stats(&frontier.behaviours[at.behaviour].costs);
+        BoxGroup { label, boxes: vec![Some(stats)], reference: Some(at.value) }
     };
     let plot = BoxPlot {
         title: "The cost at each attitude to risk".to_owned(),
-        x_label: if trade_off.measure == Swept::Erm { String::new() } else { format!("level of {measure}") },
+        x_label: if trade_off.measure.is_erm() { String::new() } else { format!("{level} of {measure}") },
         y_label: "cost f(d)".to_owned(),
         series: vec![if trade_off.sampled.is_some() { "runs" } else { "exact distribution" }.to_owned()],
         groups: trade_off.telling_rows(BOXES).into_iter().map(group).collect(),

@@ -56,7 +56,7 @@ pub fn results_table(experiment: &Experiment) -> Table {
             Field::number("quartiles", interval(summary.q25, summary.q75)),
             Field::number("risk", short(summary.erm)),
             Field::number("95\u{a0}% interval", finished.erm_interval()),
-            Field::number("exact optimum", known(experiment.optimum(cell.risk))),
+            Field::number("exact optimum", known(experiment.optimum(cell.risk).map(|optimum| optimum.value))),
             Field::number("CVaR 95\u{a0}%", short(summary.cvar95)),
             Field::number("worst", short(summary.max)),
             Field::number("CPU\u{a0}ms per run", format!("{:.2}", finished.cpu_milliseconds_per_run())),

@@ -36,6 +36,7 @@ pub struct Situation {
     /// Probability of ever being here.
     pub reach: f64,
     /// Risk of the final cost, given that one is here.
+    #[serde(rename = "value")]
     pub erm: f64,
     /// Expected final cost, given that one is here.
     pub mean: f64,
@@ -57,6 +58,7 @@ pub struct NextBest {
     /// The action.
     pub action: String,
     /// How much higher the risk would be.
+    #[serde(rename = "extra")]
     pub extra_erm: f64,
 }
 
@@ -80,6 +82,7 @@ pub struct Folded {
     /// Probability of any of them in this turn of chance.
     pub probability: f64,
     /// Their risk, if it is known.
+    #[serde(rename = "value")]
     pub erm: Option<f64>,
     /// Their expected cost, if it is known.
     pub mean: Option<f64>,

@@ -7,11 +7,11 @@ mod words;
 pub use sampled::{Sampled, Sampling, sample};
 
 use gumdp::oracle::{Behaviour, Change, Frontier, FrontierPoint};
+use gumdp::risk::Form;
 use gumdp::{Mdp, Pair, Risk};
 use gumdp_files::Task;
 use serde::Serialize;
 
-use crate::commands::frontier::SweptName;
 use crate::measures::Measure;
 use crate::number::{beta, short};
 use gumdp_plot::Table;
@@ -45,15 +45,13 @@ pub struct TradeOff {
 }
 
 /// A measure by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Swept {
-    /// Entropic risk.
-    Erm,
-    /// Conditional value at risk.
-    Cvar,
-    /// Entropic value at risk.
-    Evar,
+#[derive(Clone, Copy, Debug)]
+pub struct Swept(pub &'static Form);
+
+impl Serialize for Swept {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name)
+    }
 }
 
 /// The optimum at one level.
@@ -62,8 +60,15 @@ pub struct Row {
     /// β, or the level of the measure.
     #[serde(with = "crate::number")]
     pub level: f64,
-    /// The lowest possible risk.
-    pub risk: f64,
+    /// The measure at this level.
+    #[serde(with = "crate::number::attitude")]
+    pub risk: Risk,
+    /// Its lowest possible value.
+    pub value: f64,
+    /// It is not lower: certain, or the end of a 95 % interval.
+    pub low: f64,
+    /// It is not higher.
+    pub high: f64,
     /// Mean of the cost under the behaviour.
     pub mean: f64,
     /// Its standard deviation.
@@ -148,45 +153,31 @@ pub struct Visits {
 }
 
 impl Swept {
-    fn of(name: SweptName) -> Self {
-        match name {
-            SweptName::Erm => Self::Erm,
-            SweptName::Cvar => Self::Cvar,
-            SweptName::Evar => Self::Evar,
-        }
-    }
-
     /// What its level is called, and the measure.
     pub fn titles(self) -> [&'static str; 2] {
-        match self {
-            Self::Erm => ["beta", "ERM"],
-            Self::Cvar => ["level", "CVaR"],
-            Self::Evar => ["level", "EVaR"],
-        }
+        self.0.sweep.map_or(["level", "risk"], |sweep| [sweep.level, sweep.title])
     }
-}
 
-fn level_of(risk: Risk) -> f64 {
-    match risk {
-        Risk::Erm(erm) => erm.beta(),
-        Risk::Cvar(cvar) => cvar.level(),
-        Risk::Evar(evar) => evar.level(),
-        Risk::MeanCvar(mixture) => mixture.level(),
+    /// Whether β is swept.
+    pub fn is_erm(self) -> bool {
+        self.0.sweep.is_some_and(|sweep| sweep.over == gumdp::risk::Swept::Beta)
     }
 }
 
 impl TradeOff {
     /// The numbers and the words of a frontier.
-    pub fn new(task: &Task, measure: SweptName, frontier: &Frontier, sampled: Option<Sampled>) -> Self {
+    pub fn new(task: &Task, measure: &'static Form, frontier: &Frontier, sampled: Option<Sampled>) -> Self {
         let mdp = task.problem.mdp();
-        let measure = Swept::of(measure);
+        let measure = Swept(measure);
         let behaviours: Vec<Facts> = frontier.behaviours.iter().map(|behaviour| facts(mdp, behaviour)).collect();
-        let level = |point: &FrontierPoint| {
+        let level = |(number, point): (usize, &FrontierPoint)| {
             let Facts { mean, sd, cvar95, best, worst, .. } = behaviours[point.behaviour];
-            let FrontierPoint { risk, value, behaviour } = *point;
-            Row { level: level_of(risk), risk: value, mean, sd, cvar95, best, worst, behaviour }
+            let FrontierPoint { risk, value, low, behaviour } = *point;
+            let (low, high) = sampled.as_ref().map_or((low, value), |sampled| sampled.intervals[number].risk);
+            let level = risk.swept().map_or(f64::NAN, |(_, level)| level);
+            Row { level, risk, value, low, high, mean, sd, cvar95, best, worst, behaviour }
         };
-        let levels: Vec<Row> = frontier.points.iter().map(level).collect();
+        let levels: Vec<Row> = frontier.points.iter().enumerate().map(level).collect();
         let turn = |change: &Change| {
             let (before, after) = (&behaviours[change.before], &behaviours[change.after]);
             let mut turn = Turn {
@@ -238,9 +229,9 @@ impl TradeOff {
     }
 
     fn row(&self, number: usize) -> Vec<String> {
-        let Row { level, risk, mean, sd, cvar95, worst, behaviour, .. } = self.levels[number];
+        let Row { level, value, mean, sd, cvar95, worst, behaviour, .. } = self.levels[number];
         let mut cells = vec![beta(level)];
-        cells.extend([risk, mean, sd, cvar95, worst].map(short));
+        cells.extend([value, mean, sd, cvar95, worst].map(short));
         cells.push(match &self.sampled {
             Some(sampled) => {
                 let (low, high) = sampled.intervals[number].mean;

@@ -36,7 +36,8 @@ pub struct Sampled {
 /// 95 % intervals of what is known of a level by sampling.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Intervals {
-    /// Of the risk at the level.
+    /// Of the risk at the level, which its row has as well.
+    #[serde(skip)]
     pub risk: (f64, f64),
     /// Of the mean.
     pub mean: (f64, f64),
@@ -81,7 +82,8 @@ pub fn sample(
             visits[pair as usize] += 1.0 / runs as f64;
         }
         let first = first_pairs(task, records.iter().filter_map(|record| record.path.first().copied()));
-        frontier.points.push(FrontierPoint { risk, value: law.risk(risk), behaviour: point });
+        let value = law.risk(risk);
+        frontier.points.push(FrontierPoint { risk, value, low: value, behaviour: point });
         frontier.behaviours.push(Behaviour { costs: law, visits, first });
         let known = |costs: &[Vec<(f64, f64)>]| measured(&costs[0], risk);
         let [of_mean, of_tail, of_risk] =

@@ -74,7 +74,7 @@ fn from(measure: Swept, turn: &Turn, before: &Facts, after: &Facts) -> String {
         return format!("From a {level} between {low} and {high} on");
     };
     let size = at.abs() * spread;
-    if measure != Swept::Erm {
+    if !measure.is_erm() {
         format!("From {level} ≈ {} on", significant(at))
     } else if size < 1.0 / EXTREME {
         format!("As soon as {level} is above 0,")

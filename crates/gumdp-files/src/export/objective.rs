@@ -125,7 +125,7 @@ impl Writer<'_> {
             Content::Numbers(cost) if is_cost => Some(self.cost(cost)),
             Content::Numbers(all) => Some(numbers(all.iter().copied())),
             Content::Number(one) => (*one != 0.0).then(|| number(*one)),
-            Content::Cells(partition) => Some(quoted(self.over(partition)?)),
+            Content::Cells(partition) => Some(self.over(partition)?),
         })
     }
 
@@ -179,21 +179,31 @@ impl Writer<'_> {
         Ok(written)
     }
 
-    fn over(&self, partition: &Partition) -> Result<&'static str, String> {
-        if *partition == Partition::states(self.mdp) {
-            Ok("states")
-        } else if *partition == Partition::pairs(self.mdp) {
-            Ok("pairs")
-        } else {
-            Err("the objective is over cells that are neither states nor pairs".to_owned())
+    /// What is counted: states, pairs, or groups of them by name.
+    fn over(&self, partition: &Partition) -> Result<String, String> {
+        for (name, usual) in [("states", Partition::states(self.mdp)), ("pairs", Partition::pairs(self.mdp))] {
+            if *partition == usual {
+                return Ok(quoted(name));
+            }
         }
+        let pairs = 0..self.mdp.pair_count();
+        let mut groups = vec![vec![0.0; pairs.len()]; partition.cell_count()];
+        for pair in pairs {
+            groups[partition.cell(pair)][pair] = 1.0;
+        }
+        let own = groups.iter().map(|group| group.iter().filter(|own| **own > 0.0).count());
+        if own.zip(partition.entries()).any(|(own, entries)| own == 0 || own != *entries as usize) {
+            return Err("the objective is over cells that stand for more than states of the model".to_owned());
+        }
+        let names = |group: &Vec<f64>| entries(self.mdp, group, |key, _| key).join(", ");
+        Ok(format!("[{}]", groups.iter().map(|group| format!("[{}]", names(group))).collect::<Vec<_>>().join(", ")))
     }
 
     /// A cost by its name, or as a table.
     fn cost(&self, cost: &[f64]) -> String {
         match self.name(cost) {
             Some(name) => quoted(name),
-            None => format!("{{ {} }}", entries(self.mdp, cost).join(", ")),
+            None => format!("{{ {} }}", entries(self.mdp, cost, equation).join(", ")),
         }
     }
 
@@ -204,25 +214,29 @@ impl Writer<'_> {
 }
 
 fn lines(mdp: &Mdp, cost: &[f64]) -> String {
-    entries(mdp, cost).into_iter().map(|entry| entry + "\n").collect()
+    entries(mdp, cost, equation).into_iter().map(|entry| entry + "\n").collect()
 }
 
-/// The entries of a cost: by state where the actions do not matter.
-fn entries(mdp: &Mdp, cost: &[f64]) -> Vec<String> {
+/// The entries of a cost that are not 0: by state where the actions do not matter.
+fn entries(mdp: &Mdp, cost: &[f64], entry: impl Fn(String, f64) -> String) -> Vec<String> {
     let mut entries = Vec::new();
     for state in mdp.states() {
         let name = mdp.state_name(state);
         let own = &cost[mdp.pairs(state).start as usize..mdp.pairs(state).end as usize];
         if own.iter().all(|other| *other == own[0]) {
-            entries.extend((own[0] != 0.0).then(|| format!("{} = {}", quoted(name), number(own[0]))));
+            entries.extend((own[0] != 0.0).then(|| entry(quoted(name), own[0])));
             continue;
         }
         for pair in mdp.pairs(state).map(Pair).filter(|pair| cost[pair.index()] != 0.0) {
             let key = quoted(&format!("{name}/{}", mdp.action_name(mdp.action(pair))));
-            entries.push(format!("{key} = {}", number(cost[pair.index()])));
+            entries.push(entry(key, cost[pair.index()]));
         }
     }
     entries
+}
+
+fn equation(key: String, value: f64) -> String {
+    format!("{key} = {}", number(value))
 }
 
 /// The first of those that are the same.

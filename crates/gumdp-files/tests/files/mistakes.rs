@@ -1,5 +1,6 @@
 //! What is said when a file is wrong, and where. Mistakes in formulas and targets are with the objectives.
 
+use gumdp::objective::Kind;
 use gumdp_files::Task;
 
 use super::{EXPLICIT, GRID, parse};
@@ -173,9 +174,11 @@ fn maps_and_legends() {
 
 #[test]
 fn objectives() {
-    let message = "12:8: objective.kind is \"lineer\"; it must be \"linear\", \"weighted-sum\", \"maximum\", \"minimum\", \
-                   \"signed-power\", \"entropy\", \"kl\", \"squared-distance\", \"absolute-distance\", \"formula\" or \"sum\"";
-    check_hint(EXPLICIT, "\"linear\"", "\"lineer\"", message, "did you mean \"linear\"?");
+    let kinds: Vec<String> = Kind::all().map(|kind| format!("\"{}\"", kind.name)).collect();
+    assert!(kinds.len() >= 9);
+    let kinds = kinds.join(", ");
+    let message = format!("12:8: objective.kind is \"lineer\"; it must be {kinds}, \"formula\" or \"sum\"");
+    check_hint(EXPLICIT, "\"linear\"", "\"lineer\"", &message, "did you mean \"linear\"?");
     check(EXPLICIT, "{ y = 1 }", "{ z = 1 }", "13:10: unknown state or group \"z\"");
     check_hint(EXPLICIT, "{ y = 1 }", "{ \"y/goo\" = 1 }", "13:10: unknown action \"goo\"", "did you mean \"go\"?");
     let objective = "kind = \"linear\"\ncost = { y = 1 }";

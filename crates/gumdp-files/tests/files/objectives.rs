@@ -21,6 +21,28 @@ fn formulas_are_read() {
 }
 
 #[test]
+fn objectives_over_groups_of_states() {
+    let over = |groups: &str| {
+        let text = super::GRID.replace("kind = \"squared-distance\"\nbehaviour = [0, 1, 4, 5]", "kind = \"entropy\"");
+        parse(&format!("{text}over = {groups}\n")).map(|task| task.problem.objective().to_string())
+    };
+    // Mud, two cells by their places, and all others together.
+    assert_eq!(over("[\"mud\", [\"(0,0)\", \"(0,1)\"]]").unwrap(), "Σ y ln y over 3 cells");
+    for (groups, message) in [
+        ("[]", "16:8: objective.over has a group without a name; there must be at least one"),
+        ("[\"mud\", []]", "16:8: objective.over has a group without a name; there must be at least one"),
+        ("[\"mud\", \"mut\"]", "16:16: unknown state or group \"mut\""),
+        (
+            "[\"mud\", [\"(1,1)\", \"(0,2)\"]]",
+            "16:26: \"(0,2)\" has states of a group before it; groups must not overlap",
+        ),
+        ("[3]", "16:9: objective.over[0] must be a text in quotes, not the number 3"),
+    ] {
+        assert_eq!(over(groups).unwrap_err().to_string(), format!("dir/my.toml:{message}"), "{groups}");
+    }
+}
+
+#[test]
 fn wrong_formulas_are_refused_at_their_place() {
     let formula = |expression: &str| {
         let objective = format!(

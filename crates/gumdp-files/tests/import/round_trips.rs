@@ -133,6 +133,7 @@ fn objectives_survive() {
         "kind = \"signed-power\"\ncosts = [{ x = 1 }, { y = -1 }]\nweights = [2, 3]\npowers = [0.5, 3]",
         "kind = \"entropy\"\nepsilon = 0.01",
         "kind = \"entropy\"\nover = \"pairs\"",
+        "kind = \"entropy\"\nover = [[\"x/go\", \"y\"], \"z\"]\nepsilon = 0.01",
         "kind = \"squared-distance\"\ntarget = { \"x/go\" = 0.3, \"y/go\" = 0.7 }",
         "kind = \"absolute-distance\"\nover = \"states\"\ntarget = [0.1, 0.2, 0.7]",
         "kind = \"kl\"\nover = \"states\"\nepsilon = 1e-3\ntarget = [0.1, 0.2, 0.7]",

@@ -46,6 +46,7 @@ pub(super) fn fix_outer<P: Policy, E>(
     stop: &Stop,
     player: impl Fn(FixedRisk) -> Result<P, E>,
 ) -> Result<FixedRisk, E> {
+    let risk = problem.measure(risk);
     let outer = match (risk.fixed(), risk.outer()) {
         (Some(fixed), _) => return Ok(fixed),
         (None, Some(outer)) => outer,

@@ -82,8 +82,7 @@ pub trait Watch: Sync {
 }
 
 /// Nobody watches.
-#[derive(Clone, Copy, Debug)]
-pub struct Unwatched;
+struct Unwatched;
 
 impl Watch for Unwatched {}
 

@@ -33,6 +33,13 @@ pub(super) trait Kernel: Copy {
     /// φ_j(x), with this natural logarithm.
     fn value(self, ln: impl Fn(f64) -> f64, cell: Cell, x: f64) -> f64;
 
+    /// What is remembered of a cell with x after a visit, for certain or in expectation: its mass, or anything with the same φ_j
+    /// then and after whatever follows.
+    #[inline]
+    fn after_visit(self, _: Cell, x: f64, mass: f64, _certain: bool) -> f64 {
+        x + mass
+    }
+
     /// φ_j'(x), or infinite.
     fn slope(self, cell: Cell, x: f64) -> f64;
 
@@ -40,7 +47,7 @@ pub(super) trait Kernel: Copy {
     fn lowest(self, cells: &[Cell]) -> f64;
 
     /// The sum as a formula for people.
-    fn describe(self, count: usize) -> String;
+    fn describe(self, cells: &[Cell]) -> String;
 
     /// All fields but what it is over.
     fn written(self, partition: &Partition, cells: &[Cell]) -> Vec<(&'static str, Content)>;
@@ -71,6 +78,11 @@ impl Cells {
     pub(super) fn cell_value_with(&self, ln: impl Fn(f64) -> f64, j: usize, x: f64) -> f64 {
         let cell = self.cells[j];
         each_kernel!(&self.summand, kernel => kernel.value(ln, cell, x))
+    }
+
+    #[inline]
+    pub(super) fn after_visit(&self, j: usize, x: f64, mass: f64, certain: bool) -> f64 {
+        each_kernel!(&self.summand, kernel => kernel.after_visit(self.cells[j], x, mass, certain))
     }
 
     fn slope(&self, j: usize, x: f64) -> f64 {
@@ -105,7 +117,7 @@ impl Cells {
     }
 
     pub(super) fn describe(&self) -> String {
-        each_kernel!(&self.summand, kernel => kernel.describe(self.cells.len()))
+        each_kernel!(&self.summand, kernel => kernel.describe(&self.cells))
     }
 
     pub(super) fn written(&self) -> Written {

@@ -31,15 +31,15 @@ pub enum ObjectiveError {
         /// The allowed range, in words.
         allowed: &'static str,
     },
-    /// The smoothing ε is out of range.
-    #[error("the smoothing epsilon is {value}; it must lie in {lowest}, {highest:e}] (1 / number of entries)")]
-    Epsilon {
+    /// A number on its own is out of range.
+    #[error("the {what} is {value}; it must {allowed}")]
+    Setting {
+        /// What it is; its last word is the name of the field.
+        what: &'static str,
         /// The value given.
         value: f64,
-        /// "[0" or "(0".
-        lowest: &'static str,
-        /// The largest allowed value.
-        highest: f64,
+        /// The allowed range, in words.
+        allowed: String,
     },
     /// A weight or offset is infinite or not a number.
     #[error("a {what} of the objective is not finite")]

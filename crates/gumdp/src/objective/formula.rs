@@ -182,16 +182,17 @@ impl Formula {
     }
 
     #[inline]
-    pub(super) fn add(&self, features: &mut [f64], pair: usize, mass: f64) {
+    pub(super) fn add(&self, features: &mut [f64], pair: usize, mass: f64, certain: bool) {
         if let Some(costs) = &self.costs {
             costs.add(features, pair, mass);
         }
         for (k, (first, cells)) in self.parts().enumerate() {
             let j = cells.partition.cell(pair);
             let before = features[first + j];
-            features[first + j] = before + mass;
+            let after = cells.after_visit(j, before, mass, certain);
+            features[first + j] = after;
             features[self.total_count() + k] +=
-                coarse(cells.cell_value(j, before + mass)) - coarse(cells.cell_value(j, before));
+                coarse(cells.cell_value(j, after)) - coarse(cells.cell_value(j, before));
         }
     }
 

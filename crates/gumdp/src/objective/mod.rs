@@ -4,23 +4,7 @@
 //! f(d) = g(Φd): a few linear *features* Φd of the occupancy (the mass in each cell of a partition, or total costs) and a
 //! utility g of them. Only Φd has to be carried along a trajectory; one step changes O(1) features.
 //!
-//! | f(d) | constructor | Lipschitz constant in L1 |
-//! |---|---|---|
-//! | c·d | [`Objective::linear`] | max \|c\| |
-//! | Σ_j y_j ln y_j, y smoothed | [`Objective::entropy`] | (1 − εn) max(1, \|ln(ε m) + 1\|); none for ε = 0 |
-//! | Σ_j (x_j − τ_j)² | [`Objective::squared_distance`] | 2 max_j max(τ_j, 1 − τ_j) |
-//! | Σ_j \|x_j − τ_j\| | [`Objective::absolute_distance`] | 1 |
-//! | Σ_j y_j ln(y_j/τ_j), smoothed | [`Objective::kl_divergence`] | largest slope at the ends of [ε m, 1] |
-//! | max_i c_i·d, min_i c_i·d | [`Objective::maximum`], [`Objective::minimum`] | max_i max \|c_i\| |
-//! | Σ_i w_i sign(z_i)\|z_i\|^p_i, z_i = c_i·d | [`Objective::signed_power`] | Σ_i \|w_i\| p_i M_i^p_i, M_i = max \|c_i\|; none for p_i < 1 |
-//! | max(0, c·d − b) | [`Objective::excess`] | max \|c − b\| |
-//! | any expression of c_i·d, entropies and distances | [`Objective::formula`] | unknown, unless it is a weighted sum |
-//! | any function of d | [`Objective::custom`] | unknown |
-//! | a·f + b, f + f' | `*`, `+`, [`Objective::shifted`] | \|a\| L, L + L' |
-//!
-//! x_j is the mass of cell j of a [`Partition`], n the number of entries the partition stands for, m_j those of cell j.
-//! The constants never exceed those of the paper's Table 1 (its 4 for the squared distance is 2 for a target in the
-//! simplex). Not here: anything that depends on time or on the order of visits.
+//! The kinds are listed in `kind.rs`. Not here: anything that depends on time or on the order of visits.
 
 use std::fmt;
 use std::ops::{Add, Mul};
@@ -33,17 +17,12 @@ pub(crate) use path::{PathEvaluator, Track, Walk};
 
 mod cells;
 mod custom;
-mod distance;
-mod entropy;
 mod error;
 mod expression;
-mod extreme;
 mod formula;
 mod kind;
-mod linear;
 mod partition;
 mod path;
-mod power;
 mod program;
 mod term;
 mod totals;
@@ -241,7 +220,16 @@ impl Objective {
     pub(crate) fn add(&self, features: &mut [f64], pair: usize, mass: f64) {
         let mut first = 0;
         for (_, term) in &self.terms {
-            term.add(&mut features[first..], pair, mass);
+            term.add(&mut features[first..], pair, mass, true);
+            first += term.features();
+        }
+    }
+
+    /// The same for visits that are only expected, as far as it makes sense to reckon with them.
+    pub(crate) fn expect(&self, features: &mut [f64], pair: usize, mass: f64) {
+        let mut first = 0;
+        for (_, term) in &self.terms {
+            term.add(&mut features[first..], pair, mass, false);
             first += term.features();
         }
     }

@@ -45,7 +45,7 @@ impl Partition {
         Ok(Self { cell_of_pair, entries })
     }
 
-    /// One cell for each state: the actions are summed out. See the [example](Partition).
+    /// One cell for each state: the actions are summed out.
     #[must_use]
     pub fn states(mdp: &Mdp) -> Self {
         let cell_of_pair = mdp.states().flat_map(|s| mdp.pairs(s).map(move |_| s.0)).collect();
@@ -53,20 +53,20 @@ impl Partition {
         Self { cell_of_pair, entries }
     }
 
-    /// One cell for each state-action pair. See the [example](Partition).
+    /// One cell for each state-action pair.
     #[must_use]
     pub fn pairs(mdp: &Mdp) -> Self {
         let pairs = mdp.pair_count();
         Self { cell_of_pair: (0..pairs as u32).collect(), entries: vec![1; pairs] }
     }
 
-    /// Number of cells. See the [example](Partition).
+    /// Number of cells.
     #[must_use]
     pub fn cell_count(&self) -> usize {
         self.entries.len()
     }
 
-    /// The cell of a pair. See the [example](Partition).
+    /// The cell of a pair.
     #[must_use]
     #[inline]
     pub fn cell(&self, pair: usize) -> usize {
@@ -77,7 +77,9 @@ impl Partition {
         self.cell_of_pair.len()
     }
 
-    pub(super) fn entries(&self) -> &[u32] {
+    /// Entries of the occupancy that each cell stands for.
+    #[must_use]
+    pub fn entries(&self) -> &[u32] {
         &self.entries
     }
 

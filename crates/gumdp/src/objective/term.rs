@@ -107,13 +107,16 @@ impl Term {
         }
     }
 
-    /// Adds the effect of visiting `pair` with this much occupancy.
+    /// Adds the effect of visiting `pair` with this much occupancy, for certain or in expectation.
     #[inline]
-    pub(super) fn add(&self, features: &mut [f64], pair: usize, mass: f64) {
+    pub(super) fn add(&self, features: &mut [f64], pair: usize, mass: f64, certain: bool) {
         match self {
             Self::Totals(totals) => totals.costs.add(features, pair, mass),
-            Self::Cells(cells) => features[cells.partition.cell(pair)] += mass,
-            Self::Formula(formula) => formula.add(features, pair, mass),
+            Self::Cells(cells) => {
+                let j = cells.partition.cell(pair);
+                features[j] = cells.after_visit(j, features[j], mass, certain);
+            }
+            Self::Formula(formula) => formula.add(features, pair, mass, certain),
             Self::Custom(_) => features[pair] += mass,
         }
     }

@@ -50,19 +50,21 @@ impl Solved {
 
     /// The better of two for each aim.
     #[inline]
-    pub(super) fn better<const AIMS: usize>(best: &mut [Self; AIMS], other: [Self; AIMS]) {
-        for (best, other) in best.iter_mut().zip(other) {
-            *best = best.or_better(other);
+    pub(super) fn better<const AIMS: usize>(best: &mut [Self; AIMS], other: [Self; AIMS], aims: &[Aim; AIMS]) {
+        for ((best, other), aim) in best.iter_mut().zip(other).zip(aims) {
+            *best = best.or_better(other, aim);
         }
     }
 
     /// Worse than anything that can be solved.
     pub(super) const UNSOLVED: Self = Self { value: f64::INFINITY, mean: f64::INFINITY, pair: 0 };
 
-    /// The better of two; the first if they are equal. One that is not a number is never passed over: it shows at the root.
+    /// The better of two; of equal ones the one with the lower mean if probabilities are minimised, which are often equal, else the
+    /// first. One that is not a number is never passed over: it shows at the root.
     #[inline]
-    pub(super) fn or_better(self, other: Self) -> Self {
-        if other.value < self.value || other.value.is_nan() { other } else { self }
+    fn or_better(self, other: Self, aim: &Aim) -> Self {
+        let by_mean = || other.value == self.value && other.mean < self.mean && aim.is_probability();
+        if other.value < self.value || other.value.is_nan() || by_mean() { other } else { self }
     }
 }
 
@@ -110,6 +112,7 @@ impl<'a, const AIMS: usize> Walker<'a, AIMS> {
                 Solved::better(
                     &mut best,
                     self.aims.map(|aim| Solved { value: aim.terminal.of(cost), mean: cost, pair }),
+                    &self.aims,
                 );
             }
         } else if !self.stop.is_requested() {
@@ -128,7 +131,7 @@ impl<'a, const AIMS: usize> Walker<'a, AIMS> {
                     self.solved.truncate(first);
                     solved
                 };
-                Solved::better(&mut best, solved);
+                Solved::better(&mut best, solved, &self.aims);
             }
         }
         best
@@ -191,7 +194,7 @@ impl<'a, const AIMS: usize> Replay<'a, AIMS> {
         if remaining == 1 {
             for (&pair, &cost) in reduced.last_pairs(state).iter().zip(self.costs.by_ref()) {
                 let solved = self.aims.map(|aim| Solved { value: aim.terminal.of(cost), mean: cost, pair });
-                Solved::better(&mut best, solved);
+                Solved::better(&mut best, solved, &self.aims);
             }
             return best;
         }
@@ -209,7 +212,7 @@ impl<'a, const AIMS: usize> Replay<'a, AIMS> {
                 self.solved.truncate(first);
                 solved
             };
-            Solved::better(&mut best, solved);
+            Solved::better(&mut best, solved, &self.aims);
         }
         best
     }

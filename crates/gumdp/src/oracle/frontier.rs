@@ -56,6 +56,8 @@ pub struct FrontierPoint {
     pub risk: Risk,
     /// The lowest possible risk; for measures known as an interval, its upper end.
     pub value: f64,
+    /// No policy has a lower one.
+    pub low: f64,
     /// The number of a behaviour that attains it.
     pub behaviour: usize,
 }
@@ -206,12 +208,13 @@ impl Found<'_> {
         let mut points: Vec<FrontierPoint> = Vec::with_capacity(risks.len());
         for &risk in risks {
             let last = points.last().map(|point| point.behaviour);
-            let (value, behaviour) = if let Some(erm) = risk.as_erm() {
+            let (value, low, behaviour) = if let Some(erm) = risk.as_erm() {
                 if entropic.len() == 0 {
                     entropic = passes.solve(ahead.next().unwrap_or_default())?.into_iter();
                 }
                 let value = entropic.next().map_or(f64::NAN, |optimum| optimum.value);
                 (
+                    value,
                     value,
                     match last.filter(|&last| self.is_optimal(last, erm, value)) {
                         Some(last) => last,
@@ -224,13 +227,14 @@ impl Found<'_> {
                 let keeps = |&last: &usize| self.behaviours[last].costs.risk(risk) <= bound;
                 (
                     solution.high,
+                    solution.low,
                     match last.filter(keeps) {
                         Some(last) => last,
                         None => self.add(&solution.policy())?,
                     },
                 )
             };
-            points.push(FrontierPoint { risk, value, behaviour });
+            points.push(FrontierPoint { risk, value, low, behaviour });
             solved(points.len());
         }
         Ok(points)

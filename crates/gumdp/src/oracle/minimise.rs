@@ -140,8 +140,7 @@ impl Solution {
 /// astronomic costs; [`OracleError::NotFinite`] for a formula that breaks.
 pub fn solve(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) -> Result<Solution, OracleError> {
     check_bounded(problem)?;
-    let Bounds { low, high } = problem.objective().bounds();
-    let risk = risk.into().within(high - low);
+    let risk = problem.measure(risk);
     let outer = match (risk.fixed(), risk.outer()) {
         (None, Some(outer)) => outer,
         (fixed, _) => {

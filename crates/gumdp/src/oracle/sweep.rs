@@ -283,7 +283,8 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
                 let successors = self.reduced.successors(choice);
                 let numbers = &links[first..first + successors.len()];
                 let solved = numbers.iter().map(|&number| &next[number as usize]);
-                Solved::better(&mut best, Solved::of_choices(choice.pair, successors, solved, &self.aims));
+                let solved = Solved::of_choices(choice.pair, successors, solved, &self.aims);
+                Solved::better(&mut best, solved, &self.aims);
                 first += successors.len();
             }
             best

@@ -153,7 +153,7 @@ pub enum PolicyFailure {
 }
 
 /// Draws an action of a policy that knows its probabilities: how such a policy acts.
-pub fn draw(policy: &dyn Policy, mdp: &Mdp, at: &OccupancyState, rng: &mut Rng) -> Action {
+fn draw(policy: &dyn Policy, mdp: &Mdp, at: &OccupancyState, rng: &mut Rng) -> Action {
     let mut probabilities = Vec::new();
     policy.probabilities(at, &mut probabilities);
     let mut remaining = if probabilities.contains(&1.0) { 0.0 } else { rng::unit(rng) };

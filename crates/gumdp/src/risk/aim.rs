@@ -20,6 +20,12 @@ impl Aim {
     pub(crate) fn is_entropic(&self) -> bool {
         self.terminal == Terminal::Cost
     }
+
+    /// Whether this is a probability.
+    #[inline]
+    pub(crate) fn is_probability(&self) -> bool {
+        matches!(self.terminal, Terminal::Above(_))
+    }
 }
 
 impl From<Erm> for Aim {

@@ -183,7 +183,7 @@ mod tests {
     fn refusals_name_the_value_and_what_is_allowed() {
         for (text, part) in [
             ("", "is no risk measure; allowed are mean,"),
-            ("var:0.9", "\"var:0.9\" is no risk measure"),
+            ("variance:0.9", "\"variance:0.9\" is no risk measure"),
             ("cvar", "has 0 numbers after the name, but cvar needs 1"),
             ("cvar:0.9:1", "has 2 numbers"),
             ("cvar:high", "cvar:high: \"high\" is not a number"),

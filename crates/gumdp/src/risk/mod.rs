@@ -21,6 +21,7 @@ mod cvar;
 mod entropic;
 mod erm;
 mod evar;
+mod exceed;
 mod fixed;
 mod form;
 mod mean_cvar;
@@ -28,6 +29,7 @@ mod outer;
 mod sum;
 mod tail;
 mod tilted;
+mod var;
 
 pub(crate) use aim::{Aim, Terminals};
 pub use cvar::Cvar;
@@ -35,6 +37,7 @@ pub(crate) use entropic::ErmTable;
 pub use entropic::{Seen, Weigher};
 pub use erm::Erm;
 pub use evar::Evar;
+pub use exceed::Exceed;
 pub use fixed::{FixedRisk, Outer};
 pub use form::{Form, ParseRiskError, Sweep, Swept};
 pub(crate) use mean_cvar::KinkedTerminals;
@@ -44,6 +47,7 @@ pub(crate) use sum::Sum;
 pub(crate) use tail::{Tail, valid_level};
 pub use tail::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
 pub(crate) use tilted::TiltedTerminals;
+pub use var::Var;
 
 use std::fmt;
 
@@ -104,6 +108,8 @@ macro_rules! measures {
         /// | `cvar:0.95` | [`Cvar`] at level 0.95: the mean of the worst 5 % |
         /// | `evar:0.95` | [`Evar`] at level 0.95 |
         /// | `mean-cvar:0.95:0.5` | [`MeanCvar`] at level 0.95 with weight 0.5 |
+        /// | `exceed:3` | [`Exceed`]: the probability of a cost above 3 |
+        /// | `var:0.95` | [`Var`] at level 0.95: what 95 % of costs do not exceed |
         ///
         /// Capital letters are as good as small ones.
         ///
@@ -153,6 +159,10 @@ measures! {
     Evar,
     /// A mixture of the mean and the conditional value at risk.
     MeanCvar,
+    /// The probability of a cost above a threshold.
+    Exceed,
+    /// The value at risk.
+    Var,
 }
 
 impl Risk {
@@ -238,7 +248,8 @@ impl Risk {
     }
 
     /// The exact interval of its value for ascending samples, at this confidence; `None` where it takes a bootstrap.
-    pub(crate) fn interval(self, sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
+    #[must_use]
+    pub fn interval(self, sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
         self.measure().interval(sorted, confidence)
     }
 
@@ -325,6 +336,12 @@ pub enum RiskError {
     OpenLevel {
         /// The rejected value.
         level: f64,
+    },
+    /// A threshold that is no cost.
+    #[error("threshold is {threshold}, but must be finite")]
+    Threshold {
+        /// The rejected value.
+        threshold: f64,
     },
     /// The weight of a tail in a mixture is outside its range.
     #[error("weight of the tail is {weight}, but must lie in [0, 1]")]

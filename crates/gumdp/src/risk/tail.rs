@@ -137,9 +137,18 @@ impl Tail {
         squares.sum::<f64>().sqrt()
     }
 
+    pub(super) fn max(&self) -> f64 {
+        self.outcomes[self.outcomes.len() - 1].0
+    }
+
     pub(crate) fn value_at_risk(&self, level: f64) -> f64 {
         // level·total may round above a sum it equals (0.07·100 > 7): the slack keeps F(x) ≥ level true there.
-        let wanted = (level - 1e-14) * self.total;
+        self.quantile(level - 1e-14)
+    }
+
+    /// The smallest value whose share of the weights up to it is at least this.
+    pub(super) fn quantile(&self, share: f64) -> f64 {
+        let wanted = share * self.total;
         let mut cumulated = 0.0;
         for &(value, weight) in &self.outcomes {
             cumulated += weight;
@@ -147,7 +156,7 @@ impl Tail {
                 return value;
             }
         }
-        self.outcomes[self.outcomes.len() - 1].0
+        self.max()
     }
 
     pub(crate) fn cvar(&self, level: f64) -> f64 {

@@ -226,7 +226,7 @@ impl Marginal {
                     // The step that is decided now is not left to chance.
                     if ahead > 0 {
                         let mass = part * share * problem.masses()[at.time + ahead];
-                        problem.objective().add(&mut self.aim, moves.get(number).pair.index(), mass);
+                        problem.objective().expect(&mut self.aim, moves.get(number).pair.index(), mass);
                     }
                     for to in moves.outcomes(number) {
                         next[self.places[to.state.index()] as usize] += share * to.probability;

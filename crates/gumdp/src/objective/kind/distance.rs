@@ -1,12 +1,12 @@
 //! Distances of the occupancy from a target.
 
-use super::cells::{Cell, Cells, Kernel, check_target};
-use super::kind::{Content, Field, Holds, Kind};
-use super::{Objective, ObjectiveError, Partition};
+use super::{Content, Field, Holds, Kind};
+use crate::objective::cells::{Cell, Cells, Kernel, check_target};
+use crate::objective::{Objective, ObjectiveError, Partition};
 
 /// (x − target)² or |x − target|.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Distance {
+pub(in crate::objective) enum Distance {
     Squared,
     Absolute,
 }
@@ -85,10 +85,10 @@ impl Kernel for Distance {
         }
     }
 
-    fn describe(self, count: usize) -> String {
+    fn describe(self, cells: &[Cell]) -> String {
         match self {
-            Self::Squared => format!("Σ (x − target)² over {count} cells"),
-            Self::Absolute => format!("Σ |x − target| over {count} cells"),
+            Self::Squared => format!("Σ (x − target)² over {} cells", cells.len()),
+            Self::Absolute => format!("Σ |x − target| over {} cells", cells.len()),
         }
     }
 

@@ -1,12 +1,12 @@
 //! The largest and the smallest of several costs, and what one exceeds a bound by.
 
-use super::kind::{Field, Given, Holds, Kind};
-use super::totals::{Combine, Totals};
-use super::{Bounds, Objective, ObjectiveError};
+use super::{Field, Given, Holds, Kind};
+use crate::objective::totals::{Combine, Totals};
+use crate::objective::{Bounds, Objective, ObjectiveError};
 
 /// Which total counts.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Extreme {
+pub(in crate::objective) enum Extreme {
     Maximum,
     Minimum,
 }

@@ -1,13 +1,13 @@
 //! Sums of signed powers of several costs.
 
-use super::kind::{Content, Field, Holds, Kind};
-use super::totals::{Combine, Totals, check_finite};
-use super::{Bounds, Objective, ObjectiveError};
+use super::{Content, Field, Holds, Kind};
+use crate::objective::totals::{Combine, Totals, check_finite};
+use crate::objective::{Bounds, Objective, ObjectiveError};
 use crate::words::rounded;
 
 /// Σ_i weight_i · sign(z_i)|z_i|^power_i, as `(weight, power)`.
 #[derive(Clone, Debug)]
-pub(super) struct SignedPower(Vec<(f64, f64)>);
+pub(in crate::objective) struct SignedPower(Vec<(f64, f64)>);
 
 impl Objective {
     /// General combination Σ_i w_i sign(z_i)|z_i|^p_i of several costs z_i = c_i·d.

@@ -1,12 +1,12 @@
 //! c·d: the expected cost, and weighted sums of several.
 
-use super::kind::{Content, Field, Holds, Kind};
-use super::totals::{Combine, Totals};
-use super::{Bounds, Objective, ObjectiveError};
+use super::{Content, Field, Holds, Kind};
+use crate::objective::totals::{Combine, Totals};
+use crate::objective::{Bounds, Objective, ObjectiveError};
 
 /// The only total itself.
 #[derive(Clone, Debug)]
-pub(super) struct Linear;
+pub(in crate::objective) struct Linear;
 
 impl Objective {
     /// Expected-cost objective c·d, from a cost for each pair.

@@ -1,12 +1,12 @@
 //! The negative entropy of the occupancy, and its divergence from a target.
 
-use super::cells::{Cell, Cells, Kernel, check_target};
-use super::kind::{Content, Field, Holds, Kind};
-use super::{Objective, ObjectiveError, Partition};
+use super::{Content, Field, Holds, Kind};
+use crate::objective::cells::{Cell, Cells, Kernel, check_target};
+use crate::objective::{Objective, ObjectiveError, Partition};
 
 /// y·(ln y − target) with y = scale·x + shift; the target is the logarithm of a smoothed one, 0 for an entropy.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entropy {
+pub(in crate::objective) struct Entropy {
     /// Weight 1 − εn of the occupancy in smoothing; 1 without.
     scale: f64,
     has_target: bool,
@@ -87,8 +87,8 @@ impl Kernel for Entropy {
         -cells.iter().map(|cell| cell.target.exp()).sum::<f64>().ln()
     }
 
-    fn describe(self, count: usize) -> String {
-        format!("Σ y ln{} over {count} cells", if self.has_target { "(y/target)" } else { " y" })
+    fn describe(self, cells: &[Cell]) -> String {
+        format!("Σ y ln{} over {} cells", if self.has_target { "(y/target)" } else { " y" }, cells.len())
     }
 
     fn written(self, partition: &Partition, cells: &[Cell]) -> Vec<(&'static str, Content)> {
@@ -113,7 +113,8 @@ fn smoothing(partition: &Partition, epsilon: f64, lowest: &'static str) -> Resul
     let highest = if n > 0.0 { 1.0 / n } else { 0.0 };
     let allowed = (0.0..=highest).contains(&epsilon) && (epsilon > 0.0 || lowest == "[0");
     if !allowed {
-        return Err(ObjectiveError::Epsilon { value: epsilon, lowest, highest });
+        let allowed = format!("lie in {lowest}, {highest:e}] (1 / number of entries)");
+        return Err(ObjectiveError::Setting { what: "smoothing epsilon", value: epsilon, allowed });
     }
     Ok((1.0 - epsilon * n, partition.entries().iter().map(|&m| epsilon * f64::from(m)).collect()))
 }

@@ -1,0 +1,109 @@
+//! The probability that a random cost X exceeds a threshold c,
+//!
+//! ```text
+//! exceed_c(X) = P(X > c)
+//! ```
+//!
+//! in [0, 1], for chance constraints: lower is better. It does not grow with c; it is 0 where c is the worst case or more. Costs
+//! within 1e-12 of the range of f of c count as equal to it: they do not exceed it. Minimising it is risk neutral with the final
+//! cost 1(f > c), so no outer variable is needed, and since it is linear in the policy, mixing policies is no better than the best
+//! of them.
+//!
+//! Reference: Charnes and Cooper, *Chance-constrained programming*, Management Science 6 (1959).
+
+use std::fmt;
+
+use super::aim::Terminal;
+use super::binomial::probability_interval;
+use super::tail::Tail;
+use super::{FixedRisk, Form, Measure, Risk, RiskError, Sweep, Swept};
+
+/// Costs that are closer to the threshold than this part of the range of all costs are equal to it.
+const EQUAL: f64 = 1e-12;
+
+/// The probability of a cost above a threshold.
+///
+/// ```
+/// use gumdp::Risk;
+/// let risk: Risk = "exceed:2".parse()?;
+/// assert_eq!(risk.of_samples(&[1.0, 2.0, 3.0, 9.0])?, 0.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Exceed {
+    threshold: f64,
+    /// How much more than the threshold is equal to it; `None` if it is not known how far apart costs can be.
+    slack: Option<f64>,
+}
+
+/// How far apart costs can be does not make another measure of it.
+impl PartialEq for Exceed {
+    fn eq(&self, other: &Self) -> bool {
+        self.threshold == other.threshold
+    }
+}
+
+impl Exceed {
+    /// How it is written.
+    pub(super) const FORMS: &'static [Form] = &[Form {
+        read: |numbers| Self::new(numbers[0]).map(Risk::Exceed),
+        sweep: Some(Sweep { title: "P(f > threshold)", level: "threshold", over: Swept::Cost }),
+        ..Form::new("exceed", &["COST"], "the probability of a cost above COST")
+    }];
+
+    /// The measure with this threshold.
+    ///
+    /// # Errors
+    /// [`RiskError::Threshold`] if it is not finite.
+    pub fn new(threshold: f64) -> Result<Self, RiskError> {
+        if threshold.is_finite() {
+            Ok(Self { threshold, slack: None })
+        } else {
+            Err(RiskError::Threshold { threshold })
+        }
+    }
+
+    /// The largest cost that does not exceed the threshold, if costs are between these.
+    fn limit(&self, low: f64, high: f64) -> f64 {
+        let range = high.max(self.threshold) - low.min(self.threshold);
+        self.threshold + self.slack.unwrap_or(EQUAL * range)
+    }
+}
+
+impl fmt::Display for Exceed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "exceed:{}", self.threshold)
+    }
+}
+
+impl Measure for Exceed {
+    fn of_tail(&self, tail: &Tail) -> f64 {
+        let outcomes = tail.outcomes();
+        let limit = self.limit(outcomes[0].0, outcomes[outcomes.len() - 1].0);
+        let above = outcomes.iter().rev().take_while(|outcome| outcome.0 > limit);
+        (above.map(|outcome| outcome.1).sum::<f64>() / tail.total()).min(1.0)
+    }
+
+    fn fixed(&self) -> Option<FixedRisk> {
+        Some(FixedRisk::new(*self, Terminal::Above(self.threshold + self.slack.unwrap_or(0.0))))
+    }
+
+    /// It does not matter by how much a cost exceeds the threshold.
+    fn share(&self, spread: f64) -> f64 {
+        spread
+    }
+
+    fn interval(&self, sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
+        let limit = self.limit(*sorted.first()?, *sorted.last()?);
+        let below = sorted.partition_point(|&cost| cost <= limit);
+        Some(probability_interval(sorted.len() - below, sorted.len(), confidence))
+    }
+
+    fn within(&self, range: f64) -> Option<Risk> {
+        Some(Self { slack: Some(EQUAL * range), ..*self }.into())
+    }
+
+    fn swept(&self) -> Option<(&'static Form, f64)> {
+        Some((&Self::FORMS[0], self.threshold))
+    }
+}
