@@ -32,7 +32,6 @@ use std::f64::consts::{LN_2, LOG2_E};
 
 use super::Erm;
 use crate::logarithm::Logarithm;
-use crate::rng::{self, Rng};
 
 /// Exponents up to this would lose digits when they become subnormal, and the mean is the measure to rounding.
 const SMALLEST_EXPONENT: f64 = 1e-290;
