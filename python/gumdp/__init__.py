@@ -10,7 +10,7 @@ risks       Erm, Cvar, Evar, MeanCvar, Mean(), Worst(); a number is a β
 problems    Problem(model, objective, discount=..., horizon=...), Problem.from_gymnasium(env, ...), tasks["rooms"]
 planning    Planner(problem, risk): act, observe, reset
 playing     evaluate and compare give Samples: of planners, solutions, functions, arrays and names of policies
-exact       solve gives a Solution, exact_distribution a Distribution, frontier a Frontier
+exact       solve gives a Solution, load_policy a saved one, exact_distribution a Distribution, frontier a Frontier
 simulators  SimulatedProblem(simulator, f, discount=..., horizon=...), SimulatorPlanner(problem, risk)
 Gymnasium   gumdp.gymnasium.OccupancyEnv(problem): problems as environments
 ==========  ==================================================================================================
@@ -40,7 +40,7 @@ from .planning import Agent, Decision, Planner
 from .problem import Problem, tasks
 from .risks import *  # noqa: F403
 from .simulators import SimulatedDecision, SimulatedProblem, Simulator, SimulatorPlanner
-from .solving import Solution, solve
+from .solving import SavedPolicy, Solution, load_policy, solve
 
 __all__ = [
     "Agent",
@@ -55,6 +55,7 @@ __all__ = [
     "Planner",
     "Problem",
     "Samples",
+    "SavedPolicy",
     "SimulatedDecision",
     "SimulatedProblem",
     "Simulator",
@@ -66,6 +67,7 @@ __all__ = [
     "evaluate",
     "exact_distribution",
     "frontier",
+    "load_policy",
     "solve",
     "tasks",
 ]

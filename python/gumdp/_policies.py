@@ -13,7 +13,7 @@ from . import _native
 from ._checks import MOST_STATES, Floats, array, budget, optional_count
 from .planning import Agent
 from .problem import Problem, native_of
-from .solving import Solution
+from .solving import SavedPolicy, Solution
 
 __all__ = ["policy_of"]
 
@@ -39,10 +39,11 @@ def policy_of(
         return policy._policy
     if isinstance(policy, Solution):
         return _native.Policy.exact(native, policy._optimum)
+    if isinstance(policy, SavedPolicy):
+        policy._policy.check(native)
+        return policy._policy
     if isinstance(policy, os.PathLike):
-        if not str(policy).endswith(".csv"):
-            raise ValueError(f"policy is the path {str(policy)!r}; tables have the extension .csv")
-        return _native.Policy.table(native, policy)
+        return _in_file(native, policy)
     if isinstance(policy, str):
         return _named(problem, policy, measure, most, seconds, seed, limit, threads)
     # A class such as Planner can be called, but an object is meant.
@@ -55,6 +56,14 @@ def policy_of(
     if isinstance(policy, type) or not (isinstance(policy, Sequence) or hasattr(policy, "__array__")):
         raise TypeError(f"policy is {policy!r}; it must be a name, a planner, a solution, a function, an array or a list")
     return _native.Policy.markov(native, _by_pair(problem, policy))
+
+
+def _in_file(problem: _native.Problem, path: str | os.PathLike[str]) -> _native.Policy:
+    if str(path).endswith(".json"):
+        return _native.Policy.saved(problem, path)[0]
+    if not str(path).endswith(".csv"):
+        raise ValueError(f"policy is the path {str(path)!r}; tables have the extension .csv, saved policies .json")
+    return _native.Policy.table(problem, path)
 
 
 def _named(
@@ -77,10 +86,10 @@ def _named(
         return _native.Policy.uniform(native)
     if name in problem.scripts:
         return _native.Policy.script(native, problem.scripts[name])
-    if name.endswith(".csv"):
-        return _native.Policy.table(native, name)
+    if name.endswith((".csv", ".json")):
+        return _in_file(native, name)
     names = ["auto", "planner", "paper", "exact", "uniform", *problem.scripts]
-    raise ValueError(f"policy is {name!r}; it must be one of {', '.join(names)}, or the path of a table (.csv)")
+    raise ValueError(f"policy is {name!r}; it must be one of {', '.join(names)}, or the path of a table (.csv) or a saved policy (.json)")
 
 
 def _by_pair(problem: Problem, policy: Any) -> Floats:

@@ -1,4 +1,4 @@
-"""Playing policies: many episodes, or the exact law of the cost."""
+"""Playing policies: many episodes, or the exact distribution of the cost."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Samples:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Distribution:
-    """An exact law: finitely many costs, ascending, with their probabilities."""
+    """An exact distribution: finitely many costs, ascending, with their probabilities."""
 
     values: Floats
     probabilities: Floats
@@ -239,15 +239,15 @@ def _most_runs(problem: Problem) -> int:
 def exact_distribution(
     problem: Problem, policy: Any, *, max_states: int | None = None, threads: int | None = None
 ) -> Distribution:
-    """The exact law of the cost under a policy that knows the probabilities of its actions: any but planners and functions.
+    """The exact distribution of the cost under a policy that knows the probabilities of its actions: any but planners and functions.
 
     Examples
     --------
     >>> import gumdp
     >>> rooms = gumdp.tasks["rooms"]
     >>> solution = gumdp.solve(rooms, gumdp.Erm(50))
-    >>> law = gumdp.exact_distribution(rooms, solution)
-    >>> abs(law.risk(gumdp.Erm(50)) - solution.value) < 1e-9
+    >>> distribution = gumdp.exact_distribution(rooms, solution)
+    >>> abs(distribution.risk(gumdp.Erm(50)) - solution.value) < 1e-9
     True
     """
     limit = optional_count("max_states", max_states, 1, MOST_STATES)

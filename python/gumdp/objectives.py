@@ -16,7 +16,7 @@ from ._checks import Floats, are_many, array, choice, number, numbers
 from ._objective import Objective, Sum  # noqa: F401  (pickles of older versions look for Sum here)
 from .model import Model
 
-__all__ = ["Entropy", "Imitation", "Linear", "MultiObjective", "Objective"]
+__all__ = ["Coverage", "Entropy", "Imitation", "Linear", "MultiObjective", "Objective"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -122,6 +122,66 @@ class Imitation(Objective):
     def __repr__(self) -> str:
         smoothing = f", epsilon={self.epsilon!r}" if self.epsilon else ""
         return f"Imitation({_short(self.target)}, distance={self.distance!r}, over={_short(self.over)}{smoothing})"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Coverage(Objective):
+    """Minus the weighted share of groups of states that are visited at least once, for patrols and inspection tours.
+
+    Parameters
+    ----------
+    groups : "states" or sequence
+        Each state, or some groups: each a state, or a list of states that count as one. Groups do not overlap.
+    weights : sequence of float, optional
+        What each group counts; 1 each by default.
+    smooth : float, optional
+        τ > 0: a group counts by 1 − exp(−y/τ), where y is its occupancy, so that time spent there counts too.
+
+    >>> import numpy as np
+    >>> Coverage([0, [1, 2]], weights=[1, 3]).value(Model([np.eye(4)]), [0.0, 0.25, 0.25, 0.5])
+    -0.75
+    """
+
+    groups: Any = "states"
+    weights: Any = None
+    smooth: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.groups, (str, Mapping)) or not are_many(self.groups):
+            if not _is("states", self.groups):
+                raise TypeError(f'groups is {self.groups!r}; it must be "states" or a list of states and lists of states')
+        elif not len(self.groups) or any(are_many(group) and not len(group) for group in self.groups):
+            raise ValueError(f"groups is {_short(self.groups)}; there must be a state in each of at least one group")
+        if self.weights is not None:
+            weights = numbers("weights", self.weights)
+            if weights.ndim != 1 or weights.min() < 0 or not weights.max():
+                raise ValueError(f"weights is {_short(self.weights)}; it must be numbers that are not negative, not all of them 0")
+            if not _is("states", self.groups) and len(weights) != len(self.groups):
+                raise ValueError(f"weights has {len(weights)} numbers; there must be one for each of {len(self.groups)} groups")
+        if self.smooth is not None and not 0 < number("smooth", self.smooth) < np.inf:
+            raise ValueError(f"smooth is {self.smooth}; it must be finite and positive")
+
+    def _given(self, model: Model) -> tuple[str, dict[str, Any]]:
+        given: dict[str, Any] = {"over": "states"}
+        count = len(model.states)
+        if not _is("states", self.groups):
+            groups = [group if are_many(group) else [group] for group in self.groups]
+            seen = np.array([model.vector(dict.fromkeys(group, 1.0), "groups") > 0 for group in groups])
+            if seen.sum(axis=0).max() > 1:
+                raise ValueError(f"groups is {_short(self.groups)}; groups must not overlap")
+            # All other states are one cell more, which does not count.
+            count = len(groups)
+            given["over"] = np.where(seen.any(axis=0), seen.argmax(axis=0), count).tolist()
+        weights = np.ones(count) if self.weights is None else numbers("weights", self.weights)
+        others = not isinstance(given["over"], str) and max(given["over"]) == count
+        given["weights"] = np.append(weights, 0.0) if others else weights
+        return "coverage", given if self.smooth is None else {**given, "smooth": number("smooth", self.smooth)}
+
+    def __repr__(self) -> str:
+        given = {"weights": self.weights, "smooth": self.smooth}
+        parts = [_short(self.groups)] + [f"{name}={_short(part)}" for name, part in given.items() if part is not None]
+        return f"Coverage({', '.join(parts)})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -17,7 +17,7 @@ from .problem import Problem, native_of
 from .risks import RiskLike, spec_of
 
 if TYPE_CHECKING:
-    from .solving import Solution
+    from .solving import SavedPolicy, Solution
 
 __all__ = ["Agent", "Decision", "Planner"]
 
@@ -163,7 +163,7 @@ class Agent(Playing):
         seed: int,
         *,
         episode: int = 0,
-        solution: Solution | None = None,
+        solution: Solution | SavedPolicy | None = None,
     ) -> None:
         self.problem = problem
         self.risk = risk
@@ -207,7 +207,7 @@ class Agent(Playing):
         return _agent_again, (self._solution, *self._seed_and_episode())
 
 
-def _agent_again(solution: Solution, seed: int, episode: int) -> Agent:
+def _agent_again(solution: Solution | SavedPolicy, seed: int, episode: int) -> Agent:
     """The agent that was pickled."""
     return solution._agent(seed, episode)
 

@@ -116,7 +116,7 @@ class Problem:
         horizon : int
         rewards : {"split", "expected"}
             With "split", a state that can be reached with different rewards is several states, such as ``"s36[-100]"``, and
-            rewards are paid one step later: the problem has `horizon` + 1 steps, of which the last only pays, and the law of
+            rewards are paid one step later: the problem has `horizon` + 1 steps, of which the last only pays, and the distribution of
             the cost, the discounted average, is exact. Agents take `horizon` decisions, are then at time `horizon` + 1, and
             count a reward in their cost as soon as it is earned. With "expected", chance in a reward itself is averaged away,
             and no risk measure sees it.

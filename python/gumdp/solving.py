@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 from . import _native
@@ -10,7 +12,7 @@ from .planning import Agent
 from .problem import Problem, native_of
 from .risks import RiskLike, spec_of
 
-__all__ = ["Solution", "solve"]
+__all__ = ["SavedPolicy", "Solution", "load_policy", "solve"]
 
 
 class Solution:
@@ -49,6 +51,10 @@ class Solution:
         """
         return self._agent(seed, 0)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the policy as a file that :func:`load_policy` and ``gumdp evaluate`` read: that of ``gumdp solve --save``."""
+        Path(path).write_text(self._optimum.saved(self.problem._native, self.risk), encoding="utf-8")
+
     def _agent(self, seed: int, episode: int) -> Agent:
         policy = _native.Policy.exact(self.problem._native, self._optimum)
         return Agent(self.problem, policy, self.risk, seed, episode=episode, solution=self)
@@ -64,6 +70,48 @@ class Solution:
 
     def __repr__(self) -> str:
         return f"Solution({self.risk}: {self.value:.6g}, mean {self.mean:.6g}, {self.states} states)"
+
+
+class SavedPolicy:
+    """A policy in a file, as :func:`load_policy` found it. It is also a policy for :func:`evaluate`."""
+
+    def __init__(self, problem: Problem, path: str | os.PathLike[str]) -> None:
+        self.problem = problem
+        self.path = Path(path)
+        self._policy, self.risk = _native.Policy.saved(native_of(problem), self.path)
+
+    def policy(self, seed: int = 0) -> Agent:
+        """The policy as an agent that acts step by step, as that of a :class:`Solution` does."""
+        return self._agent(seed, 0)
+
+    def _agent(self, seed: int, episode: int) -> Agent:
+        return Agent(self.problem, self._policy, self.risk, seed, episode=episode, solution=self)
+
+    def __reduce__(self) -> Any:
+        return SavedPolicy, (self.problem, self.path)
+
+    def __repr__(self) -> str:
+        return f"SavedPolicy({str(self.path)!r}, {self.risk})"
+
+
+def load_policy(path: str | os.PathLike[str], problem: Problem) -> SavedPolicy:
+    """A policy that :meth:`Solution.save`, ``gumdp solve --save`` or ``gumdp plan --save`` wrote for this problem.
+
+    Raises
+    ------
+    ValueError
+        If the file is no saved policy, or one for another problem.
+
+    Examples
+    --------
+    >>> import gumdp, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "careful.json"
+    >>> rooms = gumdp.tasks["rooms"]
+    >>> gumdp.solve(rooms, gumdp.Erm(50)).save(path)
+    >>> gumdp.load_policy(path, rooms).policy().act("s1").action_name
+    'left'
+    """
+    return SavedPolicy(problem, path)
 
 
 def solve(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import pickle
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -387,6 +388,41 @@ def test_steps_that_cannot_happen_are_refused() -> None:
 def test_too_many_runs_are_refused() -> None:
     with pytest.raises(MemoryError, match="do not fit in memory"):
         gumdp.evaluate(gumdp.tasks["rooms"], "uniform", runs=10**9)
+
+
+@needs_command
+@pytest.mark.parametrize(("task", "risk"), [("rooms", "erm:50"), ("mdp", "erm:1"), ("rooms", "cvar:0.9")])
+def test_saved_policies_are_the_same_everywhere(tmp_path: Path, task: str, risk: str) -> None:
+    problem = gumdp.tasks[task]
+    solution = gumdp.solve(problem, risk)
+    solution.save(tmp_path / "python.json")
+    command("solve", task, "--risk", risk, "--save", str(tmp_path / "shell.json"))
+    assert (tmp_path / "python.json").read_text() == (tmp_path / "shell.json").read_text()
+    saved = gumdp.load_policy(tmp_path / "shell.json", problem)
+    assert saved.risk == solution.risk
+    costs = [
+        gumdp.evaluate(problem, policy, runs=20, seed=3).costs.tolist()
+        for policy in (solution, saved, pickle.loads(pickle.dumps(saved)), str(saved.path), saved.path)
+    ]
+    assert all(own == costs[0] for own in costs)
+    agent = pickle.loads(pickle.dumps(saved.policy(seed=1)))
+    start = problem.model.states[0]
+    assert agent.act(start).action == solution.policy(seed=1).act(start).action
+    with pytest.raises(ValueError, match="the policy is for another problem, saved as"):
+        gumdp.load_policy(saved.path, gumdp.tasks["msee"])
+    with pytest.raises(FileNotFoundError):
+        gumdp.load_policy(tmp_path / "none.json", problem)
+
+
+@needs_command
+def test_saved_planners_plan_again(tmp_path: Path) -> None:
+    problem = gumdp.tasks["msee"]
+    settings = ["--policy", "planner", "--risk", "cvar:0.9", "--simulations", "50", "--seed", "3"]
+    command("plan", "msee", *settings, "--save", str(tmp_path / "planner.json"))
+    saved = gumdp.load_policy(tmp_path / "planner.json", problem)
+    own = gumdp.Planner(problem, "cvar:0.9", simulations=50, seed=3)
+    theirs = gumdp.evaluate(problem, saved, runs=3, seed=3).costs
+    assert theirs.tolist() == gumdp.evaluate(problem, own, runs=3, seed=3).costs.tolist()
 
 
 def test_a_journal_is_gone_on_with(rooms: Problem, tmp_path: Path) -> None:

@@ -3,14 +3,12 @@
 use std::path::Path;
 
 use anyhow::Result;
-use gumdp::oracle::Limits;
-use gumdp::{Policy, Risk, Scripted, Uniform};
-use gumdp_files::{FileError, PolicyTable, Task};
+use gumdp::{Agent, Policy, Risk, Scripted, Uniform};
+use gumdp_files::{PolicyTable, Saved, SavedPlanner, SavedPolicy, Task};
 
-use crate::cells::Cell;
-use crate::exact::Solver;
 use crate::failure::BadInput;
-use crate::saved_policy::{self, Read};
+use crate::player::Who;
+use crate::progress::Progress;
 
 /// A policy with what is known of it.
 pub struct Brought {
@@ -20,8 +18,8 @@ pub struct Brought {
     pub what: String,
     /// The attitude to risk it was made for.
     pub risk: Option<Risk>,
-    /// The planner's cell, if it is one.
-    pub planner: Option<Cell>,
+    /// The planner, if it is one.
+    pub planner: Option<SavedPlanner>,
 }
 
 impl Brought {
@@ -50,38 +48,25 @@ impl Brought {
         if path.extension().is_some_and(|extension| extension == "json") {
             return Self::load_saved(path, task);
         }
-        let table = PolicyTable::load(path, problem).map_err(bad_table)?;
+        let table = PolicyTable::load(path, problem).map_err(BadInput::from)?;
         let kind = if matches!(table, PolicyTable::Script(_)) { "script" } else { "table" };
         Ok(known(table.into_policy(), format!("{kind} {}", path.display())))
     }
 
     fn load_saved(path: &Path, task: &Task) -> Result<Self> {
-        let (saved, read) = saved_policy::load(path, task)?;
+        let saved = SavedPolicy::load(path, task).map_err(BadInput::from)?;
         let risk = Some(saved.risk);
         let shown = format!("{}, saved for {}", path.display(), crate::number::risk_label(saved.risk));
-        Ok(match read {
-            Read::Markov(policy) => {
-                Self { policy: Box::new(policy), what: format!("policy {shown}"), risk, planner: None }
-            }
-            Read::Occupancy(policy) => {
-                Self { policy: Box::new(policy), what: format!("policy {shown}"), risk, planner: None }
-            }
-            Read::Planner(cell) => {
-                let agent = cell.agent(task, &mut Solver::new(&task.problem, Limits::QUICK))?;
-                let (preset, simulations) = (cell.preset, cell.simulations);
+        Ok(match saved.policy {
+            Saved::Decisions(policy) => Self { policy, what: format!("policy {shown}"), risk, planner: None },
+            Saved::Planner(planner) => {
+                let _pilots = Progress::pilots(saved.risk);
+                let agent = Agent::new(&task.problem, &planner.spec(task, saved.risk)).map_err(BadInput::new)?;
+                let (preset, simulations) = (Who::from(planner.preset), planner.simulations);
                 let outer = agent.outer().map_or_else(String::new, |outer| format!(", {outer}"));
                 let what = format!("planner {shown}: preset {preset}, {simulations} simulations per decision{outer}");
-                Self { policy: agent.policy().boxed(), what, risk, planner: Some(cell) }
+                Self { policy: agent.policy().boxed(), what, risk, planner: Some(planner) }
             }
         })
-    }
-}
-
-/// A mistake in a table, with its hint.
-fn bad_table(error: FileError) -> BadInput {
-    let bad = BadInput::new(&error);
-    match error.hint {
-        Some(hint) => bad.hint(hint),
-        None => bad,
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use gumdp_files::FileError;
+
 /// Input that a person can correct. Everything else that fails exits with code 1.
 #[derive(Debug)]
 pub struct BadInput {
@@ -35,3 +37,10 @@ impl fmt::Display for BadInput {
 }
 
 impl std::error::Error for BadInput {}
+
+/// A mistake in a file, with its hint.
+impl From<FileError> for BadInput {
+    fn from(error: FileError) -> Self {
+        Self { message: error.to_string(), hint: error.hint }
+    }
+}

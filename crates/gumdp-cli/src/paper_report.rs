@@ -3,9 +3,10 @@
 use anyhow::Result;
 
 use crate::comparison::{Comparison, Published, Time, Verdict};
+use crate::manifest::Manifest;
 use crate::number::{beta, short};
 use crate::player::Who;
-use crate::results::{Experiment, Finished, Manifest};
+use crate::results::{Experiment, Finished};
 use crate::store::Store;
 use crate::{draw, side_by_side};
 use gumdp_plot::page::Page;

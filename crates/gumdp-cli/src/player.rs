@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use gumdp_files::Preset;
 use serde::{Deserialize, Serialize};
 
 /// Who plays a cell: a planner by its preset, or another policy.
@@ -38,6 +39,15 @@ impl Who {
     }
 }
 
+impl From<Preset> for Who {
+    fn from(preset: Preset) -> Self {
+        match preset {
+            Preset::Paper => Self::Paper,
+            Preset::Default => Self::Default,
+        }
+    }
+}
+
 /// The name in tables and files.
 impl fmt::Display for Who {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -59,7 +69,7 @@ mod tests {
     use gumdp::oracle::{self, Limits, distribution};
     use gumdp_files::tasks;
 
-    /// The very player of `gumdp run`: its exact law has the risk of the optimum, found here by another way.
+    /// The very player of `gumdp run`: its exact distribution has the risk of the optimum, found here by another way.
     #[test]
     fn auto_plays_the_optimum_of_every_task_that_can_be_solved() {
         let mut planned = Vec::new();
@@ -71,10 +81,10 @@ mod tests {
                 let erm = cell.erm().unwrap();
                 match agent.solution() {
                     Some(_) => {
-                        let law = distribution(&task.problem, agent.policy(), &Limits::default()).unwrap();
+                        let distribution = distribution(&task.problem, agent.policy(), &Limits::default()).unwrap();
                         let merging = Limits { strategy: oracle::Strategy::Merge, ..Limits::default() };
                         let optimum = oracle::solve(&task.problem, erm, &merging).unwrap().value;
-                        assert!((law.erm(erm) - optimum).abs() < 1e-9, "{name}, {risk}");
+                        assert!((distribution.erm(erm) - optimum).abs() < 1e-9, "{name}, {risk}");
                         assert!((cell.preset, cell.simulations) == (Who::Exact, 0));
                     }
                     None => planned.push((name, cell.preset, cell.simulations)),

@@ -4,9 +4,10 @@ use anyhow::Result;
 use gumdp::Risk;
 
 use crate::draw;
+use crate::manifest::Manifest;
 use crate::number::{known, risk, short};
 use crate::player::Who;
-use crate::results::{Experiment, Finished, Manifest};
+use crate::results::{Experiment, Finished};
 use crate::store::Store;
 use gumdp_plot::page::{Figure, Page};
 use gumdp_plot::{Field, Table, Tone};

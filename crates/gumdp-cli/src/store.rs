@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use gumdp::experiment::{Journal, Record};
 
+use crate::failure::BadInput;
 use crate::interrupt;
 
 /// A results folder.
@@ -120,6 +121,22 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
         let _ = fs::remove_file(&temporary);
         anyhow::Error::new(error).context(format!("cannot write {}", path.display()))
     })
+}
+
+/// Writes a policy and says what is in the file, whether it took the place of another, and whether its folder is new.
+pub fn put(path: &Path, what: &str, text: &str, quiet: bool) -> Result<()> {
+    let replaced = path.is_file();
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists());
+    // A file that cannot be written is bad input, as an output folder is.
+    write_atomically(path, text.as_bytes()).map_err(|error| BadInput::new(format!("{error:#}")))?;
+    if !quiet {
+        if let Some(folder) = folder {
+            crate::talk::say!("created the folder {}", folder.display());
+        }
+        let instead = if replaced { ", which was replaced" } else { "" };
+        crate::talk::say!("{what} in {}{instead}", path.display());
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ fn imported_models_are_played_solved_and_reported() {
          note: no start is given: episodes start in s0\n\
          note: no horizon is given: it is 131, which leaves at most a hundredth of the largest cost\n\
          note: in 1 of 3 state-action pairs the reward depends on the next state; the expected reward is the cost \
-         (rewards = \"split\" keeps the law of the total exact)\n"
+         (rewards = \"split\" keeps the distribution of the total exact)\n"
     );
     sandbox.data("solve chain.csv --beta 1 -q");
     sandbox.data("show chain.csv -q");

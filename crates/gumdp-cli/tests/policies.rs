@@ -23,6 +23,14 @@ fn a_saved_optimum_is_the_optimum_to_the_last_bits() {
         assert_eq!(law["exact"], Value::from(true));
         assert!((number(&law["risks"][0]["value"]) - number(&saved["value"])).abs() < 1e-12, "{task}");
         assert!((number(&law["measures"][0]["value"]) - number(&saved["mean"])).abs() < 1e-12, "{task}");
+        // As version 1 had it.
+        let mut old = saved;
+        let fields = old.as_object_mut().unwrap();
+        let value = fields.remove("value").unwrap();
+        fields.extend([("version", 1.into()), ("beta", beta.into()), ("erm", value)].map(|(k, v)| (k.to_owned(), v)));
+        fields.retain(|field, _| !["risk", "low", "high"].contains(&field.as_str()));
+        sandbox.write("old.json", &old.to_string());
+        assert_eq!(evaluated(&sandbox, &format!("{task} --policy old.json"))["risks"], law["risks"], "{task}");
     }
 }
 
@@ -122,7 +130,7 @@ fn bad_policies_are_refused() {
     sandbox.data("solve rooms --beta 1 --save rooms.json -q");
     let saved = sandbox.read("rooms.json");
     sandbox.write("cut.json", &saved[..saved.len() / 2]);
-    sandbox.write("old.json", &saved.replace("\"version\": 1", "\"version\": 7"));
+    sandbox.write("old.json", &saved.replace("\"version\": 2", "\"version\": 7"));
     sandbox.write("gap.json", &saved.replacen("[0,\"s1\"", "[0,\"s0\"", 1));
     sandbox.write("state.json", &saved.replacen("[0,\"s1\"", "[0,\"s9\"", 1));
     sandbox.write("extra.json", &saved.replacen("\"task\"", "\"tusk\"", 1));
@@ -132,7 +140,7 @@ fn bad_policies_are_refused() {
         ("cut.json", "error: cut.json:"),
         (
             "old.json",
-            "error: old.json: format is \"gumdp policy\", version 7; it must be \"gumdp policy\", version 1\n",
+            "error: old.json: format is \"gumdp policy\", version 7; it must be \"gumdp policy\", version 1 to 2\n",
         ),
         ("gap.json", "error: gap.json: time 0, state \"s1\": the policy leads there, but has no row for it\n"),
         ("state.json", "error: state.json: policy.by-occupancy.rows[0]: unknown state \"s9\"\n"),
@@ -140,7 +148,7 @@ fn bad_policies_are_refused() {
         ("wrong.csv", "error: wrong.csv:3:4: unknown action \"dance\"\n"),
         ("few.csv", "error: few.csv: no row for state \"s1\"\nhint: every state that the policy leads to needs a row"),
         ("missing.csv", "error: missing.csv: there is no such file\n"),
-        ("missing.json", "error: missing.json: cannot be read: "),
+        ("missing.json", "error: missing.json: there is no such file\n"),
         (
             "chance",
             "error: unknown policy \"chance\"\nhint: it may be uniform, pi1, pi2, a file policy.json saved by gumdp",

@@ -1,10 +1,8 @@
 //! A formula that turned out to have no finite value: where it stands, and for which features it breaks.
 
 use super::Task;
-use super::document::{Document, Table, Value};
+use super::document::{Table, Value, look_at};
 use super::error::FileError;
-use super::mistakes::Mistakes;
-use super::pieces::Pieces;
 use gumdp::model::Pair;
 use gumdp::objective::BrokenFormula;
 use gumdp::problem::Problem;
@@ -58,11 +56,8 @@ pub fn broken_formula(task: &Task, file: &str, text: &str) -> Option<FileError> 
         }
         None => format!("the formula \"{expression}\" is infinite or not a number at the end of an episode"),
     };
-    let mistakes = Mistakes::first();
-    let pieces = Pieces::cut(text);
-    let document = Document::parse(file, text, &pieces, &mistakes).ok().flatten();
-    let place = document.as_ref().and_then(|document| expression_of(document.root(), &expression));
-    let error = place.map_or_else(|| FileError::unreadable(file, &message), |value| value.error(&message));
+    let located = look_at(file, text, |root| Some(expression_of(root, &expression)?.error(&message)));
+    let error = located.unwrap_or_else(|| FileError::unreadable(file, &message));
     Some(error.hint("keep divisors, roots and logarithms away from 0: ln(x + 0.01), max(0, x)"))
 }
 

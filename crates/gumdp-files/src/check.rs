@@ -1,4 +1,4 @@
-//! Checking a file: all mistakes at once, and what is allowed but hardly meant.
+//! Checking a file: all mistakes at once, and warnings.
 //!
 //! Every part of a file that makes sense without the others is read on its own (`mistakes`), so that one mistake does not
 //! hide the next. A file without mistakes is a task, which is then looked at as a whole.
@@ -6,15 +6,14 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::document::{Document, Table};
+use super::document::{Table, look_at};
 use super::error::{FileError, counted};
 use super::import::{Format, some_of};
 use super::mistakes::{MAX_MISTAKES, Mistakes};
-use super::pieces::Pieces;
 use super::{Scene, Task, read, read_text};
 use gumdp::model::{Mdp, Pair};
 
-/// How bad a finding is. See the [example](check_text).
+/// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The file cannot be used.
@@ -32,7 +31,7 @@ impl std::fmt::Display for Severity {
     }
 }
 
-/// Something found in a file. See the [example](check_text).
+/// Something that [`check`] found in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// How bad it is.
@@ -43,15 +42,11 @@ pub struct Finding {
 
 impl std::fmt::Display for Finding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let FileError { file, line, column, message, .. } = &self.place;
-        match (line, column) {
-            (Some(line), Some(column)) => write!(f, "{file}:{line}:{column}: {}: {message}", self.severity),
-            _ => write!(f, "{file}: {}: {message}", self.severity),
-        }
+        write!(f, "{}: {}: {}", self.place.place(), self.severity, self.place.message)
     }
 }
 
-/// Checks a file on disk. See the [example](check_text).
+/// Checks a file on disk, with the files that belong to it; see [`check_text`].
 #[must_use]
 pub fn check(path: &Path) -> Vec<Finding> {
     match read_text(path, "a problem file") {
@@ -120,16 +115,17 @@ fn findings(file: &str, text: &str, folder: Option<&Path>) -> Vec<Finding> {
     found
 }
 
-/// What is allowed but hardly meant.
+/// What is allowed but may not be meant.
 fn warnings(task: &Task, file: &str, text: &str) -> Vec<FileError> {
-    let is_problem_file = Format::of(file, text).is_none();
-    let mistakes = Mistakes::first();
-    let pieces = Pieces::cut(text);
-    let document = if is_problem_file { Document::parse(file, text, &pieces, &mistakes).ok().flatten() } else { None };
-    let root = document.as_ref().map(Document::root);
+    let of_root = |root: Table| Some(warnings_of(task, file, text, Some(root)));
+    let located = if Format::of(file, text).is_none() { look_at(file, text, of_root) } else { None };
+    located.unwrap_or_else(|| warnings_of(task, file, text, None))
+}
+
+fn warnings_of(task: &Task, file: &str, text: &str, root: Option<Table>) -> Vec<FileError> {
     // At one of these fields, or at the beginning.
     let at = |fields: &[&str], message: String| {
-        let value = root.and_then(|root: Table| fields.iter().find_map(|field| root.get(field)));
+        let value = root.and_then(|root| fields.iter().find_map(|field| root.get(field)));
         value.map_or_else(|| FileError::at(file, text, 0, &message), |value| value.error(&message))
     };
     let mdp = task.problem.mdp();

@@ -13,7 +13,7 @@ pub(super) use gumdp::words::alternatives;
 /// assert_eq!(error.hint.as_deref(), Some("did you mean \"explicit\"?"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {message}", place(.file, *.line, *.column))]
+#[error("{}: {message}", self.place())]
 #[non_exhaustive]
 pub struct FileError {
     /// The file, as it was named to the reader.
@@ -49,6 +49,14 @@ impl FileError {
         self.message.is_empty()
     }
 
+    /// The file, with line and column where they are known.
+    pub(super) fn place(&self) -> String {
+        match (self.line, self.column) {
+            (Some(line), Some(column)) => format!("{}:{line}:{column}", self.file),
+            _ => self.file.clone(),
+        }
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -65,13 +73,6 @@ pub(crate) fn position(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
-}
-
-fn place(file: &str, line: Option<usize>, column: Option<usize>) -> String {
-    match (line, column) {
-        (Some(line), Some(column)) => format!("{file}:{line}:{column}"),
-        _ => file.to_owned(),
-    }
 }
 
 /// A hint for a number that stands in quotes.

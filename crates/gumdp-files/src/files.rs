@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::document::{Table, Value};
 use super::error::FileError;
+use super::read_text;
 
 /// Files larger than this are not read.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
@@ -50,8 +51,9 @@ impl<'a> Files<'a> {
         };
         let path = folder.join(name);
         let place = path.display().to_string();
-        let text = read_file(&path).map_err(|error| {
-            error.unwrap_or_else(|message| value.error(format!("{} is \"{name}\": {place}: {message}", value.name())))
+        let text = read_file(&path).map_err(|error| match error.line {
+            Some(_) => error,
+            None => value.error(format!("{} is \"{name}\": {error}", value.name())),
         })?;
         if !self.read.iter().any(|(known, _)| known == name) {
             self.read.push((name.to_owned(), text.clone()));
@@ -73,46 +75,12 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Why a file was not read: an error in it, or why it cannot be read at all.
-pub(super) enum Unread {
-    At(FileError),
-    Because(String),
-}
-
-impl Unread {
-    pub(super) fn unwrap_or_else(self, error: impl FnOnce(String) -> FileError) -> FileError {
-        match self {
-            Self::At(error) => error,
-            Self::Because(message) => error(message),
-        }
+/// The text of an ordinary file.
+pub(super) fn read_file(path: &Path) -> Result<String, FileError> {
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return Err(FileError::unreadable(&path.display().to_string(), "this is not a file"));
     }
-}
-
-/// The text of an ordinary file of reasonable size.
-pub(super) fn read_file(path: &Path) -> Result<String, Unread> {
-    let refused = |error: std::io::Error| {
-        Unread::Because(match error.kind() {
-            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-            _ => format!("cannot be read: {error}"),
-        })
-    };
-    let metadata = std::fs::metadata(path).map_err(refused)?;
-    if !metadata.is_file() {
-        return Err(Unread::Because("this is not a file".to_owned()));
-    }
-    if metadata.len() > MAX_BYTES {
-        let message = format!("the file has {} bytes; at most {MAX_BYTES} are read", metadata.len());
-        return Err(Unread::Because(message));
-    }
-    let bytes = std::fs::read(path).map_err(refused)?;
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let text = String::from_utf8_lossy(&error.as_bytes()[..valid]);
-        Unread::At(
-            FileError::at(&path.display().to_string(), &text, valid, "the file is not text in UTF-8")
-                .hint("save it as text in UTF-8"),
-        )
-    })
+    read_text(path, "a file")
 }
 
 /// A TOML string; over several lines if it has them.

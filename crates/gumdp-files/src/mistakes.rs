@@ -19,7 +19,7 @@ pub(super) struct Mistakes {
     collected: Option<RefCell<Vec<FileError>>>,
     /// Mistakes in lines that are counted only.
     others: Cell<usize>,
-    /// What is allowed but hardly meant, where all mistakes are wanted.
+    /// Warnings, where all mistakes are wanted.
     warnings: RefCell<Vec<FileError>>,
 }
 
@@ -60,7 +60,7 @@ impl Mistakes {
         self.accept(result)
     }
 
-    /// Keeps what is allowed but hardly meant.
+    /// Keeps a warning.
     pub(super) fn warn(&self, warning: FileError) {
         self.warnings.borrow_mut().push(warning);
     }

@@ -2,16 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::document::{Key, Table, Value, shortened};
+use super::document::{Table, Value};
 use super::error::FileError;
 use super::files::Files;
-use super::scene::{GridScene, Scene};
+use super::over::spellings;
 use super::world::World;
-use gumdp::model::Pair;
-use gumdp::objective::{self, Content, Field, Given, Holds, Objective, ObjectiveError, Partition};
-
-/// More cells that nobody visits than this are taken for a mistake.
-const MAX_UNVISITED: u64 = 1_000_000;
+use gumdp::objective::{self, Content, Field, Given, Holds, Objective, ObjectiveError};
 
 /// What the objective calls ε.
 const EPSILON: &str = "smoothing epsilon";
@@ -48,26 +44,6 @@ impl Kind {
         let counted = Self::all().into_iter().map(|(_, kind)| (found(kind), kind));
         counted.rev().max_by_key(|(count, _)| *count).filter(|(count, _)| *count > 0).map(|(_, kind)| kind)
     }
-}
-
-/// What a file may call a field.
-fn spellings(field: &'static Field) -> &'static [&'static str] {
-    match field.holds {
-        Holds::Cells { .. } => &["over", "unvisited_cells"],
-        Holds::Target => &["target", "behaviour"],
-        _ => std::slice::from_ref(&field.name),
-    }
-}
-
-/// What the occupancy is counted over.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Over {
-    States,
-    Pairs,
-    Cells,
-    CellActions,
-    /// Groups of states by name, and all others together.
-    Groups,
 }
 
 /// Reads an objective for a world.
@@ -126,25 +102,9 @@ impl Reader<'_> {
         let (mut cells, mut sound) = (None, true);
         for field in kind.fields {
             let content = match field.holds {
-                Holds::Cells { by_pair } => {
-                    let over = table.accept(self.over(by_pair, table))?;
-                    // What is over the wrong entries cannot be looked at.
-                    if over.is_none() {
-                        table.field("epsilon", Value::probability)?;
-                    }
-                    let over = over.ok_or_else(FileError::told)?;
-                    let partition = table.accept(self.partition(over, table))?;
-                    let partition = partition.unwrap_or_else(|| Partition::pairs(&self.world.mdp));
-                    cells = Some((over, partition.clone()));
-                    Ok(Some(Content::Cells(partition)))
-                }
-                Holds::Target => match (&cells, target) {
-                    (Some((_, partition)), Some(target)) => self.target(target, partition),
-                    (Some((over, partition)), None) => self.own_target(*over, partition, table),
-                    (None, _) => Err(FileError::told()),
-                }
-                .map(|target| Some(Content::Numbers(target))),
-                _ => self.content(field, table),
+                Holds::Cost | Holds::Costs | Holds::ByCost | Holds::Number => self.content(field, table),
+                Holds::Cells { .. } => Ok(Some(self.counted(field, &mut cells, table, target)?)),
+                _ => self.counted(field, &mut cells, table, target).map(Some),
             };
             match table.accept(content)? {
                 Some(content) => given.0.extend(content.map(|content| (field.name, content))),
@@ -230,124 +190,6 @@ impl Reader<'_> {
             _ => locate(error, table),
         }
     }
-
-    /// What is counted: where nothing is said, states or pairs, or their cells on a map.
-    fn over(&self, by_pair: bool, table: Table) -> Result<Over, FileError> {
-        let is_grid = matches!(self.world.scene, Scene::Grid(_));
-        let on_map = [("cells", Over::Cells), ("cell-actions", Over::CellActions)];
-        let everywhere = [("states", Over::States), ("pairs", Over::Pairs)];
-        match table.get("over") {
-            Some(over) if over.is_list() => Ok(Over::Groups),
-            Some(over) if is_grid => over.choice(&[on_map, everywhere].concat()),
-            Some(over) => over.choice(&everywhere),
-            None => Ok(match (by_pair, is_grid) {
-                (false, true) => Over::Cells,
-                (false, false) => Over::States,
-                (true, true) => Over::CellActions,
-                (true, false) => Over::Pairs,
-            }),
-        }
-    }
-
-    fn partition(&self, over: Over, table: Table) -> Result<Partition, FileError> {
-        let mdp = &self.world.mdp;
-        if over == Over::Groups && table.get("unvisited_cells").is_none() {
-            let list = table.need("over")?;
-            return self.groups(list, list.elements(|group| group.all(Value::key))?);
-        }
-        let unvisited = table.get("unvisited_cells");
-        let (Scene::Grid(grid), Over::Cells | Over::CellActions) = (&self.world.scene, over) else {
-            if let Some(value) = unvisited {
-                let message = format!("{} is given, but the objective is not over the cells of a map", value.name());
-                return Err(value.error(message));
-            }
-            return Ok(if over == Over::States { Partition::states(mdp) } else { Partition::pairs(mdp) });
-        };
-        let unvisited = unvisited.map(|value| value.count(0, MAX_UNVISITED)).transpose()?.unwrap_or(0);
-        let actions = mdp.action_count() as u32;
-        let (cell_of_state, cells) = cells_of_states(grid);
-        let cells = cells + unvisited as u32;
-        let pairs = (0..mdp.pair_count() as u32).map(Pair);
-        let (cell_of_pair, entries) = if over == Over::Cells {
-            (pairs.map(|pair| cell_of_state[mdp.state(pair).index()]).collect(), vec![actions; cells as usize])
-        } else {
-            let cell = |pair| cell_of_state[mdp.state(pair).index()] * actions + mdp.action(pair).0;
-            (pairs.map(cell).collect(), vec![1; (cells * actions) as usize])
-        };
-        Partition::new(cell_of_pair, entries).map_err(|error| self.refused(&error, table))
-    }
-}
-
-impl Reader<'_> {
-    /// A cell for each of these groups of names, and one for all that is in none.
-    fn groups(&self, list: Value, groups: Vec<Vec<Key>>) -> Result<Partition, FileError> {
-        const NONE: u32 = u32::MAX;
-        if groups.is_empty() || groups.iter().any(Vec::is_empty) {
-            return Err(list.error(format!("{} has a group without a name; there must be at least one", list.name())));
-        }
-        let mut cell_of_pair = vec![NONE; self.world.mdp.pair_count()];
-        let (mut entries, mut sound) = (vec![0; groups.len()], true);
-        for (cell, key) in groups.iter().enumerate().flat_map(|(cell, names)| names.iter().map(move |key| (cell, *key)))
-        {
-            let pairs = self.world.select(key).and_then(|pairs| {
-                let name = shortened(key.text);
-                if pairs.is_empty() {
-                    return Err(key.error(format!("there is no state in \"{name}\"")));
-                }
-                let taken = pairs.iter().any(|pair| ![NONE, cell as u32].contains(&cell_of_pair[pair.index()]));
-                let message = || format!("\"{name}\" has states of a group before it; groups must not overlap");
-                if taken { Err(key.error(message())) } else { Ok(pairs) }
-            });
-            let pairs = list.accept(pairs)?;
-            sound &= pairs.is_some();
-            for pair in pairs.into_iter().flatten() {
-                cell_of_pair[pair.index()] = cell as u32;
-            }
-        }
-        let rest = entries.len() as u32;
-        entries.extend(cell_of_pair.contains(&NONE).then_some(0));
-        for cell in &mut cell_of_pair {
-            *cell = (*cell).min(rest);
-            entries[*cell as usize] += 1;
-        }
-        if !sound {
-            return Err(FileError::told());
-        }
-        Partition::new(cell_of_pair, entries).map_err(|error| list.error(error.to_string()))
-    }
-}
-
-/// The cells of a map without its walls, numbered from 0; their number.
-pub(super) fn compact_cells(grid: &GridScene) -> (Vec<u32>, u32) {
-    let mut count = 0;
-    let numbers = grid
-        .cells()
-        .map(|cell| {
-            let number = count;
-            count += u32::from(!grid.terrain(cell).wall);
-            number
-        })
-        .collect();
-    (numbers, count)
-}
-
-/// For each state the number of its cell. States that are in no cell have one of their own, after those of the map.
-fn cells_of_states(grid: &GridScene) -> (Vec<u32>, u32) {
-    let (compact, mut count) = compact_cells(grid);
-    let cells = grid
-        .cell_of_state
-        .iter()
-        .map(|cell| {
-            cell.map_or_else(
-                || {
-                    count += 1;
-                    count - 1
-                },
-                |cell| compact[cell as usize],
-            )
-        })
-        .collect();
-    (cells, count)
 }
 
 /// (scale·f + offset − low) / (high − low).

@@ -3,7 +3,8 @@
 use super::behaviour;
 use super::document::{Table, Value, shortened};
 use super::error::{FileError, counted};
-use super::objective::{Over, Reader, compact_cells};
+use super::objective::Reader;
+use super::over::{Over, compact_cells};
 use super::recording::Recording;
 use super::scene::Scene;
 use super::text::Text;

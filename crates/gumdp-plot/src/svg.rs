@@ -199,8 +199,8 @@ impl Canvas {
 }
 
 fn element(name: &str, places: &[(&str, f64)], rest: &str) -> String {
-    let places: String = places.iter().map(|(place, value)| format!(" {place}=\"{}\"", number(*value))).collect();
-    format!("<{name}{places}{rest}/>")
+    let places: Vec<String> = places.iter().map(|(place, value)| format!(" {place}=\"{}\"", number(*value))).collect();
+    format!("<{name}{}{rest}/>", places.concat())
 }
 
 /// A document up to its first element: paper, with a title and a description for screen readers.

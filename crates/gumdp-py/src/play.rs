@@ -7,6 +7,7 @@ use gumdp::experiment::{Experiment, ExperimentError, Journal, Precision, Record}
 use gumdp::oracle::{self, Limits, OracleError};
 use gumdp::stats::Summary;
 use gumdp::{Policy as _, Risk, Stop};
+use gumdp_files::SavedPolicy;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
@@ -15,7 +16,7 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use crate::background::in_pool;
 use crate::errors::{unsolved, wrong};
-use crate::function::Functions;
+use crate::function::{Functions, watched};
 use crate::policy::Policy;
 use crate::problem::Problem;
 
@@ -193,6 +194,13 @@ impl Solution {
     /// Lowest and highest value that the optimum may have.
     fn interval(&self) -> (f64, f64) {
         (self.inner.low, self.inner.high)
+    }
+
+    /// The text of a file with the policy, as `gumdp solve --save` writes it.
+    fn saved(&self, py: Python<'_>, problem: &Problem, measure: &str) -> PyResult<String> {
+        let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
+        let text = |_: &_| SavedPolicy::text_of_solution(&task, measure, &self.inner).map_err(wrong);
+        watched(self.functions.again(py), text)
     }
 
     /// Expected cost of the policy.

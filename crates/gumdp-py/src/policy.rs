@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use gumdp::{Agent, Budget, Markov, Risk, Scripted, Spec, Stop, Uniform, Who};
-use gumdp_files::{PolicyTable, Task};
+use gumdp_files::{PolicyTable, Saved, SavedPolicy, Task};
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
@@ -167,6 +167,22 @@ impl Policy {
     fn table(problem: &Problem, path: PathBuf) -> PyResult<Self> {
         let table = PolicyTable::load(&path, &problem.task.problem).map_err(|error| unread(&path, &error))?;
         Ok(Self::of(problem, table.into_policy(), format!("table {}", path.display())))
+    }
+
+    /// One that was saved, and the measure it is for.
+    #[staticmethod]
+    fn saved(py: Python<'_>, problem: &Problem, path: PathBuf) -> PyResult<(Self, String)> {
+        let (task, functions) = (Arc::clone(&problem.task), problem.functions.again(py));
+        let load = |_: &_| SavedPolicy::load(&path, &task).map_err(|error| unread(&path, &error));
+        let SavedPolicy { risk, policy, .. } = watched(functions.again(py), load)?;
+        let making = match policy {
+            Saved::Decisions(policy) => Making::Ready(Agent::given(policy, format!("policy {}", path.display()))),
+            Saved::Planner(planner) => {
+                let (turns, spec) = (Turns::new("planner", ()), Box::new(planner.spec(&task, risk)));
+                Making::Later { made: OnceLock::new(), turns, spec, task, threads: None }
+            }
+        };
+        Ok((Self { functions, ..Self::made_by(problem, making) }, risk.to_string()))
     }
 
     /// A function of Python.

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{Run, print_json};
 
-/// Check a problem file or a model to import: all mistakes at once, and what is hardly meant.
+/// Check a problem file or a model to import: all mistakes at once, and warnings.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  gumdp check mine.toml\n  gumdp check riverswim.csv --json")]
 pub struct CheckArgs {

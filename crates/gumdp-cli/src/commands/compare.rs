@@ -54,7 +54,7 @@ struct ComparedRow {
     outer: Option<String>,
 }
 
-/// Plays all policies on the same luck, prints, writes and draws.
+/// Plays all policies with common random numbers, prints, writes and draws.
 fn compare(args: &CompareArgs, quiet: bool) -> Result<()> {
     let started = Instant::now();
     let CompareArgs { experiment: args, max_states } = args;

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use gumdp_files::{ExportFormat, export};
 use gumdp_files::{Task, tasks};
 
-use super::{Run, bad_file, load};
+use super::{Run, load};
 use crate::failure::BadInput;
 use crate::store::write_atomically;
 use crate::talk;
@@ -45,7 +45,7 @@ impl Run for ConvertArgs {
 pub enum RewardsName {
     /// A state-action pair costs its expected reward.
     Expected,
-    /// States are split by the reward that led to them: the law of the total is exact.
+    /// States are split by the reward that led to them: the distribution of the total is exact.
     Split,
 }
 
@@ -84,7 +84,7 @@ fn load_with(name: &str, rewards: RewardsName) -> Result<Task> {
     let file = path.file_name().map_or_else(String::new, |file| file.to_string_lossy().into_owned());
     // A text of JSON is one of TOML.
     let wrapper = format!("kind = \"import\"\nfile = {}\nrewards = \"{rewards}\"\n", serde_json::to_string(&file)?);
-    let task = Task::parse(&path.with_extension("toml").display().to_string(), &wrapper).map_err(bad_file)?;
+    let task = Task::parse(&path.with_extension("toml").display().to_string(), &wrapper).map_err(BadInput::from)?;
     talk::notes(&task.notes);
     Ok(task)
 }

@@ -1,4 +1,4 @@
-//! `gumdp evaluate`: the law of the cost of a policy that the user brings, and every measure of it.
+//! `gumdp evaluate`: the distribution of the cost of a policy that the user brings, and every measure of it.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ use crate::results::distinct;
 use crate::store::Store;
 use gumdp_plot::Table;
 
-/// Compute the law of the cost of a policy that you bring, and all its measures.
+/// Compute the distribution of the cost of a policy that you bring, and all its measures.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  gumdp evaluate rooms --policy pi1 --beta 1,50\n  gumdp evaluate mine.toml --policy table.csv --out mine\n  gumdp solve msee --beta 50 --save careful.json && gumdp evaluate msee --policy careful.json --beta 50 --json"
@@ -46,7 +46,7 @@ pub struct EvaluateArgs {
     /// cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT.
     #[arg(long, value_name = "MEASURE,…", value_delimiter = ',', value_parser = risk, conflicts_with = "beta")]
     pub risk: Vec<Risk>,
-    /// Episodes, if the law is too large to be computed (default: 10000; the task's for a planner).
+    /// Episodes, if the distribution is too large to be computed (default: 10000; the task's for a planner).
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
     pub runs: Option<u64>,
     /// Play more until the 95 % interval of every risk is at most this far to either side.
@@ -55,7 +55,7 @@ pub struct EvaluateArgs {
     /// Never play more episodes than this for --precision.
     #[arg(long, value_name = "N", requires = "precision", default_value_t = 1_000_000, allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
     pub max_runs: u64,
-    /// Compute the law exactly if the policy reaches at most this many occupancy states (default: 20000000, within 256 MiB).
+    /// Compute the distribution exactly if the policy reaches at most this many occupancy states (default: 20000000, within 256 MiB).
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]
     pub max_states: Option<u64>,
     /// Seed of all random numbers (default: that of a saved planner, else 0).
@@ -64,7 +64,7 @@ pub struct EvaluateArgs {
     /// Use this many threads (default: all cores). Results do not depend on it.
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = threads)]
     pub threads: Option<usize>,
-    /// Folder for the law or the samples, the measures, a figure and a report.
+    /// Folder for the distribution or the samples, the measures, a figure and a report.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// A JSON object instead of tables.
@@ -92,7 +92,7 @@ pub struct Evaluation {
     pub task: String,
     /// What the policy is.
     pub policy: String,
-    /// Whether the law is exact, and not sampled.
+    /// Whether the distribution is exact, and not sampled.
     pub exact: bool,
     /// Why it is not.
     pub sampled_because: Option<String>,
@@ -108,7 +108,7 @@ pub struct Evaluation {
     pub risks: Vec<RiskRow>,
     /// Costs with their probabilities, ascending.
     #[serde(skip)]
-    pub law: Vec<(f64, f64)>,
+    pub distribution: Vec<(f64, f64)>,
     /// What the measures of the attitudes are called.
     #[serde(skip)]
     naming: Naming,
@@ -154,11 +154,11 @@ fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
     };
     let limits = limits(PolicyName::Auto, args.max_states);
     let evaluation = with_threads(args.threads, || {
-        let spinner = Progress::spinner("computing the law", quiet);
+        let spinner = Progress::spinner("computing the distribution", quiet);
         let exact = distribution(&task.problem, &*brought.policy, &limits);
         drop(spinner);
         let mut evaluation = match exact {
-            Ok(law) => exactly(&law.outcomes().collect::<Vec<_>>(), &risks),
+            Ok(distribution) => exactly(&distribution.outcomes().collect::<Vec<_>>(), &risks),
             Err(error) => sampled(args, &task, &brought, &risks, &too_large(&error)?, quiet)?,
         };
         evaluation.task.clone_from(&task.name);
@@ -194,25 +194,25 @@ fn as_text<S: Serializer>(risk: &Risk, serializer: S) -> Result<S::Ok, S::Error>
     serializer.collect_str(risk)
 }
 
-/// Why the law is not computed; other failures than its size are failures.
+/// Why the distribution is not computed; other failures than its size are failures.
 fn too_large(error: &OracleError) -> Result<String> {
     match error {
-        OracleError::TooLarge { limit, .. } => Ok(format!("its law takes more than {limit} occupancy states")),
-        OracleError::Memory { limit, .. } => Ok(format!("its law takes more than {} MiB", limit >> 20)),
+        OracleError::TooLarge { limit, .. } => Ok(format!("its distribution takes more than {limit} occupancy states")),
+        OracleError::Memory { limit, .. } => Ok(format!("its distribution takes more than {} MiB", limit >> 20)),
         OracleError::NoProbabilities => Ok("a planner can only be played".to_owned()),
         OracleError::NotFinite => Err(error.clone().into()),
         other => Err(BadInput::new(other).into()),
     }
 }
 
-fn exactly(law: &[(f64, f64)], risks: &[Risk]) -> Evaluation {
+fn exactly(distribution: &[(f64, f64)], risks: &[Risk]) -> Evaluation {
     let measured = |measure: Measure| {
-        let value = measure.of(law);
+        let value = measure.of(distribution);
         let (measure, level, title) = (measure.id(), measure.level(), measure.title());
         Measured { measure, level, value, low: value, high: value, title }
     };
     let row = |&risk: &Risk| {
-        let value = Measure::Asked(risk).of(law);
+        let value = Measure::Asked(risk).of(distribution);
         RiskRow { risk, beta: risk.beta(), value, low: value, high: value, optimum: None, gap: None }
     };
     Evaluation {
@@ -222,10 +222,10 @@ fn exactly(law: &[(f64, f64)], risks: &[Risk]) -> Evaluation {
         sampled_because: None,
         runs: None,
         seed: None,
-        costs: law.len(),
+        costs: distribution.len(),
         measures: measures::all().into_iter().map(measured).collect(),
         risks: risks.iter().map(row).collect(),
-        law: law.to_vec(),
+        distribution: distribution.to_vec(),
         naming: Naming::Beta,
     }
 }
@@ -239,9 +239,9 @@ fn sampled(
     quiet: bool,
 ) -> Result<Evaluation> {
     let planner = brought.planner.as_ref();
-    let seed = args.seed.or(planner.map(|cell| cell.seed)).unwrap_or(0);
+    let seed = args.seed.or(planner.map(|planner| planner.seed)).unwrap_or(0);
     let most = if args.precision.is_some() { args.max_runs } else { u64::MAX };
-    let runs = args.runs.unwrap_or(planner.map_or(USUAL_RUNS, |cell| cell.runs).min(most));
+    let runs = args.runs.unwrap_or(planner.map_or(USUAL_RUNS, |_| task.defaults.runs).min(most));
     let progress = Progress::new(runs, quiet);
     let experiment = Experiment {
         stop: interrupt::stop(),
@@ -266,12 +266,12 @@ fn of_samples(costs: &[f64], risks: &[Risk], seed: u64, because: &str) -> Evalua
     let mut sorted = costs.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let share = 1.0 / sorted.len() as f64;
-    let law: Vec<(f64, f64)> =
+    let distribution: Vec<(f64, f64)> =
         sorted.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len() as f64 * share)).collect();
     let all = measures::all();
     let wanted: Vec<Measure> = all.iter().copied().chain(risks.iter().map(|&risk| Measure::Asked(risk))).collect();
     let intervals = measures::intervals(costs, &wanted, seed);
-    let mut evaluation = exactly(&law, risks);
+    let mut evaluation = exactly(&distribution, risks);
     for (measured, &Interval { low, high }) in evaluation.measures.iter_mut().zip(&intervals) {
         (measured.low, measured.high) = (low, high);
     }
@@ -304,12 +304,12 @@ impl RiskRow {
 }
 
 impl Evaluation {
-    /// How the law is known.
+    /// How the distribution is known.
     pub fn origin(&self) -> String {
         let costs = if self.costs == 1 { "one cost".to_owned() } else { format!("{} costs", self.costs) };
         match (&self.sampled_because, self.runs, self.seed) {
             (Some(because), Some(runs), Some(seed)) => format!("sampled: {runs} runs, seed {seed} ({because})"),
-            _ => format!("exact law, {costs}"),
+            _ => format!("exact distribution, {costs}"),
         }
     }
 
@@ -368,11 +368,11 @@ fn print(task: &Task, evaluation: &Evaluation, out: &mut impl Write) -> Result<(
     Ok(())
 }
 
-/// Writes the law or the samples' law, the measures, the figure and the report.
+/// Writes the distribution or the samples' distribution, the measures, the figure and the report.
 fn keep(store: &Store, task: &Task, evaluation: &Evaluation) -> Result<()> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["cost", "probability"])?;
-    for (cost, probability) in &evaluation.law {
+    for (cost, probability) in &evaluation.distribution {
         writer.write_record([cost.to_string(), probability.to_string()])?;
     }
     store.write("law.csv", &writer.into_inner()?)?;

@@ -25,7 +25,7 @@ use crate::store::Store;
 /// Sweep the attitude to risk: what it costs, what it saves, and where the optimal behaviour changes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp frontier rooms\n  gumdp frontier msee --levels 0,1,10,100,inf --out careful\n  gumdp frontier grid-mo --risk cvar --levels 0,0.5,0.9,0.95 --json\n  gumdp frontier grid-msee --runs 50\n\nEvery level meets the same luck."
+    after_help = "Examples:\n  gumdp frontier rooms\n  gumdp frontier msee --levels 0,1,10,100,inf --out careful\n  gumdp frontier grid-mo --risk cvar --levels 0,0.5,0.9,0.95 --json\n  gumdp frontier grid-msee --runs 50\n\nAll levels are played with common random numbers."
 )]
 pub struct FrontierArgs {
     /// Name of a built-in task, or a problem file.
@@ -188,10 +188,13 @@ fn extremes(problem: &Problem, limits: &Limits) -> (f64, f64) {
 
 /// How far apart the costs of mean-optimal behaviour are; 1 if there is nothing to learn from it.
 fn spread(problem: &Problem, limits: &Limits) -> f64 {
-    let law = oracle::solve(problem, Erm::MEAN, limits)
+    let distribution = oracle::solve(problem, Erm::MEAN, limits)
         .and_then(|solution| oracle::distribution(problem, &solution.policy(), limits));
     let bounds = problem.objective().bounds();
-    let known = law.map(|law| law.max() - law.min()).into_iter().chain([bounds.high - bounds.low]);
+    let known = distribution
+        .map(|distribution| distribution.max() - distribution.min())
+        .into_iter()
+        .chain([bounds.high - bounds.low]);
     known.into_iter().find(|spread| spread.is_finite() && *spread > 0.0).unwrap_or(1.0)
 }
 
@@ -232,7 +235,7 @@ fn print(task: &Task, trade_off: &TradeOff, place: &str, out: &mut impl Write) -
     Ok(())
 }
 
-/// Writes levels, laws, figures and report.
+/// Writes levels, distributions, figures and report.
 fn keep(store: &Store, task: &Task, trade_off: &TradeOff, frontier: &oracle::Frontier) -> Result<()> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for level in &trade_off.levels {

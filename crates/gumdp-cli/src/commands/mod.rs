@@ -24,13 +24,14 @@ use anyhow::{Context, Result};
 use clap::{Parser, Subcommand, ValueEnum};
 use gumdp::oracle::{Limits, OracleError};
 use gumdp::{EpisodeError, Erm, PolicyFailure, Risk, RunError};
-use gumdp_files::{FileError, Task, broken_formula, tasks};
+use gumdp_files::{Task, broken_formula, tasks};
 use serde::Serialize;
 
 use crate::args::{AttitudeArgs, ExperimentArgs, PolicyArgs, PolicyName, Preset};
 use crate::failure::BadInput;
+use crate::manifest::{self, Manifest};
 use crate::number::Naming;
-use crate::results::{self, Experiment, Manifest, distinct};
+use crate::results::{Experiment, distinct};
 use crate::store::Store;
 use crate::talk;
 
@@ -56,7 +57,7 @@ Examples:
   gumdp solve msee --risk cvar:0.95     the same for the mean of the worst 5 %
   gumdp frontier rooms                  what each attitude to risk costs and saves
   gumdp explain rooms --beta 50         its behaviour as a decision tree
-  gumdp evaluate rooms --policy pi1     the law of a policy of your own
+  gumdp evaluate rooms --policy pi1     the distribution of a policy of your own
   gumdp show rooms --toml > mine.toml   start a problem of your own
   gumdp reproduce                       every experiment of the paper
 
@@ -124,7 +125,7 @@ pub fn load(name: &str) -> Result<Task> {
     let path = Path::new(name);
     let is_path = path.exists() || name.contains(std::path::is_separator) || path.extension().is_some();
     if is_path {
-        let task = Task::load(path).map_err(bad_file)?;
+        let task = Task::load(path).map_err(BadInput::from)?;
         talk::notes(&task.notes);
         return Ok(task);
     }
@@ -148,15 +149,6 @@ pub fn heading(task: &Task) -> String {
     if task.title == task.name { task.name.clone() } else { format!("{}: {}", task.name, task.title) }
 }
 
-/// A mistake in a problem file, with its hint.
-fn bad_file(error: FileError) -> BadInput {
-    let bad = BadInput::new(&error);
-    match error.hint {
-        Some(hint) => bad.hint(hint),
-        None => bad,
-    }
-}
-
 /// The error of a command; for a formula that broke, which is bad input, with its place and the features for which it broke.
 pub fn clarified(error: anyhow::Error, task: Option<&str>) -> anyhow::Error {
     let Some(name) = task.filter(|_| error.chain().any(is_broken_formula)) else { return error };
@@ -166,7 +158,7 @@ pub fn clarified(error: anyhow::Error, task: Option<&str>) -> anyhow::Error {
     };
     let task = tasks::get(name).or_else(|| Task::load(Path::new(name)).ok());
     match task.and_then(|task| broken_formula(&task, name, &text)) {
-        Some(broken) => bad_file(broken).into(),
+        Some(broken) => BadInput::from(broken).into(),
         None => BadInput::new(format!("{error:#}")).into(),
     }
 }
@@ -255,7 +247,7 @@ pub fn keep(
     quiet: bool,
     draw: impl FnOnce(&Store, &Manifest, &Experiment) -> Result<()>,
 ) -> Result<()> {
-    let manifest = results::save(store, command, std::slice::from_ref(experiment), started.elapsed())?;
+    let manifest = manifest::save(store, command, std::slice::from_ref(experiment), started.elapsed())?;
     draw(store, &manifest, experiment)?;
     if !quiet {
         crate::talk::say!("results, figures and report.html are in {}", store.dir().display());

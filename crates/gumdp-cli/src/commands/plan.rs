@@ -11,7 +11,7 @@ use gumdp::oracle::{self, ExactDecision, Limits, OracleError};
 use gumdp::planner::MAX_SIMULATIONS;
 use gumdp::rng::{self, Purpose};
 use gumdp::{Budget, Decision, Erm, FixedRisk, Mdp, OccupancyState, PolicyFailure, Risk, State, StopReason};
-use gumdp_files::Task;
+use gumdp_files::{SavedPlanner, SavedPolicy, Task};
 use serde::Serialize;
 
 use super::{Run, limits, load, one_naming, one_risk, policy, print_json, solve};
@@ -21,7 +21,7 @@ use crate::exact::{Solver, first_decision, unsolved};
 use crate::failure::BadInput;
 use crate::number::{counted, known, short};
 use crate::player::Who;
-use crate::saved_policy;
+use crate::store::put;
 use gumdp_plot::Table;
 
 /// Make one decision and show its reasons.
@@ -190,8 +190,16 @@ fn save(path: &Path, args: &PlanArgs, task: &Task, risk: Risk, plan: &Plan, quie
         return solve::save(path, task, risk, &solution, quiet);
     }
     let cell = Cell::new(task, risk, plan.preset, args.seed).with(None, args.simulations);
-    let write = || saved_policy::save_planner(path, task, &cell, (plan.state, plan.action));
-    saved_policy::put(path, "the settings of the planner, which gumdp evaluate plays again, are", write, quiet)
+    let planner = SavedPlanner {
+        preset: if plan.preset == Who::Paper { gumdp_files::Preset::Paper } else { gumdp_files::Preset::Default },
+        simulations: cell.simulations,
+        exploration: cell.exploration,
+        seed: cell.seed,
+        first_state: plan.state.to_owned(),
+        first_action: plan.action.to_owned(),
+    };
+    let text = SavedPolicy::text_of_planner(task, risk, &planner);
+    put(path, "the settings of the planner, which gumdp evaluate plays again, are", &text, quiet)
 }
 
 /// An exact decision.

@@ -11,8 +11,9 @@ use gumdp_files::Scene;
 use super::{Run, entropic, show};
 use crate::args::{beta, risk, whole};
 use crate::failure::BadInput;
+use crate::manifest;
 use crate::number;
-use crate::results::{self, Experiment, Finished};
+use crate::results::{Experiment, Finished};
 use crate::store::Store;
 
 /// Show one saved episode step by step.
@@ -51,7 +52,7 @@ fn replay(args: &ReplayArgs) -> Result<()> {
     let (dir, run, task, preset) = (&args.dir, args.run, args.task.as_deref(), args.preset.as_deref());
     let risk = args.beta.map(entropic).or(args.risk);
     let store = Store::open(dir).map_err(|error| BadInput::new(format!("{error:#}")))?;
-    let (_, experiments) = results::load(&store)?;
+    let (_, experiments) = manifest::load(&store)?;
     let cells = experiments.iter().flat_map(|experiment| experiment.finished.iter().map(move |f| (experiment, f)));
     let fits = |finished: &Finished| {
         task.is_none_or(|task| finished.cell.task == task)

@@ -9,7 +9,7 @@ use clap::Args;
 use super::{Run, reproduce};
 use crate::failure::BadInput;
 use crate::store::Store;
-use crate::{draw, results, side_by_side};
+use crate::{draw, manifest, side_by_side};
 
 /// Draw figures and report again from saved results.
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ impl Run for ReportArgs {
 /// Draws again from a results folder.
 fn report(dir: &Path, quiet: bool) -> Result<()> {
     let store = Store::open(dir).map_err(|error| BadInput::new(format!("{error:#}")))?;
-    let (manifest, experiments) = results::load(&store)?;
+    let (manifest, experiments) = manifest::load(&store)?;
     match experiments.as_slice() {
         [experiment] if manifest.command == "run" => draw::draw(&store, &manifest, experiment)?,
         [experiment] if manifest.command == "compare" => side_by_side::draw(&store, &manifest, experiment)?,

@@ -14,11 +14,12 @@ use crate::cells::Cell;
 use crate::comparison::{self, Comparison, Published, Verdict};
 use crate::exact::Solver;
 use crate::failure::BadInput;
+use crate::manifest::{self, Manifest};
 use crate::number::{self, known, short};
 use crate::paper_report;
 use crate::player::Who;
 use crate::progress::Progress;
-use crate::results::{self, Experiment, Finished, Manifest};
+use crate::results::{Experiment, Finished};
 use crate::side_by_side::{Both, both};
 use crate::store::Store;
 use gumdp_plot::Table;
@@ -69,7 +70,7 @@ fn reproduce(chosen: &ReproduceArgs, quiet: bool) -> Result<()> {
         plan.into_iter().map(|(task, cells)| experiment(task, cells, &store, &progress)).collect()
     })?;
     drop(progress);
-    let manifest = results::save(&store, "reproduce", &experiments, started.elapsed())?;
+    let manifest = manifest::save(&store, "reproduce", &experiments, started.elapsed())?;
     write_report(&store, &manifest, &experiments)?;
     if !quiet {
         crate::talk::say!("results, figures, comparison.json and report.html are in {}", chosen.out.display());

@@ -10,15 +10,16 @@ use clap::Args;
 use gumdp::oracle::{self, Distribution, Limits, Solution};
 use gumdp::stats::cvar_weighted;
 use gumdp::{Outer, Risk};
-use gumdp_files::Task;
+use gumdp_files::{SavedPolicy, Task};
 use serde::Serialize;
 
 use super::{Run, load, one_naming, one_risk, print_json, with_threads};
 use crate::args::{AttitudeArgs, threads, whole};
 use crate::exact::{Certain, unsolved};
+use crate::failure::BadInput;
 use crate::number::counted;
 use crate::progress::Progress;
-use crate::saved_policy;
+use crate::store::put;
 
 /// Compute the exact optimum.
 #[derive(Debug, Args)]
@@ -57,7 +58,7 @@ impl Run for SolveArgs {
 
 /// The exact optimum of a problem for one risk measure.
 #[derive(Serialize)]
-struct Optimum<'a> {
+struct Solved<'a> {
     task: &'a str,
     risk: String,
     /// `null` unless the measure is entropic.
@@ -65,7 +66,7 @@ struct Optimum<'a> {
     beta: Option<f64>,
     /// The risk of the best policy found, and where the lowest possible one certainly lies.
     #[serde(flatten)]
-    optimum: Certain,
+    lowest: Certain,
     /// The outer variable, for measures that are a minimum over one.
     outer: Option<OuterJson>,
     mean: f64,
@@ -98,27 +99,27 @@ fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
     let progress = Progress::spinner("solving", quiet);
     let limits = Limits { max_states: args.max_states, ..Limits::default() };
     let started = Instant::now();
-    let (solution, law) = with_threads(args.threads, || {
+    let (solution, distribution) = with_threads(args.threads, || {
         let solution = oracle::solve(&task.problem, risk, &limits).map_err(|error| unsolved(&task.name, &error))?;
-        // The law of an entropic optimum may be far larger than its solution.
-        let law = match risk.beta() {
+        // The distribution of an entropic optimum may be far larger than its solution.
+        let distribution = match risk.beta() {
             None => oracle::distribution(&task.problem, &solution.policy(), &limits).ok(),
             Some(_) => None,
         };
-        Ok((solution, law))
+        Ok((solution, distribution))
     })?;
     let seconds = started.elapsed().as_secs_f64();
     drop(progress);
     if let Some(path) = &args.save {
         save(path, &task, risk, &solution, quiet)?;
     }
-    let optimum = Certain::from(&solution);
+    let lowest = Certain::from(&solution);
     let Solution { low, high, outer, mean, states, solves, .. } = solution;
     let method = solution.method.to_string();
     if args.json {
         let (outer, beta, risk) = (outer.map(OuterJson::from), risk.beta(), risk.to_string());
         let task = &task.name;
-        return print_json(&Optimum { task, risk, beta, optimum, outer, mean, method, states, solves, seconds });
+        return print_json(&Solved { task, risk, beta, lowest, outer, mean, method, states, solves, seconds });
     }
     let mut out = io::stdout().lock();
     writeln!(out, "{}, {}", task.name, one_naming(&args.attitude, &task).label(risk))?;
@@ -133,8 +134,8 @@ fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
         writeln!(out, "  at           {outer} (fixed at the first decision)")?;
     }
     writeln!(out, "  mean cost    {mean:.9}")?;
-    if let Some(law) = law {
-        print_tail(&law, &mut out)?;
+    if let Some(distribution) = distribution {
+        print_tail(&distribution, &mut out)?;
     }
     let (solves, states) = (counted(solves, "solve"), counted(states, "state"));
     writeln!(out, "  by {method}: {solves}, {states} in {seconds:.3} s")?;
@@ -142,24 +143,25 @@ fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
 }
 
 /// The upper tail of the cost under the best policy.
-fn print_tail(law: &Distribution, out: &mut impl Write) -> Result<()> {
-    let outcomes: Vec<(f64, f64)> = law.outcomes().collect();
+fn print_tail(distribution: &Distribution, out: &mut impl Write) -> Result<()> {
+    let outcomes: Vec<(f64, f64)> = distribution.outcomes().collect();
     for level in [0.9, 0.95, 0.99] {
-        let (percent, quantile, tail) = (100.0 * level, law.quantile(level), cvar_weighted(&outcomes, level)?);
+        let (percent, quantile, tail) = (100.0 * level, distribution.quantile(level), cvar_weighted(&outcomes, level)?);
         writeln!(
             out,
             "  {percent:.0} % of costs are at most {quantile:.9}; the others cost {tail:.9} on average (CVaR)"
         )?;
     }
-    writeln!(out, "  worst cost   {:.9}", law.max())?;
+    writeln!(out, "  worst cost   {:.9}", distribution.max())?;
     Ok(())
 }
 
 /// Saves an optimal policy and says so.
 pub fn save(path: &Path, task: &Task, risk: Risk, solution: &Solution, quiet: bool) -> Result<()> {
-    let write = || {
-        let _spinner = Progress::spinner("saving", quiet);
-        saved_policy::save_solution(path, task, risk, solution)
-    };
-    saved_policy::put(path, "the optimal policy is", write, quiet)
+    let spinner = Progress::spinner("saving", quiet);
+    let text = SavedPolicy::text_of_solution(task, risk, solution).map_err(|error| {
+        BadInput::new(error).hint("shorten the horizon, or play it without saving it: gumdp run TASK --policy exact")
+    })?;
+    drop(spinner);
+    put(path, "the optimal policy is", &text, quiet)
 }

@@ -16,14 +16,14 @@ const MARKED: usize = 3;
 
 /// Draws the distribution and writes the report.
 pub fn draw_evaluation(store: &Store, of: &Task, evaluation: &Evaluation) -> Result<()> {
-    let mean: f64 = evaluation.law.iter().map(|(cost, p)| cost * p).sum();
+    let mean: f64 = evaluation.distribution.iter().map(|(cost, p)| cost * p).sum();
     let risks = evaluation.risks.iter().take(MARKED);
     let label = |risk: Risk| risk.beta().map_or_else(|| risk.to_string(), |beta| format!("ERM, {}", beta_label(beta)));
     let risks = risks.map(|row| ReferenceLine { at: row.value, label: label(row.risk) });
     let plot = StemPlot {
         title: "Distribution of the cost".to_owned(),
         x_label: "cost f(d)".to_owned(),
-        distributions: vec![Distribution { name: String::new(), atoms: evaluation.law.clone() }],
+        distributions: vec![Distribution { name: String::new(), atoms: evaluation.distribution.clone() }],
         references: std::iter::once(ReferenceLine { at: mean, label: "mean".to_owned() }).chain(risks).collect(),
     };
     let kind = if evaluation.exact { "The exact distribution" } else { "The sampled distribution" };

@@ -164,15 +164,15 @@ fn worst(trade_off: &TradeOff) -> &'static str {
     if trade_off.sampled.is_some() { "worst run" } else { "worst case" }
 }
 
-fn stats(law: &Distribution) -> BoxStats {
-    let [q25, median, q75] = [0.25, 0.5, 0.75].map(|level| law.quantile(level));
+fn stats(distribution: &Distribution) -> BoxStats {
+    let [q25, median, q75] = [0.25, 0.5, 0.75].map(|level| distribution.quantile(level));
     BoxStats {
         q25,
         median,
         q75,
-        whisker_low: law.min(),
-        whisker_high: law.max(),
-        mean: law.mean(),
+        whisker_low: distribution.min(),
+        whisker_high: distribution.max(),
+        mean: distribution.mean(),
         outliers: Vec::new(),
     }
 }

@@ -4,8 +4,9 @@ use anyhow::Result;
 use gumdp::experiment::tail_note;
 
 use super::{figures, problem_file};
+use crate::manifest::Manifest;
 use crate::number::{interval, known, risk, short};
-use crate::results::{Experiment, Finished, Manifest, distinct, runs_text};
+use crate::results::{Experiment, Finished, distinct, runs_text};
 use crate::store::Store;
 use gumdp_plot::page::{Figure, Page};
 use gumdp_plot::{Field, Table};

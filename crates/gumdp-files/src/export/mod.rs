@@ -10,9 +10,7 @@ mod objective;
 
 use std::path::Path;
 
-use super::document::Document;
-use super::mistakes::Mistakes;
-use super::pieces::Pieces;
+use super::document::look_at;
 use super::world::World;
 use super::{Task, read_world};
 use gumdp::model::{Mdp, State};
@@ -62,6 +60,9 @@ pub enum ExportError {
     /// A problem file without its objective would be another problem.
     #[error("{0}; copy the file, or write the model alone: CSV and DRN have no objective to lose")]
     Objective(String),
+    /// The decisions of a policy are too many.
+    #[error("the policy is too large to be saved: {0}")]
+    Policy(String),
     /// A name that a problem file cannot refer to.
     #[error(
         "the name \"{name}\" cannot be written in a problem file; names must not be empty, \"*\", or contain \"/\""
@@ -111,10 +112,7 @@ fn lost_objective(task: &Task) -> String {
 
 /// Names for sets of states, which a task does not keep but its file has.
 fn groups(task: &Task) -> Vec<(String, Vec<State>)> {
-    let mistakes = Mistakes::first();
-    let pieces = Pieces::cut(&task.source);
-    let document = Document::parse(&task.name, &task.source, &pieces, &mistakes).ok().flatten();
-    let world = document.as_ref().and_then(|document| read_world(document.root()));
+    let world = look_at(&task.name, &task.source, read_world);
     // The states of the file are those of the task.
     let names = |mdp: &Mdp| mdp.states().map(|state| mdp.state_name(state).to_owned()).collect::<Vec<_>>();
     let same = |world: &World| names(&world.mdp) == names(task.problem.mdp());

@@ -4,25 +4,31 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::path::Path;
 
 use super::super::csv::{self, Csv};
 use super::super::document::shortened;
 use super::super::error::{FileError, nearest, position};
-use super::Text;
+use super::super::files::read_file;
+use super::super::mistakes::Mistakes;
 use super::foreign::{Foreign, MAX_ID, Row};
 use super::start::Initial;
+use super::{Format, Text};
 use gumdp::problem::MAX_HORIZON;
 
 const COLUMNS: [&str; 5] = ["idstatefrom", "idaction", "idstateto", "probability", "reward"];
 
+pub(super) const FORMAT: Format =
+    Format { name: "csv", extension: "csv", looks_like, read, read_neighbours: Some(read_neighbours) };
+
 /// Whether a text begins like a table of transitions.
-pub(super) fn looks_like(text: &str) -> bool {
+fn looks_like(text: &str) -> bool {
     let first = text.lines().find(|line| !line.starts_with('#') && !line.trim().is_empty());
     first.is_some_and(|line| line.to_ascii_lowercase().contains(COLUMNS[0]))
 }
 
 /// The transitions of a file.
-pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
+fn read(text: &Text) -> Result<Foreign, FileError> {
     let mut foreign = Foreign::new(vec!["cost".to_owned()], true);
     let table = Columns::read(text, &COLUMNS)?;
     if !table.ignored.is_empty() {
@@ -58,7 +64,7 @@ pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
 }
 
 /// The initial distribution: `idstate,probability`.
-pub(super) fn read_initial(text: &Text) -> Result<Initial, FileError> {
+fn read_initial(text: &Text) -> Result<Initial, FileError> {
     let table = Columns::read(text, &["idstate", "probability"])?;
     let mut initial = Initial::default();
     let mut lines = HashMap::new();
@@ -80,18 +86,18 @@ pub(super) fn read_initial(text: &Text) -> Result<Initial, FileError> {
 
 /// What a table of parameters says.
 #[derive(Default)]
-pub(super) struct Parameters {
-    pub(super) discount: Option<f64>,
-    pub(super) horizon: Option<usize>,
+struct Parameters {
+    discount: Option<f64>,
+    horizon: Option<usize>,
     /// The state, and where it stands.
-    pub(super) start: Option<(u32, usize)>,
+    start: Option<(u32, usize)>,
     /// The start is wrong, which is told already.
-    pub(super) start_doubtful: bool,
-    pub(super) ignored: Vec<String>,
+    start_doubtful: bool,
+    ignored: Vec<String>,
 }
 
 /// Parameters: `parameter,value`. Names are compared without case, spaces and underscores.
-pub(super) fn read_parameters(text: &Text) -> Result<Parameters, FileError> {
+fn read_parameters(text: &Text) -> Result<Parameters, FileError> {
     let table = Columns::read(text, &["parameter", "value"])?;
     let mut parameters = Parameters::default();
     let mut lines = HashMap::new();
@@ -121,6 +127,53 @@ pub(super) fn read_parameters(text: &Text) -> Result<Parameters, FileError> {
         text.accept(entry)?;
     }
     Ok(parameters)
+}
+
+/// Reads `NAME.initial.csv` and `NAME.parameters.csv`, or else `initial.csv` and `parameters.csv`, next to `NAME.csv`.
+fn read_neighbours(
+    path: &Path,
+    foreign: &mut Foreign,
+    notes: &mut Vec<String>,
+    mistakes: &Mistakes,
+) -> Result<(), FileError> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let neighbour = |what: &str| {
+        let names = [format!("{stem}.{what}.csv"), format!("{what}.csv")];
+        names.into_iter().map(|name| path.with_file_name(name)).find(|other| other.is_file() && other != path)
+    };
+    let open = |path: &Path, notes: &mut Vec<String>| {
+        notes.push(format!("{} is used", path.display()));
+        mistakes.accept(read_file(path))
+    };
+    if let Some(path) = neighbour("initial") {
+        let mut initial = None;
+        if let Some(content) = open(&path, notes)? {
+            let file = path.display().to_string();
+            initial = mistakes.accept(read_initial(&Text { file: &file, content: &content, mistakes }))?;
+            if let Some(initial) = &mut initial {
+                initial.elsewhere = Some((file, content));
+            }
+        }
+        foreign.initial = initial.or(Some(Initial { doubtful: true, ..Initial::default() }));
+    }
+    if let Some(path) = neighbour("parameters")
+        && let Some(content) = open(&path, notes)?
+    {
+        let file = path.display().to_string();
+        let parameters = read_parameters(&Text { file: &file, content: &content, mistakes });
+        let parameters = mistakes.accept(parameters)?.unwrap_or_default();
+        foreign.discount = parameters.discount.or(foreign.discount);
+        foreign.horizon = parameters.horizon.or(foreign.horizon);
+        if foreign.initial.is_none() && (parameters.start.is_some() || parameters.start_doubtful) {
+            let entries = parameters.start.map(|(state, offset)| (state, 1.0, offset)).into_iter().collect();
+            let doubtful = parameters.start_doubtful;
+            foreign.initial = Some(Initial { entries, offset: 0, doubtful, elsewhere: Some((file, content)) });
+        }
+        if !parameters.ignored.is_empty() {
+            notes.push(format!("these parameters are ignored: {}", parameters.ignored.join(", ")));
+        }
+    }
+    Ok(())
 }
 
 /// A table with these columns.

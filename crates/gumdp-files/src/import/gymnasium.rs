@@ -7,14 +7,21 @@ use std::collections::HashMap;
 
 use super::super::document::shortened;
 use super::super::error::FileError;
-use super::Text;
 use super::foreign::{Foreign, MAX_ID, Row, TERMINATED};
 use super::json::Json;
 use super::start::Initial;
+use super::{Format, Text};
 use gumdp::problem::MAX_HORIZON;
 
+pub(super) const FORMAT: Format =
+    Format { name: "gymnasium", extension: "json", looks_like, read, read_neighbours: None };
+
+fn looks_like(text: &str) -> bool {
+    text.trim_start().starts_with('{')
+}
+
 /// The transitions of a file.
-pub(super) fn read(text: &Text) -> Result<Foreign, FileError> {
+fn read(text: &Text) -> Result<Foreign, FileError> {
     let mut reader =
         Reader { json: Json::new(text), foreign: Foreign::new(vec!["cost".to_owned()], true), ends: vec![] };
     let read = if reader.json.peek() == Some(b'[') { reader.states() } else { reader.object() };

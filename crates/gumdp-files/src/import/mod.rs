@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 use super::document::{Table, Value, shortened};
 use super::error::FileError;
+use super::mistakes::Mistakes;
 use super::scene::{GraphScene, Scene};
 use super::text::Text;
 use super::world::{Doubts, World};
-use content::{Content, read_neighbours};
+use content::Content;
 use foreign::{Built, Foreign, Model, SplitError};
 use gumdp::problem::{MAX_HORIZON, ProblemError, normalised_discounts};
 use source::self_contained;
@@ -26,7 +27,6 @@ mod drn;
 mod foreign;
 mod gymnasium;
 mod json;
-mod piece;
 mod source;
 mod start;
 mod unread;
@@ -40,37 +40,40 @@ pub(super) const FIELDS: [&str; 7] = ["file", "format", "text", "start", "initia
 const DISCOUNT: f64 = 0.95;
 const UNDISCOUNTED_HORIZON: usize = 100;
 
-/// The formats of other programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
-    Csv,
-    Gymnasium,
-    Drn,
+/// A format of another program: one file of this folder, and one entry of [`FORMATS`].
+pub(super) struct Format {
+    /// What `format = …` calls it.
+    name: &'static str,
+    /// The extension of its files.
+    extension: &'static str,
+    /// Whether a text begins like a file of this format.
+    looks_like: fn(&str) -> bool,
+    read: fn(&Text) -> Result<Foreign, FileError>,
+    /// Reads the files that belong to the one at this path.
+    read_neighbours: Option<ReadNeighbours>,
 }
 
-const FORMATS: [(&str, Format); 3] = [("csv", Format::Csv), ("gymnasium", Format::Gymnasium), ("drn", Format::Drn)];
+type ReadNeighbours = fn(&Path, &mut Foreign, &mut Vec<String>, &Mistakes) -> Result<(), FileError>;
+
+const FORMATS: [&Format; 3] = [&csv::FORMAT, &gymnasium::FORMAT, &drn::FORMAT];
 
 impl Format {
     /// The format of a file by its extension or else its first characters; `None` if it is a problem file.
-    pub(super) fn of(file: &str, text: &str) -> Option<Self> {
-        let extension = Path::new(file).extension().map(std::ffi::OsStr::to_ascii_lowercase);
-        match extension.as_deref().and_then(std::ffi::OsStr::to_str) {
-            Some("toml") => None,
-            Some("csv") => Some(Self::Csv),
-            Some("json") => Some(Self::Gymnasium),
-            Some("drn") => Some(Self::Drn),
-            _ if text.trim_start().starts_with('{') => Some(Self::Gymnasium),
-            _ if drn::looks_like(text) => Some(Self::Drn),
-            _ if csv::looks_like(text) => Some(Self::Csv),
-            _ => None,
+    pub(super) fn of(file: &str, text: &str) -> Option<&'static Self> {
+        let extension = Path::new(file).extension().unwrap_or_default();
+        let is = |other: &str| extension.eq_ignore_ascii_case(other);
+        if is("toml") {
+            return None;
         }
+        let by_extension = FORMATS.into_iter().find(|format| is(format.extension));
+        by_extension.or_else(|| FORMATS.into_iter().find(|format| (format.looks_like)(text)))
     }
 }
 
 /// A model of another program that was opened by itself.
 #[derive(Clone, Copy)]
 pub(super) struct Opened<'a> {
-    pub(super) format: Format,
+    pub(super) format: &'static Format,
     pub(super) text: &'a str,
     /// Whether files next to it may be looked for.
     pub(super) on_disk: bool,
@@ -103,14 +106,10 @@ pub(super) fn read(root: Table, opened: Option<Opened>) -> Result<Imported, File
     let given = Given::read(root, split)?;
     let content = content.ok_or_else(FileError::told)?;
     let text = Text { file: &content.file, content: &content.text, mistakes: document.mistakes };
-    let mut foreign = match content.format {
-        Format::Csv => csv::read(&text)?,
-        Format::Gymnasium => gymnasium::read(&text)?,
-        Format::Drn => drn::read(&text)?,
-    };
+    let mut foreign = (content.format.read)(&text)?;
     let mut notes = std::mem::take(&mut foreign.notes);
-    if let (Some(path), Format::Csv) = (&content.path, content.format) {
-        read_neighbours(path, &mut foreign, &mut notes, document.mistakes)?;
+    if let (Some(path), Some(read)) = (&content.path, content.format.read_neighbours) {
+        read(path, &mut foreign, &mut notes, document.mistakes)?;
     }
     if let Some(gain) = gain {
         foreign.gains = gain;
@@ -142,7 +141,7 @@ pub(super) fn read(root: Table, opened: Option<Opened>) -> Result<Imported, File
             if uncertain > 0 && root.get("rewards").is_none() {
                 notes.push(format!(
                     "in {uncertain} of {} state-action pairs the reward depends on the next state; the expected reward \
-                     is the cost (rewards = \"split\" keeps the law of the total exact)",
+                     is the cost (rewards = \"split\" keeps the distribution of the total exact)",
                     model.pair_count()
                 ));
             }

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use super::super::document::Table;
-use super::FORMATS;
 use super::content::Content;
 
 /// The problem file with the text of the model and all that was assumed in it.
@@ -20,8 +19,7 @@ pub(super) fn self_contained(root: Table, content: &Content, lines: &str) -> Str
     };
     let mut source = document.text[..key.offset()].to_owned();
     if root.get("format").is_none() {
-        let name = FORMATS.iter().find(|(_, format)| *format == content.format).map_or("csv", |(name, _)| name);
-        let _ = writeln!(source, "format = {}", quoted(name));
+        let _ = writeln!(source, "format = {}", quoted(content.format.name));
     }
     let _ = write!(source, "{lines}text = {}", block(&content.text));
     source.push_str(&document.text[file.span().end..]);

@@ -28,7 +28,7 @@ fn csv_gets_expected_rewards_and_says_what_it_assumes() {
             "no start is given: episodes start in s0",
             "no horizon is given: it is 131, which leaves at most a hundredth of the largest cost",
             "in 2 of 5 state-action pairs the reward depends on the next state; the expected reward is the cost \
-             (rewards = \"split\" keeps the law of the total exact)",
+             (rewards = \"split\" keeps the distribution of the total exact)",
         ]
     );
 }

@@ -77,12 +77,12 @@ impl Book {
             }
             // Rows of one task and β follow one another and have one optimum.
             let same = rows.last().filter(|row| row.task == job.task() && row.beta == job.beta);
-            let optimum = match same {
-                Some(row) => row.optimum,
-                None => {
-                    let erm = Erm::new(job.beta)?;
-                    oracle::solve(&job.task.problem, erm, &Limits::QUICK).ok().map(|solution| solution.high)
-                }
+            let optimum = if let Some(row) = same {
+                row.optimum
+            } else {
+                oracle::solve(&job.task.problem, Erm::new(job.beta)?, &Limits::QUICK)
+                    .ok()
+                    .map(|solution| solution.value)
             };
             let row = job.play(study, self.seed, optimum)?;
             // A row of other settings is replaced.

@@ -115,7 +115,9 @@ fn chosen(args: &StudyArgs) -> Result<Vec<(StudyName, Vec<Job>)>> {
     }
     for (_, jobs) in &mut studies {
         jobs.retain(|job| args.task.is_empty() || args.task.iter().any(|task| task == job.task()));
-        jobs.iter_mut().for_each(|job| job.runs = args.runs.unwrap_or(job.runs));
+        for job in jobs {
+            job.runs = args.runs.unwrap_or(job.runs);
+        }
     }
     studies.retain(|(_, jobs)| !jobs.is_empty());
     Ok(studies)

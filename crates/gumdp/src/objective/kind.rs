@@ -10,6 +10,7 @@
 //! | Σ_j (x_j − τ_j)² | [`Objective::squared_distance`] | 2 max_j max(τ_j, 1 − τ_j) |
 //! | Σ_j \|x_j − τ_j\| | [`Objective::absolute_distance`] | 1 |
 //! | Σ_j y_j ln(y_j/τ_j), smoothed | [`Objective::kl_divergence`] | largest slope at the ends of [ε m, 1] |
+//! | −Σ_j w_j [x_j > 0] / Σ w, or smooth | [`Objective::coverage`] | none; max_j w_j / (τ Σ w) if smooth |
 //! | max_i c_i·d, min_i c_i·d | [`Objective::maximum`], [`Objective::minimum`] | max_i max \|c_i\| |
 //! | Σ_i w_i sign(z_i)\|z_i\|^p_i, z_i = c_i·d | [`Objective::signed_power`] | Σ_i \|w_i\| p_i M_i^p_i, M_i = max \|c_i\|; none for p_i < 1 |
 //! | max(0, c·d − b) | [`Objective::excess`] | max \|c − b\| |
@@ -21,12 +22,14 @@
 //! The constants never exceed those of the paper's Table 1 (its 4 for the squared distance is 2 for a target in the
 //! simplex).
 
+mod coverage;
 mod distance;
 mod entropy;
 mod extreme;
 mod linear;
 mod power;
 
+use coverage::Coverage;
 use distance::Distance;
 use entropy::Entropy;
 use extreme::Extreme;
@@ -68,7 +71,7 @@ family! { $ OF_TOTALS each_utility
 
 family! { $ OF_CELLS each_kernel
     /// What is summed over cells.
-    Summand { Entropy, Distance }
+    Summand { Entropy, Distance, Coverage }
 }
 
 /// A kind of objective.
@@ -112,6 +115,8 @@ pub enum Holds {
     },
     /// A number for each of these cells: an occupancy to be imitated.
     Target,
+    /// A number for each of these cells: what it counts.
+    ByCell,
 }
 
 /// What is in a field.

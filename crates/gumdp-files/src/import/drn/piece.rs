@@ -1,6 +1,9 @@
 //! Lines of a text, and parts of them that know where they stand.
 
-use super::Text;
+use super::super::super::document::shortened;
+use super::super::super::error::FileError;
+use super::super::Text;
+use super::super::foreign::MAX_ID;
 
 /// A part of a line, and where it stands.
 #[derive(Clone, Copy)]
@@ -65,4 +68,26 @@ impl<'a> Iterator for Lines<'a> {
         self.next += line.len();
         Some(Piece { content: line, offset }.trimmed())
     }
+}
+
+/// A whole number.
+pub(super) fn id(text: &Text, piece: Piece, what: &str) -> Result<u32, FileError> {
+    piece.content.parse().ok().filter(|&number| number <= MAX_ID).ok_or_else(|| {
+        let found = shortened(piece.content);
+        text.error(piece.offset, format!("{what} is \"{found}\"; it must be a whole number in [0, {MAX_ID}]"))
+    })
+}
+
+/// A decimal number or a fraction.
+pub(super) fn number(text: &Text, piece: Piece, what: &str) -> Result<f64, FileError> {
+    let value = match piece.content.split_once('/') {
+        Some((above, below)) => {
+            above.trim().parse::<f64>().ok().zip(below.trim().parse::<f64>().ok()).map(|(a, b)| a / b)
+        }
+        None => piece.content.parse().ok(),
+    };
+    value.filter(|value| value.is_finite()).ok_or_else(|| {
+        let found = shortened(piece.content);
+        text.error(piece.offset, format!("{what} is \"{found}\"; it must be a finite number or a fraction a/b"))
+    })
 }

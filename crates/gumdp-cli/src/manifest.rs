@@ -1,0 +1,195 @@
+//! The files that hold results.
+//!
+//! | file | content |
+//! |---|---|
+//! | `samples.csv` | task, beta (or the name of another risk measure), preset, run, seed, cost: one row per run |
+//! | `trajectories.csv` | task, beta, preset, run, time, state, action: one row per step |
+//! | `manifest.json` | version, machine, settings and summary of every cell, durations |
+//! | `tasks/NAME.toml` | the problem files, so that the folder stands on its own |
+//! | `runs/*.csv` | journals of finished runs, from which an interrupted command goes on |
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use gumdp::Risk;
+use gumdp_files::Task;
+use serde::{Deserialize, Serialize};
+
+use crate::cells::Cell;
+use crate::exact::Certain;
+use crate::number;
+use crate::results::{Experiment, Finished};
+use crate::store::Store;
+
+/// What `manifest.json` says.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the program.
+    pub gumdp: String,
+    /// The command that made the results.
+    pub command: String,
+    /// Where they were made.
+    pub machine: Machine,
+    /// Wall-clock time of the last command that worked on them.
+    pub wall_seconds: f64,
+    /// What was played.
+    pub experiments: Vec<ManifestExperiment>,
+}
+
+/// The machine that made results.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Machine {
+    os: String,
+    arch: String,
+    cores: usize,
+}
+
+impl std::fmt::Display for Machine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}, {} cores", self.os, self.arch, self.cores)
+    }
+}
+
+/// A task of a manifest.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ManifestExperiment {
+    /// Name of the task; its file is `tasks/NAME.toml`.
+    pub task: String,
+    /// Exact optima, where known.
+    optima: Vec<ManifestOptimum>,
+    cells: Vec<ManifestCell>,
+}
+
+/// Earlier versions wrote `[β or name, value]`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum ManifestOptimum {
+    Named {
+        #[serde(with = "crate::number::attitude")]
+        risk: Risk,
+        #[serde(flatten)]
+        optimum: Certain,
+    },
+    Pair(#[serde(with = "crate::number::attitude")] Risk, f64),
+}
+
+impl ManifestOptimum {
+    fn named(&self) -> (Risk, Certain) {
+        match *self {
+            Self::Named { risk, optimum } => (risk, optimum),
+            Self::Pair(risk, value) => (risk, value.into()),
+        }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ManifestCell {
+    #[serde(flatten)]
+    cell: Cell,
+    journal: String,
+    cpu_seconds: f64,
+    simulated_steps: u64,
+}
+
+/// Writes samples, trajectories, problem files and manifest.
+pub fn save(store: &Store, command: &str, experiments: &[Experiment], wall: Duration) -> Result<Manifest> {
+    store.write("samples.csv", &samples(experiments)?)?;
+    store.write("trajectories.csv", &trajectories(experiments)?)?;
+    for experiment in experiments {
+        store.write(&format!("tasks/{}.toml", experiment.task.name), experiment.task.source.as_bytes())?;
+    }
+    let manifest = Manifest {
+        gumdp: env!("CARGO_PKG_VERSION").to_owned(),
+        command: command.to_owned(),
+        machine: Machine {
+            os: std::env::consts::OS.to_owned(),
+            arch: std::env::consts::ARCH.to_owned(),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+        },
+        wall_seconds: wall.as_secs_f64(),
+        experiments: experiments.iter().map(manifest_experiment).collect(),
+    };
+    let mut text = serde_json::to_vec_pretty(&manifest)?;
+    text.push(b'\n');
+    store.write("manifest.json", &text)?;
+    Ok(manifest)
+}
+
+/// Reads back what `save` wrote.
+pub fn load(store: &Store) -> Result<(Manifest, Vec<Experiment>)> {
+    let path = store.dir().join("manifest.json");
+    let manifest: Manifest = serde_json::from_str(&store.read("manifest.json")?)
+        .with_context(|| format!("{} is not a manifest", path.display()))?;
+    let experiments = manifest
+        .experiments
+        .iter()
+        .map(|saved| {
+            let file = format!("tasks/{}.toml", saved.task);
+            let mut task = Task::parse(&file, &store.read(&file)?)?;
+            task.name.clone_from(&saved.task);
+            let finished = saved
+                .cells
+                .iter()
+                .map(|saved| {
+                    let records = store.records(&saved.journal)?;
+                    let runs = records.into_values().take_while(|record| record.run < saved.cell.runs);
+                    Finished::new(saved.cell.clone(), runs.collect())
+                })
+                .collect::<Result<_>>()?;
+            let optima = saved.optima.iter().map(ManifestOptimum::named).collect();
+            Ok(Experiment { task, finished, optima })
+        })
+        .collect::<Result<_>>()?;
+    Ok((manifest, experiments))
+}
+
+fn manifest_experiment(experiment: &Experiment) -> ManifestExperiment {
+    ManifestExperiment {
+        task: experiment.task.name.clone(),
+        optima: experiment.optima.iter().map(|&(risk, optimum)| ManifestOptimum::Named { risk, optimum }).collect(),
+        cells: experiment
+            .finished
+            .iter()
+            .map(|finished| ManifestCell {
+                cell: finished.cell.clone(),
+                journal: finished.cell.journal(&experiment.task),
+                cpu_seconds: finished.cpu_seconds(),
+                simulated_steps: finished.simulated_steps(),
+            })
+            .collect(),
+    }
+}
+
+fn samples(experiments: &[Experiment]) -> Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["task", "beta", "preset", "run", "seed", "cost"])?;
+    for Finished { cell, records, .. } in experiments.iter().flat_map(|experiment| &experiment.finished) {
+        let (beta, preset, seed) = (number::risk(cell.risk), cell.preset.to_string(), cell.seed.to_string());
+        for record in records {
+            let (run, cost) = (record.run.to_string(), record.cost.to_string());
+            writer.write_record([&cell.task, &beta, &preset, &run, &seed, &cost])?;
+        }
+    }
+    Ok(writer.into_inner()?)
+}
+
+fn trajectories(experiments: &[Experiment]) -> Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["task", "beta", "preset", "run", "time", "state", "action"])?;
+    for experiment in experiments {
+        let mdp = experiment.task.problem.mdp();
+        for Finished { cell, records, .. } in &experiment.finished {
+            let (beta, preset) = (number::risk(cell.risk), cell.preset.to_string());
+            for record in records {
+                let run = record.run.to_string();
+                for (time, &pair) in record.path.iter().enumerate() {
+                    let state = mdp.state_name(mdp.state(pair.into()));
+                    let action = mdp.action_name(mdp.action(pair.into()));
+                    let time = time.to_string();
+                    writer.write_record([&cell.task, &beta, &preset, &run, &time, state, action])?;
+                }
+            }
+        }
+    }
+    Ok(writer.into_inner()?)
+}
