@@ -5,7 +5,7 @@ plans, solves exactly and plays the behaviour that minimises the risk of f. Lowe
 
 ==========  ==================================================================================================
 models      Model, Model.builder(), Model.from_gymnasium(env), Model.from_file(path)
-objectives  Linear, Entropy, Imitation, MultiObjective, Expression, any function f(d); 0.5 * a + b
+objectives  Linear, Entropy, Imitation, Coverage, MultiObjective, Expression, any function f(d); 0.5 * a + b
 risks       Erm, Cvar, Evar, MeanCvar, Mean(), Worst(); a number is a β
 problems    Problem(model, objective, discount=..., horizon=...), Problem.from_gymnasium(env, ...), tasks["rooms"]
 planning    Planner(problem, risk): act, observe, reset

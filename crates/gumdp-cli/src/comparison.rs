@@ -268,7 +268,7 @@ fn with_oracle(planner: &Finished, oracle: &Finished) -> Result<[Comparison; 2]>
     };
     let spread = |finished: &Finished| interval(&finished.costs(), RESAMPLES, |sample| erm.of_samples(sample));
     let (around_ours, around_theirs) = (spread(planner)?, spread(oracle)?);
-    let (ours, theirs) = (planner.summary.erm, oracle.summary.erm);
+    let (ours, theirs) = (planner.summary.value, oracle.summary.value);
     let risk_interval = [
         ours - (ours - around_ours.low).hypot(around_theirs.high - theirs),
         ours + (around_ours.high - ours).hypot(theirs - around_theirs.low),

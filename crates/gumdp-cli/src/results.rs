@@ -120,7 +120,7 @@ impl Finished {
 
     /// Half the width of the 95 % interval of its risk.
     pub fn half_width(&self) -> f64 {
-        (self.summary.erm_high - self.summary.erm_low) / 2.0
+        (self.summary.high - self.summary.low) / 2.0
     }
 
     /// A cell with its runs and their summary.
@@ -136,8 +136,8 @@ impl Finished {
     }
 
     /// The 95 % interval of its risk, as text.
-    pub fn erm_interval(&self) -> String {
-        format!("{} – {}", number::short(self.summary.erm_low), number::short(self.summary.erm_high))
+    pub fn interval(&self) -> String {
+        number::interval(self.summary.low, self.summary.high)
     }
 
     /// CPU time over all threads.
@@ -214,9 +214,9 @@ impl Row {
             whisker_high: summary.whisker_high,
             min: summary.min,
             max: summary.max,
-            value: summary.erm,
-            low: summary.erm_low,
-            high: summary.erm_high,
+            value: summary.value,
+            low: summary.low,
+            high: summary.high,
             var95: summary.var95,
             cvar95: summary.cvar95,
             cpu_seconds: finished.cpu_seconds(),

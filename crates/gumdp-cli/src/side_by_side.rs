@@ -87,9 +87,9 @@ pub fn section(page: &mut Page, store: &Store, experiments: &[Experiment]) -> Re
 /// One row for each task and β.
 fn planners_table(cells: &[Both]) -> Table {
     let fields = |Both { paper, default, optimum }: &Both| {
-        let tone = if default.summary.erm_high < paper.summary.erm_low {
+        let tone = if default.summary.high < paper.summary.low {
             Tone::Good
-        } else if default.summary.erm_low > paper.summary.erm_high {
+        } else if default.summary.low > paper.summary.high {
             Tone::Bad
         } else {
             Tone::Plain
@@ -98,10 +98,10 @@ fn planners_table(cells: &[Both]) -> Table {
         vec![
             Field::text("task", &paper.cell.task),
             Field::number("β or measure", risk(paper.cell.risk)),
-            Field::number("paper's risk", short(paper.summary.erm)),
-            Field::number("95\u{a0}% interval", paper.erm_interval()),
-            Field::number("our risk", short(default.summary.erm)).tone(tone),
-            Field::number("95\u{a0}% interval", default.erm_interval()),
+            Field::number("paper's risk", short(paper.summary.value)),
+            Field::number("95\u{a0}% interval", paper.interval()),
+            Field::number("our risk", short(default.summary.value)).tone(tone),
+            Field::number("95\u{a0}% interval", default.interval()),
             Field::number("exact optimum", known(*optimum)),
             Field::number("paper's mean", short(paper.summary.mean)),
             Field::number("our mean", short(default.summary.mean)),

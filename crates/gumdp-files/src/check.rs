@@ -3,7 +3,6 @@
 //! Every part of a file that makes sense without the others is read on its own (`mistakes`), so that one mistake does not
 //! hide the next. A file without mistakes is a task, which is then looked at as a whole.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use super::document::{Table, look_at};
@@ -12,6 +11,7 @@ use super::import::{Format, some_of};
 use super::mistakes::{MAX_MISTAKES, Mistakes};
 use super::{Scene, Task, read, read_text};
 use gumdp::model::{Mdp, Pair};
+use gumdp::problem::Effects;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -183,20 +183,15 @@ fn unused_actions(mdp: &Mdp) -> Vec<u32> {
 
 /// Actions that lead to the same states and count alike, except where an episode comes to stay for ever.
 fn same_effect(task: &Task) -> Option<String> {
-    let (mdp, objective) = (task.problem.mdp(), task.problem.objective());
+    let mdp = task.problem.mdp();
     let mut example = None;
     let mut count = 0;
-    let mut met = HashMap::new();
+    let mut effects = Effects::new(&task.problem);
     for state in mdp.states() {
-        met.clear();
         let begins = mdp.initial().iter().any(|&(initial, _)| initial == state);
         let absorbs = !begins && mdp.pairs(state).all(|pair| mdp.successors(Pair(pair)).all(|(next, _)| next == state));
-        let mut pairs = mdp.pairs(state).filter(|_| !absorbs).map(Pair);
-        let same = pairs.find_map(|pair| {
-            let row = mdp.successors(pair).flat_map(|(next, probability)| [u64::from(next.0), probability.to_bits()]);
-            let words: Vec<u64> = objective.effect(pair.index()).chain(row).collect();
-            met.insert(words, pair).map(|earlier| (earlier, pair))
-        });
+        let mut pairs = mdp.pairs(state).map(Pair).zip(effects.firsts(state, false)).filter(|_| !absorbs);
+        let same = pairs.find(|(pair, first)| pair != *first).map(|(pair, &first)| (first, pair));
         count += usize::from(same.is_some());
         example = example.or(same);
     }

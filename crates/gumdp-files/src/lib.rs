@@ -175,7 +175,6 @@ pub struct Task {
 impl Task {
     /// Reads the text of a problem file, or of a model of another program: CSV, JSON or DRN by the file's extension or, if
     /// it has none of these, by its first characters. `file` is shown in errors and gives the task its name.
-    /// See the [example](Task).
     ///
     /// # Errors
     /// The first mistake found, with its place.
@@ -184,7 +183,6 @@ impl Task {
     }
 
     /// Reads a problem file, or a model of another program together with the files that belong to it.
-    /// See the [example](Task).
     ///
     /// # Errors
     /// If the file cannot be read, is not UTF-8, or has a mistake.

@@ -52,7 +52,7 @@ pub enum PolicyTable {
 }
 
 impl PolicyTable {
-    /// Reads the text of a table. `file` is shown in errors. See the [example](PolicyTable).
+    /// Reads the text of a table. `file` is shown in errors.
     ///
     /// # Errors
     /// The first mistake found, with its place.
@@ -76,7 +76,7 @@ impl PolicyTable {
         }
     }
 
-    /// Reads a table. See the [example](PolicyTable).
+    /// Reads a table.
     ///
     /// # Errors
     /// If the file cannot be read, is not UTF-8, or has a mistake.

@@ -163,7 +163,7 @@ enum Content {
 }
 
 impl SavedPolicy {
-    /// The text of a file with the optimal policy of a task. See the [example](SavedPolicy).
+    /// The text of a file with the optimal policy of a task.
     ///
     /// # Errors
     /// If the policy is too large.
@@ -218,7 +218,7 @@ impl SavedPolicy {
         Self::parse(&path.display().to_string(), &read_text(path, "a saved policy")?, task)
     }
 
-    /// Reads the text of a file; `file` is shown in errors. See the [example](SavedPolicy).
+    /// Reads the text of a file; `file` is shown in errors.
     ///
     /// # Errors
     /// Those of [`SavedPolicy::load`].

@@ -1,6 +1,6 @@
 //! What is needed to draw a task.
 
-/// How a task can be drawn. See the [example](GridScene).
+/// How a task can be drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scene {
     /// States as nodes of a graph.
@@ -9,7 +9,7 @@ pub enum Scene {
     Grid(GridScene),
 }
 
-/// A task drawn as a graph; the model has the nodes and edges. Found as in the [example](GridScene).
+/// A task drawn as a graph; the model has the nodes and edges.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphScene {
     /// Where each state is drawn, x to the right and y down, in any unit; `None` if the file has no `layout`.
@@ -48,7 +48,7 @@ pub struct GridScene {
 }
 
 impl GridScene {
-    /// What a cell is. See the [example](GridScene).
+    /// What a cell is.
     ///
     /// # Panics
     /// If there is no such cell.
@@ -57,20 +57,20 @@ impl GridScene {
         &self.terrains[self.terrain_of_cell[cell as usize] as usize]
     }
 
-    /// Row and column of a cell. See the [example](GridScene).
+    /// Row and column of a cell.
     #[must_use]
     pub fn position(&self, cell: u32) -> (usize, usize) {
         (cell as usize / self.columns, cell as usize % self.columns)
     }
 
-    /// All cells, by number. See the [example](GridScene).
+    /// All cells, by number.
     #[must_use]
     pub fn cells(&self) -> impl ExactSizeIterator<Item = u32> + use<> {
         0..self.terrain_of_cell.len() as u32
     }
 }
 
-/// A kind of cell: one entry of a map's legend. See the [example](GridScene).
+/// A kind of cell: one entry of a map's legend.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::struct_excessive_bools)] // Independent properties, as the legend has them.
 pub struct Terrain {
@@ -117,7 +117,7 @@ impl Terrain {
     }
 }
 
-/// The probabilities of difficult terrain. They are part of a [`Terrain`], as in the [example](GridScene).
+/// The probabilities of difficult terrain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sticky {
     /// A free agent gets stuck instead of moving.

@@ -36,7 +36,7 @@ pub struct Defaults {
 }
 
 impl Defaults {
-    /// The attitudes to risk the task is usually played with. See the [example](Defaults).
+    /// The attitudes to risk the task is usually played with.
     #[must_use]
     pub fn risks(&self) -> Vec<Risk> {
         let entropic = |&beta: &f64| Erm::new(beta).unwrap_or(Erm::MEAN).into();
@@ -70,7 +70,7 @@ impl Default for Defaults {
     }
 }
 
-/// The two planners behind the published results. See the [example](Defaults).
+/// The two planners behind the published results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlannerVariant {
     /// The tree is kept between decisions and the most visited action is played.
@@ -88,7 +88,7 @@ impl std::fmt::Display for PlannerVariant {
     }
 }
 
-/// A sequence of actions, repeated from its beginning when it ends. See the [example](Defaults).
+/// A sequence of actions, repeated from its beginning when it ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {
     /// Its name in the file.

@@ -1,6 +1,6 @@
 //! Discount and horizon of a file that has its model itself; imported models have their own rules.
 
-use super::document::Table;
+use super::document::{Table, Value};
 use super::error::FileError;
 use gumdp::problem::{MAX_HORIZON, ProblemError};
 
@@ -12,15 +12,15 @@ pub(super) struct Timing {
     pub(super) horizon: Option<usize>,
 }
 
+pub(super) fn discount(value: Value) -> Result<f64, FileError> {
+    let discount = value.number()?;
+    let valid = discount > 0.0 && discount <= 1.0;
+    if valid { Ok(discount) } else { Err(value.error(ProblemError::Discount(discount).to_string())) }
+}
+
 impl Timing {
     pub(super) fn read(root: Table) -> Result<Self, FileError> {
-        let discount = || {
-            let value = root.need("discount")?;
-            let discount = value.number()?;
-            let valid = discount > 0.0 && discount <= 1.0;
-            if valid { Ok(discount) } else { Err(value.error(ProblemError::Discount(discount).to_string())) }
-        };
-        let discount = root.accept(discount())?;
+        let discount = root.needed("discount", discount)?;
         let horizon = root.accept(match (root.get("horizon"), root.get("accuracy")) {
             (Some(horizon), None) => horizon.count(1, MAX_HORIZON as u64).map(|steps| Some(steps as usize)),
             (None, Some(_)) => Ok(None),

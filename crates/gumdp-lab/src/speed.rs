@@ -222,8 +222,8 @@ fn workers(patience: Duration, runs: u64, text: &mut impl Write) -> Result<()> {
                 name.to_owned(),
                 beta.to_string(),
                 workers.to_string(),
-                short(summary.erm),
-                interval(summary.erm_low, summary.erm_high),
+                short(summary.value),
+                interval(summary.low, summary.high),
             ]);
         }
     }

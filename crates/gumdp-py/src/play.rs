@@ -70,9 +70,9 @@ pub fn summary<'py>(
         ("q75", summary.q75),
         ("min", summary.min),
         ("max", summary.max),
-        ("value", summary.erm),
-        ("low", summary.erm_low),
-        ("high", summary.erm_high),
+        ("value", summary.value),
+        ("low", summary.low),
+        ("high", summary.high),
         ("var95", summary.var95),
         ("cvar95", summary.cvar95),
     ] {

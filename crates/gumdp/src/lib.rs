@@ -30,7 +30,7 @@
 //! let planner = Planner::new(&problem, careful, PlannerSettings::paper_illustrative())?;
 //! let costs: Vec<f64> = experiment(&problem, &planner, 0, 0..50)?.iter().map(|run| run.episode.cost).collect();
 //! let summary = Summary::of(&costs, careful, 0)?;
-//! assert!(optimum.value <= summary.erm_high);
+//! assert!(optimum.value <= summary.high);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -4,7 +4,11 @@
 //! d = (1−γ)/(1−γ^H) Σ_t γ^t 1(s_t, a_t) (1/H Σ_t for γ = 1) and its cost is f(d). A state of the occupancy MDP is
 //! (t, s, Φo): the time, the model's state, and the features of the occupancy gathered so far ([`OccupancyState`]).
 
+mod effects;
+
 use std::sync::Arc;
+
+pub use effects::Effects;
 
 use crate::model::{Mdp, Pair, State};
 use crate::objective::{Objective, ObjectiveError, PathEvaluator};

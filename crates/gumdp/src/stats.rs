@@ -17,7 +17,7 @@ use crate::risk::{Erm, ErmTable, LARGEST_COST, Risk, Tail, valid_level};
 pub use crate::risk::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
 use crate::rng::{self, Purpose, Rng};
 
-/// Resamples behind [`Summary::erm_low`] and [`Summary::erm_high`].
+/// Resamples behind [`Summary::low`] and [`Summary::high`].
 const RESAMPLES: usize = 1000;
 /// Costs drawn for intervals that need them in order, at most.
 const MOST_DRAWN: usize = 20_000_000;
@@ -73,7 +73,7 @@ pub enum StatsError {
 /// assert_eq!((summary.q25, summary.median, summary.q75), (2.0, 3.0, 4.0));
 /// assert_eq!((summary.whisker_low, summary.whisker_high), (1.0, 4.0));
 /// assert_eq!(summary.outliers(&costs).collect::<Vec<_>>(), [30.0]);
-/// assert!(summary.erm_low < summary.erm && summary.erm < summary.erm_high);
+/// assert!(summary.low < summary.value && summary.value < summary.high);
 /// # Ok::<(), gumdp::stats::StatsError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,12 +96,12 @@ pub struct Summary {
     pub min: f64,
     /// Largest sample.
     pub max: f64,
-    /// The risk measure of the samples; the entropic one unless another is asked for.
-    pub erm: f64,
+    /// The risk measure of the samples.
+    pub value: f64,
     /// Lower end of the 95 % interval of that risk: bootstrap, or binomial if that is exact.
-    pub erm_low: f64,
+    pub low: f64,
     /// Upper end of the same interval.
-    pub erm_high: f64,
+    pub high: f64,
     /// Value at risk at level 0.95.
     pub var95: f64,
     /// Conditional value at risk at level 0.95: the mean of the worst 5 %.
@@ -143,9 +143,9 @@ impl Summary {
             whisker_high: sorted[end_inside - 1].max(q75),
             min: sorted[0],
             max: sorted[sorted.len() - 1],
-            erm: value,
-            erm_low: interval.low,
-            erm_high: interval.high,
+            value,
+            low: interval.low,
+            high: interval.high,
             var95: tail.value_at_risk(TAIL_LEVEL),
             cvar95: tail.cvar(TAIL_LEVEL),
         })
@@ -252,7 +252,7 @@ impl Statistic {
 /// let costs = [3.0, 1.0, 2.0, 4.0, 30.0];
 /// let summary = Summary::of(&costs, Erm::MEAN, 7)?;
 /// let [mean, deviation] = intervals(&costs, &[Statistic::Risk(Erm::MEAN.into()), Statistic::Deviation], 7)[..] else { panic!() };
-/// assert_eq!((mean.low, mean.high), (summary.erm_low, summary.erm_high));
+/// assert_eq!((mean.low, mean.high), (summary.low, summary.high));
 /// assert!(deviation.low >= 0.0);
 /// # Ok::<(), gumdp::stats::StatsError>(())
 /// ```
@@ -489,7 +489,7 @@ mod tests {
     /// 400 intervals from 128 uniform costs each. Percentile intervals cover slightly less than their level; if the true
     /// coverage lies in [0.94, 0.95], a count outside 353..=395 (false alarm) has probability below 2e-5.
     #[test]
-    fn erm_interval_covers_the_truth() {
+    fn interval_covers_the_truth() {
         let erm = Erm::new(2.0).unwrap();
         let truth = ((2_f64.exp() - 1.0) / 2.0).ln() / 2.0;
         let mut rng = rng::stream(2024, 0, Purpose::Bootstrap);

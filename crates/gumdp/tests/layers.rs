@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom to the top; `docs/architecture.md` says what each is for.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 17] = [
     "words",
     "logarithm",
     "rng",
@@ -24,7 +24,6 @@ const ORDER: [&str; 18] = [
     "agent",
     "explain",
     "frontier",
-    "test_problems",
 ];
 
 fn files(path: &Path) -> Vec<PathBuf> {
@@ -51,7 +50,7 @@ fn modules_use_only_those_before_them() {
     for entry in fs::read_dir(&source).unwrap() {
         let path = entry.unwrap().path();
         let module = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        if module == "lib" {
+        if ["lib", "test_problems"].contains(&module.as_str()) {
             continue;
         }
         let Some(own) = place(&module) else { panic!("{module} is not in the list of modules") };

@@ -126,13 +126,13 @@ fn sampled_probabilities_have_exact_intervals() {
     let costs: Vec<f64> = (0..20).map(|k| if k < 4 { 3.0 } else { 1.0 }).collect();
     let of = |text: &str| Summary::of(&costs, text.parse::<Risk>().unwrap(), 1).unwrap();
     let summary = of("exceed:1");
-    assert_eq!(summary.erm, 0.2);
-    assert!((summary.erm_low - 0.057_334).abs() < 1e-6 && (summary.erm_high - 0.436_614).abs() < 1e-6, "{summary:?}");
-    assert_eq!((of("exceed:3").erm, of("exceed:3").erm_low), (0.0, 0.0));
-    assert!(of("exceed:3").erm_high > 0.1);
+    assert_eq!(summary.value, 0.2);
+    assert!((summary.low - 0.057_334).abs() < 1e-6 && (summary.high - 0.436_614).abs() < 1e-6, "{summary:?}");
+    assert_eq!((of("exceed:3").value, of("exceed:3").low), (0.0, 0.0));
+    assert!(of("exceed:3").high > 0.1);
     let hundred: Vec<f64> = (1..=100).map(f64::from).collect();
     let summary = Summary::of(&hundred, "var:0.5".parse::<Risk>().unwrap(), 1).unwrap();
-    assert_eq!((summary.erm, summary.erm_low, summary.erm_high), (50.0, 40.0, 61.0));
+    assert_eq!((summary.value, summary.low, summary.high), (50.0, 40.0, 61.0));
     assert_eq!(
         "exceed:inf".parse::<Risk>().unwrap_err().to_string(),
         "exceed:inf: threshold is inf, but must be finite"

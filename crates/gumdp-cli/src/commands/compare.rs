@@ -127,8 +127,8 @@ fn print_table(experiment: &Experiment, naming: Naming, refused: Option<&str>, o
             naming.name(cell.risk),
             cell.preset.to_string(),
             short(summary.mean),
-            short(summary.erm),
-            finished.erm_interval(),
+            short(summary.value),
+            finished.interval(),
             known(experiment.optimum(cell.risk).map(|optimum| optimum.value)),
             format!("{:.2}", finished.cpu_milliseconds_per_run()),
         ]);

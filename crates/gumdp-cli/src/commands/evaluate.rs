@@ -120,7 +120,9 @@ pub struct Measured {
     measure: &'static str,
     level: Option<f64>,
     value: f64,
+    #[serde(serialize_with = "crate::number::serialize")]
     low: f64,
+    #[serde(serialize_with = "crate::number::serialize")]
     high: f64,
     #[serde(skip)]
     title: String,
@@ -137,7 +139,9 @@ pub struct RiskRow {
     beta: Option<f64>,
     /// The risk.
     pub value: f64,
+    #[serde(serialize_with = "crate::number::serialize")]
     low: f64,
+    #[serde(serialize_with = "crate::number::serialize")]
     high: f64,
     optimum: Option<Certain>,
     gap: Option<f64>,

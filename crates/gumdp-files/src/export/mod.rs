@@ -33,7 +33,7 @@ pub enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// The format that a file's extension stands for. See the [example](ExportFormat).
+    /// The format that a file's extension stands for.
     #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
@@ -45,7 +45,7 @@ impl ExportFormat {
     }
 }
 
-/// A task in another format. See the [example](export()).
+/// A task in another format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
     /// The extension and the text of each file; the model comes first.
@@ -54,7 +54,7 @@ pub struct Export {
     pub notes: Vec<String>,
 }
 
-/// Why a task cannot be written in a format. See the [example](export()).
+/// Why a task cannot be written in a format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
     /// A problem file without its objective would be another problem.

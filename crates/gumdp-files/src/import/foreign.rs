@@ -1,8 +1,8 @@
 //! A model of another program before it is a model of ours: numbered states and actions, rewards on transitions.
 //!
 //! An objective looks at the occupancy of state-action pairs, so rewards on transitions have to become costs of pairs. Either
-//! a pair gets its expected reward (the mean of the total is exact, its law is not if the reward depends on where the
-//! transition leads), or states are split (see `split`; the law is exact).
+//! a pair gets its expected reward (the mean of the total is exact, its distribution is not if the reward depends on where the
+//! transition leads), or states are split (see `split`; the distribution is exact).
 
 use std::collections::HashMap;
 

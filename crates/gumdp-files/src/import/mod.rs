@@ -14,10 +14,11 @@ use super::error::FileError;
 use super::mistakes::Mistakes;
 use super::scene::{GraphScene, Scene};
 use super::text::Text;
+use super::timing;
 use super::world::{Doubts, World};
 use content::Content;
 use foreign::{Built, Foreign, Model, SplitError};
-use gumdp::problem::{MAX_HORIZON, ProblemError, normalised_discounts};
+use gumdp::problem::{MAX_HORIZON, normalised_discounts};
 use source::self_contained;
 use start::initial;
 
@@ -172,11 +173,7 @@ enum Steps {
 
 impl Given {
     fn read(root: Table, split: bool) -> Result<Self, FileError> {
-        let discount = root.field("discount", |value| {
-            let discount = value.number()?;
-            let valid = discount > 0.0 && discount <= 1.0;
-            if valid { Ok(discount) } else { Err(value.error(ProblemError::Discount(discount).to_string())) }
-        })?;
+        let discount = root.field("discount", timing::discount)?;
         let horizon = root.accept(match (root.get("horizon"), root.get("accuracy")) {
             (Some(horizon), None) => horizon.count(1, longest(split) as u64).map(|steps| Steps::Given(steps as usize)),
             (Some(_), Some(accuracy)) => Err(accuracy.error("both horizon and accuracy are given; give one of them")),

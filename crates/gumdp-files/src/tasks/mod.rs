@@ -12,7 +12,7 @@ use crate::Task;
 pub const NAMES: [&str; 10] =
     ["rooms", "mdp", "msee", "il", "mo-weighted", "mo-max", "mo-min", "grid-msee", "grid-il", "grid-mo"];
 
-/// The text of a built-in task's file. See the [example](crate::tasks).
+/// The text of a built-in task's file.
 #[must_use]
 pub fn source(name: &str) -> Option<&'static str> {
     Some(match name {
@@ -30,7 +30,7 @@ pub fn source(name: &str) -> Option<&'static str> {
     })
 }
 
-/// A built-in task. See the [example](crate::tasks).
+/// A built-in task.
 ///
 /// # Panics
 /// Never: the tests read every built-in file.

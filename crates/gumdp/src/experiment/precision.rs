@@ -53,7 +53,7 @@ impl Precision {
 
 /// Half the width of the widest interval of some measures.
 pub(super) fn half_width(costs: &[f64], risks: &[Risk], seed: u64) -> f64 {
-    let of = |&risk: &Risk| Summary::of(costs, risk, seed).map_or(f64::INFINITY, |of| (of.erm_high - of.erm_low) / 2.0);
+    let of = |&risk: &Risk| Summary::of(costs, risk, seed).map_or(f64::INFINITY, |of| (of.high - of.low) / 2.0);
     risks.iter().map(of).fold(0.0, f64::max)
 }
 

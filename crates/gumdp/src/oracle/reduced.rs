@@ -1,12 +1,7 @@
 //! The model as the solver walks through it: actions that make no difference are dropped, and sizes are known beforehand.
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
-
 use crate::model::{Mdp, Pair, State};
-use crate::objective::Objective;
-use crate::problem::Problem;
-use crate::rng::mix;
+use crate::problem::{Effects, Problem};
 
 /// The longest tail that is searched depth first: bounds the recursion.
 const DEEPEST: usize = 512;
@@ -38,24 +33,6 @@ pub(super) struct Choice {
     end: u32,
 }
 
-/// Hash and number of pairs.
-type Met = HashTable<(u64, u32)>;
-
-/// Whether no pair like this has been met; it has been from now on.
-fn is_new(met: &mut Met, pair: u32, hash: u64, same: impl Fn(u32) -> bool) -> bool {
-    match met.entry(hash, |&(other_hash, other)| other_hash == hash && same(other), |&(hash, _)| hash) {
-        Entry::Occupied(_) => false,
-        Entry::Vacant(place) => {
-            place.insert((hash, pair));
-            true
-        }
-    }
-}
-
-fn words_hash(words: impl Iterator<Item = u64>) -> u64 {
-    words.fold(0, |hash, word| mix(hash ^ word))
-}
-
 /// A possible next state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Successor {
@@ -65,7 +42,7 @@ pub(super) struct Successor {
 
 impl Reduced {
     pub(super) fn new(problem: &Problem) -> Self {
-        let (mdp, objective) = (problem.mdp(), problem.objective());
+        let mdp = problem.mdp();
         let mut reduced = Self {
             first_choice: vec![0],
             choices: Vec::new(),
@@ -75,9 +52,9 @@ impl Reduced {
             sizes: Vec::new(),
             deepest: 0,
         };
-        let mut met = (HashTable::new(), HashTable::new());
+        let mut effects = Effects::new(problem);
         for state in mdp.states() {
-            reduced.add_state(mdp, objective, state, &mut met);
+            reduced.add_state(mdp, state, &mut effects);
         }
         let states = mdp.state_count();
         reduced.deepest = problem.horizon().min(DEEPEST).min((SIZE_ENTRIES / states).max(1));
@@ -96,26 +73,16 @@ impl Reduced {
         reduced
     }
 
-    /// Adds the pairs of a state that differ. `met` is memory for those met: at the last step, and before.
-    fn add_state(&mut self, mdp: &Mdp, objective: &Objective, state: State, met: &mut (Met, Met)) {
-        met.0.clear();
-        met.1.clear();
-        for pair in mdp.pairs(state) {
-            let effect = |pair: u32| objective.effect(pair as usize);
-            let row = |pair: u32| {
-                mdp.successors(Pair(pair)).flat_map(|(state, probability)| [u64::from(state.0), probability.to_bits()])
-            };
-            let alike = |other: u32| effect(pair).eq(effect(other));
-            if is_new(&mut met.0, pair, words_hash(effect(pair)), alike) {
-                self.last_pairs.push(pair);
-            }
-            let same = |other: u32| alike(other) && row(pair).eq(row(other));
-            if is_new(&mut met.1, pair, words_hash(effect(pair).chain(row(pair))), same) {
-                let first = self.successors.len() as u32;
-                self.successors
-                    .extend(mdp.successors(Pair(pair)).map(|(s, probability)| Successor { probability, state: s.0 }));
-                self.choices.push(Choice { pair, first, end: self.successors.len() as u32 });
-            }
+    /// Adds the pairs of a state that differ.
+    fn add_state(&mut self, mdp: &Mdp, state: State, effects: &mut Effects<'_>) {
+        let differs = |(pair, first): &(u32, &Pair)| *pair == first.0;
+        let last = mdp.pairs(state).zip(effects.firsts(state, true)).filter(differs);
+        self.last_pairs.extend(last.map(|(pair, _)| pair));
+        for (pair, _) in mdp.pairs(state).zip(effects.firsts(state, false)).filter(differs) {
+            let first = self.successors.len() as u32;
+            self.successors
+                .extend(mdp.successors(Pair(pair)).map(|(s, probability)| Successor { probability, state: s.0 }));
+            self.choices.push(Choice { pair, first, end: self.successors.len() as u32 });
         }
         self.first_choice.push(self.choices.len() as u32);
         self.first_last.push(self.last_pairs.len() as u32);

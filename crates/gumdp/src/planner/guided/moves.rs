@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::model::{Pair, State};
-use crate::problem::Problem;
+use crate::problem::{Effects, Problem};
 
 /// Holds are kept for each time; this many in all.
 const KEPT_HOLDS: usize = 1 << 22;
@@ -64,10 +64,11 @@ impl Moves {
         let mut known = HashMap::new();
         let most_holds = (KEPT_HOLDS / problem.horizon()).clamp(2, 256);
         let mut moves = Self { first: vec![0], ..Self::default() };
+        let mut effects = Effects::new(problem);
         for state in mdp.states() {
             let own = moves.all.len();
-            for pair in mdp.pairs(state).map(Pair) {
-                if moves.all[own..].iter().any(|other| is_alike(problem, other.pair, pair)) {
+            for (pair, first) in mdp.pairs(state).map(Pair).zip(effects.firsts(state, false)) {
+                if pair != *first {
                     continue;
                 }
                 let stay = mdp.successors(pair).find(|next| next.0 == state).map_or(0.0, |next| next.1);
@@ -142,8 +143,9 @@ impl Moves {
 
     /// The move that does what a pair of this state does.
     pub(super) fn of_pair(&self, problem: &Problem, state: State, pair: Pair) -> u32 {
-        let same = |number: &u32| is_alike(problem, self.get(*number).pair, pair);
-        self.range(state).find(same).unwrap_or(self.range(state).start)
+        let (mut effects, own) = (Effects::new(problem), problem.mdp().pairs(state));
+        let first = effects.firsts(state, false)[(pair.0 - own.start) as usize];
+        self.range(state).find(|&number| self.get(number).pair == first).unwrap_or(self.range(state).start)
     }
 
     #[inline]
@@ -168,10 +170,4 @@ impl Moves {
     fn outcomes_of(&self, one: &Move) -> &[Outcome] {
         &self.outcomes[one.first_outcome as usize..(one.first_outcome + one.outcomes) as usize]
     }
-}
-
-/// Whether two pairs of a state lead to the same states with the same probabilities and change the objective alike.
-fn is_alike(problem: &Problem, a: Pair, b: Pair) -> bool {
-    let (mdp, objective) = (problem.mdp(), problem.objective());
-    mdp.successors(a).eq(mdp.successors(b)) && objective.effect(a.index()).eq(objective.effect(b.index()))
 }
