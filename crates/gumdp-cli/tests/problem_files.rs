@@ -196,7 +196,7 @@ fn wrong_files_are_refused_by_both() {
         (first, "[objective]", "[experiment]\nbeta = []\n[objective]"),
         (first, "[objective]", "[experiment]\nrisk = 5\n[objective]"),
         (first, "[objective]", "[experiment]\nrisk = []\n[objective]"),
-        (first, "[objective]", "[experiment]\nrisk = \"var:0.9\"\n[objective]"),
+        (first, "[objective]", "[experiment]\nrisk = \"tail:0.9\"\n[objective]"),
         (first, "[objective]", "[experiment]\nrisk = \"cvar\"\n[objective]"),
         (first, "[objective]", "[experiment]\nrisk = \"mean\"\nbeta = 1\n[objective]"),
         (first, "start = \"dock\"", "start = 0"),

@@ -55,7 +55,7 @@ fn a_risk_measure_out_of_range_is_named() {
     }
     refused_value(
         "evaluate rooms --policy pi1 --risk mean,cva:0.5",
-        "'cva:0.5' for '--risk <MEASURE,…>': \"cva:0.5\" is no risk measure; allowed are mean, worst, best, erm:BETA, entropic-seeking:BETA, cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT, such as cvar:0.95",
+        "'cva:0.5' for '--risk <MEASURE,…>': \"cva:0.5\" is no risk measure; allowed are mean, worst, best, erm:BETA, entropic-seeking:BETA, cvar:LEVEL, evar:LEVEL, mean-cvar:LEVEL:WEIGHT, exceed:COST or var:LEVEL, such as cvar:0.95",
     );
     refused(
         "solve rooms",
