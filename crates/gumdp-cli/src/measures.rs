@@ -1,16 +1,10 @@
 //! The measures of a law of costs: one list for everything that shows them. A new measure is a variant and a place in [`all`].
 
-use gumdp::risk::{Erm, Evar, Risk};
-use gumdp::rng::{self, Purpose};
-use gumdp::stats::{cvar_weighted, quantile, value_at_risk_weighted};
-use rayon::prelude::*;
+use gumdp::risk::{Cvar, Erm, Evar, Risk, RiskError, Var};
+use gumdp::stats::{self, Interval, Statistic};
 
 /// Levels at which tails are looked at.
 const TAILS: [f64; 3] = [0.9, 0.95, 0.99];
-/// Resamples behind an interval, if there are not too many costs.
-const RESAMPLES: usize = 1000;
-/// Costs drawn for all intervals, at most.
-const MOST_DRAWN: usize = 20_000_000;
 
 /// One number for a random cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,54 +81,40 @@ impl Measure {
         }
     }
 
+    fn statistic(self) -> Statistic {
+        let level_of = |risk: Result<Risk, RiskError>| risk.map_or(Statistic::Risk(Erm::MEAN.into()), Statistic::Risk);
+        match self {
+            Self::Mean => Statistic::Risk(Erm::MEAN.into()),
+            Self::Deviation => Statistic::Deviation,
+            Self::Best => Statistic::Risk(Erm::BEST.into()),
+            Self::Worst => Statistic::Risk(Erm::WORST.into()),
+            Self::Quantile(level) | Self::ValueAtRisk(level) => level_of(Var::new(level).map(Into::into)),
+            Self::Cvar(level) => level_of(Cvar::new(level).map(Into::into)),
+            Self::Evar(level) => level_of(Evar::new(level).map(Into::into)),
+            Self::Asked(risk) => Statistic::Risk(risk),
+        }
+    }
+
     /// Its value for costs with their probabilities, in ascending order. They are finite.
     pub fn of(self, law: &[(f64, f64)]) -> f64 {
-        let mean = || Erm::MEAN.of_outcomes(law.iter().copied());
-        match self {
-            Self::Mean => mean(),
-            Self::Deviation => {
-                let mean = mean();
+        let of_erm = |erm: Erm| erm.of_outcomes(law.iter().copied());
+        match self.statistic() {
+            Statistic::Deviation => {
+                let mean = of_erm(Erm::MEAN);
                 law.iter().map(|(cost, p)| p * (cost - mean).powi(2)).sum::<f64>().sqrt()
             }
-            Self::Best => law.first().map_or(f64::NAN, |outcome| outcome.0),
-            Self::Worst => law.last().map_or(f64::NAN, |outcome| outcome.0),
-            Self::Quantile(level) | Self::ValueAtRisk(level) => value_at_risk_weighted(law, level).unwrap_or(f64::NAN),
-            Self::Cvar(level) => cvar_weighted(law, level).unwrap_or(f64::NAN),
-            Self::Evar(level) => Evar::new(level).and_then(|evar| evar.of_distribution(law)).unwrap_or(f64::NAN),
-            Self::Asked(risk) => match risk.as_erm() {
-                Some(erm) => erm.of_outcomes(law.iter().copied()),
+            Statistic::Risk(risk) => match risk.as_erm() {
+                Some(erm) => of_erm(erm),
                 None => risk.of_distribution(law).unwrap_or(f64::NAN),
             },
         }
     }
 }
 
-/// The 95 % percentile bootstrap interval of each measure, from sampled costs in ascending order.
-pub fn intervals(sorted: &[f64], measures: &[Measure], seed: u64) -> Vec<(f64, f64)> {
-    let resamples = (MOST_DRAWN / sorted.len().max(1)).clamp(100, RESAMPLES);
-    let resample = |number: usize| {
-        let mut rng = rng::stream(seed, number as u64, Purpose::Bootstrap);
-        let mut counts = vec![0_u32; sorted.len()];
-        for _ in 0..sorted.len() {
-            counts[rng::below(&mut rng, sorted.len() as u32) as usize] += 1;
-        }
-        let share = 1.0 / sorted.len() as f64;
-        let drawn = sorted.iter().zip(counts).filter(|(_, count)| *count > 0);
-        let law: Vec<(f64, f64)> = drawn.map(|(&cost, count)| (cost, f64::from(count) * share)).collect();
-        measures.iter().map(|measure| measure.of(&law)).collect::<Vec<f64>>()
-    };
-    let values: Vec<Vec<f64>> = (0..resamples).into_par_iter().map(resample).collect();
-    let interval = |measure: usize| {
-        if let Measure::Asked(risk) = measures[measure]
-            && let Some(exact) = risk.interval(sorted, 0.95)
-        {
-            return exact;
-        }
-        let mut of_measure: Vec<f64> = values.iter().map(|values| values[measure]).collect();
-        of_measure.sort_unstable_by(f64::total_cmp);
-        (quantile(&of_measure, 0.025), quantile(&of_measure, 0.975))
-    };
-    (0..measures.len()).map(interval).collect()
+/// The 95 % interval of each measure, from sampled costs in the order of the runs.
+pub fn intervals(costs: &[f64], measures: &[Measure], seed: u64) -> Vec<Interval> {
+    let statistics: Vec<Statistic> = measures.iter().map(|measure| measure.statistic()).collect();
+    stats::intervals(costs, &statistics, seed)
 }
 
 #[cfg(test)]
@@ -167,10 +147,12 @@ mod tests {
     #[test]
     fn intervals_are_about_as_wide_as_they_should_be() {
         let costs: Vec<f64> = (0..400).map(|i| f64::from(i >= 200)).collect();
-        let [(low, high), (least, most)] = intervals(&costs, &[Measure::Mean, Measure::Worst], 3)[..] else { panic!() };
+        let [Interval { low, high }, worst] = intervals(&costs, &[Measure::Mean, Measure::Worst], 3)[..] else {
+            panic!()
+        };
         assert!((high - low - 2.0 * 1.96 * 0.025).abs() < 0.02, "{low} {high}");
-        assert_eq!((least, most), (1.0, 1.0));
+        assert_eq!((worst.low, worst.high), (1.0, 1.0));
         let again = intervals(&costs, &[Measure::Mean], 3);
-        assert_eq!(again[0], (low, high));
+        assert_eq!(again[0], Interval { low, high });
     }
 }

@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use gumdp::experiment::{Experiment, Precision, tail_note};
 use gumdp::oracle::{Limits, OracleError, distribution};
+use gumdp::stats::Interval;
 use gumdp::{Problem, Risk};
 use gumdp_files::Task;
 use serde::{Serialize, Serializer};
@@ -119,7 +120,9 @@ pub struct Measured {
     measure: &'static str,
     level: Option<f64>,
     value: f64,
+    #[serde(serialize_with = "crate::number::serialize")]
     low: f64,
+    #[serde(serialize_with = "crate::number::serialize")]
     high: f64,
     #[serde(skip)]
     title: String,
@@ -136,7 +139,9 @@ pub struct RiskRow {
     beta: Option<f64>,
     /// The risk.
     pub value: f64,
+    #[serde(serialize_with = "crate::number::serialize")]
     low: f64,
+    #[serde(serialize_with = "crate::number::serialize")]
     high: f64,
     optimum: Option<Certain>,
     gap: Option<f64>,
@@ -269,12 +274,12 @@ fn of_samples(costs: &[f64], risks: &[Risk], seed: u64, because: &str) -> Evalua
         sorted.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len() as f64 * share)).collect();
     let all = measures::all();
     let wanted: Vec<Measure> = all.iter().copied().chain(risks.iter().map(|&risk| Measure::Asked(risk))).collect();
-    let intervals = measures::intervals(&sorted, &wanted, seed);
+    let intervals = measures::intervals(costs, &wanted, seed);
     let mut evaluation = exactly(&distribution, risks);
-    for (measured, &(low, high)) in evaluation.measures.iter_mut().zip(&intervals) {
+    for (measured, &Interval { low, high }) in evaluation.measures.iter_mut().zip(&intervals) {
         (measured.low, measured.high) = (low, high);
     }
-    for (risk, &(low, high)) in evaluation.risks.iter_mut().zip(&intervals[all.len()..]) {
+    for (risk, &Interval { low, high }) in evaluation.risks.iter_mut().zip(&intervals[all.len()..]) {
         (risk.low, risk.high) = (low, high);
     }
     Evaluation {

@@ -1,12 +1,10 @@
-//! A frontier of a problem that is too large to be solved: the planner plays at each level, every level with the same luck.
+//! A frontier of a problem that is too large to be solved: the planner plays at each level, every level with common random numbers.
 
 use anyhow::Result;
 use gumdp::oracle::{Behaviour, Change, Distribution, Frontier, FrontierPoint, Limits};
-use gumdp::rng::{self, Purpose};
-use gumdp::stats::quantile;
+use gumdp::stats::{Interval, paired_intervals};
 use gumdp::{Pair, Risk};
 use gumdp_files::Task;
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::TAIL;
@@ -18,10 +16,6 @@ use crate::player::Who;
 use crate::progress::Progress;
 use crate::results::Finished;
 
-/// Resamples behind an interval.
-const RESAMPLES: u64 = 1000;
-/// Costs drawn for all resamples of an interval, at most.
-const MOST_DRAWN: u64 = 20_000_000;
 /// The confidence of intervals that are shown, and of those that decide whether there is a change: three are looked at.
 const SHOWN: f64 = 0.95;
 const DECIDING: f64 = 0.99;
@@ -91,16 +85,17 @@ pub fn sample(
         let value = law.risk(risk);
         frontier.points.push(FrontierPoint { risk, value, low: value, behaviour: point });
         frontier.behaviours.push(Behaviour { costs: law, visits, first });
-        let known = |laws: &[Vec<(f64, f64)>]| measured(&laws[0], risk);
-        let [of_mean, of_tail, of_risk] = resampled(&[&costs], seed, SHOWN, known);
+        let known = |costs: &[Vec<(f64, f64)>]| measured(&costs[0], risk);
+        let [of_mean, of_tail, of_risk] =
+            paired_intervals(&[&costs], SHOWN, seed, known).map(|Interval { low, high }| (low, high));
         sampled.intervals.push(Intervals { risk: of_risk, mean: of_mean, cvar95: of_tail });
         if let Some(earlier) = &before {
-            let difference = |laws: &[Vec<(f64, f64)>]| {
-                let [old, new] = [0, 1].map(|k| measured(&laws[k], risk));
+            let difference = |both: &[Vec<(f64, f64)>]| {
+                let [old, new] = [0, 1].map(|k| measured(&both[k], risk));
                 [0, 1, 2].map(|k| new[k] - old[k])
             };
-            let differences = resampled(&[earlier, &costs], seed, DECIDING, difference);
-            if differences.iter().any(|&(low, high)| low > 0.0 || high < 0.0) {
+            let differences = paired_intervals(&[earlier, &costs], DECIDING, seed, difference);
+            if differences.iter().any(|&Interval { low, high }| low > 0.0 || high < 0.0) {
                 frontier.changes.push(Change { before: point - 1, after: point, beta: None, point });
             }
         }
@@ -130,60 +125,4 @@ fn first_pairs(task: &Task, first: impl Iterator<Item = u32>) -> Vec<Pair> {
         }
     }
     often.into_iter().map(|(pair, _)| pair).collect()
-}
-
-/// Percentile bootstrap intervals of numbers that are computed from the laws of some samples, which are drawn together: equal
-/// places had equal luck.
-fn resampled(
-    samples: &[&[f64]],
-    seed: u64,
-    confidence: f64,
-    of: impl Fn(&[Vec<(f64, f64)>]) -> [f64; 3] + Sync,
-) -> [(f64, f64); 3] {
-    let count = samples[0].len();
-    let sorted = |costs: &&[f64]| {
-        let mut order: Vec<usize> = (0..count).collect();
-        order.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
-        order
-    };
-    let orders: Vec<Vec<usize>> = samples.iter().map(sorted).collect();
-    let share = 1.0 / count as f64;
-    let draw = |number: u64| {
-        let mut rng = rng::stream(seed, number, Purpose::Bootstrap);
-        let mut times = vec![0_u32; count];
-        for _ in 0..count {
-            times[rng::below(&mut rng, count as u32) as usize] += 1;
-        }
-        let law = |(order, costs): (&Vec<usize>, &&[f64])| {
-            let drawn = order.iter().filter(|&&run| times[run] > 0);
-            drawn.map(|&run| (costs[run], f64::from(times[run]) * share)).collect::<Vec<_>>()
-        };
-        of(&orders.iter().zip(samples).map(law).collect::<Vec<_>>())
-    };
-    let resamples = (MOST_DRAWN / count.max(1) as u64).clamp(100, RESAMPLES);
-    let drawn: Vec<[f64; 3]> = (0..resamples).into_par_iter().map(draw).collect();
-    [0, 1, 2].map(|k| {
-        let mut values: Vec<f64> = drawn.iter().map(|values| values[k]).collect();
-        values.sort_unstable_by(f64::total_cmp);
-        (quantile(&values, 0.5 - 0.5 * confidence), quantile(&values, 0.5 + 0.5 * confidence))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equal_luck_shows_a_small_difference() {
-        let costs: Vec<f64> = (0..100).map(|run| f64::from(run % 10)).collect();
-        let later: Vec<f64> = costs.iter().map(|cost| cost + 0.01).collect();
-        let mean = Risk::Erm(gumdp::Erm::MEAN);
-        let [difference, ..] = resampled(&[&costs, &later], 1, DECIDING, |laws| {
-            let [old, new] = [0, 1].map(|k| measured(&laws[k], mean));
-            [0, 1, 2].map(|k| new[k] - old[k])
-        });
-        assert!((difference.0 - 0.01).abs() < 1e-9 && (difference.1 - 0.01).abs() < 1e-9, "{difference:?}");
-        let [(low, high), ..] = resampled(&[&costs], 1, SHOWN, |laws| measured(&laws[0], mean));
-        assert!(low < 4.5 && 4.5 < high && high - low < 1.5, "{low} {high}");
-    }
 }

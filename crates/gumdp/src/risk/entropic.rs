@@ -32,7 +32,6 @@ use std::f64::consts::{LN_2, LOG2_E};
 
 use super::Erm;
 use crate::logarithm::Logarithm;
-use crate::rng::{self, Rng};
 
 /// Exponents up to this would lose digits when they become subnormal, and the mean is the measure to rounding.
 const SMALLEST_EXPONENT: f64 = 1e-290;
@@ -123,16 +122,13 @@ impl<'a> ErmTable<'a> {
         Self { erm, values, tilt, terms }
     }
 
-    /// The measure of as many values as there are, drawn with replacement.
-    pub(crate) fn of_resample(&self, rng: &mut Rng) -> f64 {
-        let mut again = rng.clone();
-        let count = self.values.len() as u32;
-        let sum: f64 = (0..count).map(|_| self.terms[rng::below(rng, count) as usize]).sum();
-        let mean = sum / f64::from(count);
+    /// The measure of the values with these numbers.
+    pub(crate) fn of_drawn(&self, drawn: &[u32]) -> f64 {
+        let sum: f64 = drawn.iter().map(|&number| self.terms[number as usize]).sum();
+        let mean = sum / drawn.len() as f64;
         if self.tilt.form == Form::Exp && mean < SMALLEST_MEAN {
             // The resample misses the value at the shift and β is large: shift by its own extreme instead.
-            let drawn: Vec<f64> = (0..count).map(|_| self.values[rng::below(&mut again, count) as usize]).collect();
-            return self.erm.of_samples(&drawn);
+            return self.erm.of_outcomes(drawn.iter().map(|&number| (self.values[number as usize], 1.0)));
         }
         self.tilt.value(mean)
     }

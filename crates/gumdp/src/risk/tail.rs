@@ -130,6 +130,13 @@ impl Tail {
         Erm::MEAN.of_outcomes(self.outcomes.iter().copied())
     }
 
+    /// The standard deviation.
+    pub(crate) fn deviation(&self) -> f64 {
+        let mean = self.mean();
+        let squares = self.outcomes.iter().map(|(value, weight)| weight / self.total * (value - mean).powi(2));
+        squares.sum::<f64>().sqrt()
+    }
+
     pub(super) fn max(&self) -> f64 {
         self.outcomes[self.outcomes.len() - 1].0
     }
