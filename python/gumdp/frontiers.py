@@ -12,7 +12,7 @@ from . import _native
 from ._checks import MOST_STATES, MOST_THREADS, Floats, Ints, array, choice, optional_count
 from .evaluation import Distribution, exact_distribution
 from .problem import Problem, native_of
-from .risks import Cvar, Erm, Risk, Worst
+from .risks import Cvar, Erm, Risk, Worst, spec_of
 from .solving import solve
 
 __all__ = ["Change", "Frontier", "frontier"]
@@ -163,7 +163,7 @@ def frontier(
     swept = np.unique(_usual(problem, risk, limit, workers) if levels is None else array("levels", levels).ravel())
     if swept.size < 2:
         raise ValueError(f"levels holds {swept.size} different levels; at least two are needed")
-    measures = [MEASURES[risk](float(level)).spec for level in swept]
+    measures = [spec_of(f"{risk}:{level!r}") for level in swept.tolist()]
     points, behaviours, changes, complete = _native.frontier(native, measures, limit, workers)
     return Frontier(
         problem,
@@ -182,8 +182,8 @@ def _usual(problem: Problem, risk: str, limit: int | None, threads: int | None) 
     if MEASURES[risk]._swept == "level":
         return np.append(np.arange(20) / 20, 0.99)
     if MEASURES[risk]._swept == "cost":
-        ends = [solve(problem, end, max_states=limit, threads=threads).value for end in ("best", "worst")]
-        return np.linspace(*ends, 21)
+        best, worst = (solve(problem, end, max_states=limit, threads=threads).value for end in ("best", "worst"))
+        return np.linspace(best, worst, 21)
     neutral = exact_distribution(problem, solve(problem, 0.0, max_states=limit, threads=threads), max_states=limit)
     spread = float(neutral.values[-1] - neutral.values[0]) or 1.0
     return np.concatenate([[0.0], np.geomspace(0.1, 1000.0, 48) / spread, [np.inf]])

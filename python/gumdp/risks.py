@@ -120,7 +120,7 @@ class Exceed(Risk):
     0.5
     >>> import gumdp
     >>> solution = gumdp.solve(gumdp.tasks["rooms"], Exceed(0.5))
-    >>> bool(abs(gumdp.exact_distribution(gumdp.tasks["rooms"], solution).of(Exceed(0.5)) - solution.value) < 1e-12)
+    >>> bool(abs(gumdp.exact_distribution(gumdp.tasks["rooms"], solution).risk(Exceed(0.5)) - solution.value) < 1e-12)
     True
     """
 
@@ -137,7 +137,7 @@ class Var(Risk):
     2.0
     >>> import gumdp
     >>> solution = gumdp.solve(gumdp.tasks["rooms"], Var(0.9))
-    >>> bool(gumdp.exact_distribution(gumdp.tasks["rooms"], solution).of(Var(0.9)) == solution.value)
+    >>> bool(gumdp.exact_distribution(gumdp.tasks["rooms"], solution).risk(Var(0.9)) == solution.value)
     True
     """
 
