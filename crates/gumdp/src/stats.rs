@@ -262,7 +262,7 @@ pub fn intervals(samples: &[f64], statistics: &[Statistic], seed: u64) -> Vec<In
     let sorted: Vec<f64> = order.iter().map(|&number| samples[number as usize]).collect();
     let table = |statistic: &Statistic| match statistic {
         Statistic::Risk(risk) => risk.as_erm().map(|erm| ErmTable::new(erm, samples)),
-        _ => None,
+        Statistic::Deviation => None,
     };
     let tables: Vec<Option<ErmTable>> = statistics.iter().map(table).collect();
     let limit = (MOST_DRAWN / samples.len().max(1)).clamp(100, RESAMPLES);
@@ -324,7 +324,9 @@ fn ranks(samples: &[f64]) -> Vec<u32> {
 /// The costs with the numbers that were drawn, in ascending order.
 fn drawn_in_order<'a>(order: &'a [u32], samples: &'a [f64], drawn: &[u32]) -> impl Iterator<Item = f64> + use<'a> {
     let mut times = vec![0_u32; samples.len()];
-    drawn.iter().for_each(|&number| times[number as usize] += 1);
+    for &number in drawn {
+        times[number as usize] += 1;
+    }
     order.iter().flat_map(move |&number| (0..times[number as usize]).map(move |_| samples[number as usize]))
 }
 
