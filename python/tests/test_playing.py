@@ -252,7 +252,7 @@ def test_samples(rooms: Problem) -> None:
     summary = samples.summary()
     assert summary["value"] == pytest.approx(Cvar(0.9).of(samples.costs)) and summary["count"] == 300
     assert summary["low"] <= summary["value"] <= summary["high"]
-    assert samples.summary(Erm(0))["risk"] == pytest.approx(samples.costs.mean())
+    assert samples.summary(Erm(0))["value"] == pytest.approx(samples.costs.mean())
     assert samples.to_pandas()["cost"].tolist() == samples.costs.tolist()
     assert samples.to_polars()["cost"].to_list() == samples.costs.tolist()
 

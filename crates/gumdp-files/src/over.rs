@@ -115,10 +115,9 @@ impl Reader<'_> {
     fn named_groups(&self, table: Table) -> Result<Partition, FileError> {
         let weights = table.get("weights").filter(|weights| weights.is_table());
         match (table.get("over").or(table.get("groups")), weights) {
-            (Some(list), None) => self.groups(list, list.elements(|group| group.all(Value::key))?),
-            (None, Some(weights)) => {
-                self.groups(weights, weights.table()?.entries().into_iter().map(|(key, _)| vec![key]).collect())
-            }
+            (Some(list), None) => self.groups(list, &list.elements(|group| group.all(Value::key))?),
+            (None, Some(weights)) => self
+                .groups(weights, &weights.table()?.entries().into_iter().map(|(key, _)| vec![key]).collect::<Vec<_>>()),
             (Some(_), Some(weights)) => {
                 let message =
                     format!("{} by name are the groups; give no others, or a list of numbers", weights.name());
@@ -160,7 +159,7 @@ impl Reader<'_> {
     }
 
     /// A cell for each of these groups of names, and one for all that is in none.
-    fn groups(&self, list: Value, groups: Vec<Vec<Key>>) -> Result<Partition, FileError> {
+    fn groups(&self, list: Value, groups: &[Vec<Key>]) -> Result<Partition, FileError> {
         const NONE: u32 = u32::MAX;
         if groups.is_empty() || groups.iter().any(Vec::is_empty) {
             return Err(list.error(format!("{} has a group without a name; there must be at least one", list.name())));

@@ -32,7 +32,7 @@ fn random_problem(rng: &mut Rng) -> (Mdp, Vec<u32>, Vec<f64>, Option<f64>) {
 }
 
 fn coverage(groups: &[u32], weights: &[f64], smooth: Option<f64>) -> Objective {
-    Objective::coverage(Partition::new(groups.to_vec(), vec![1; 3]).unwrap(), weights, smooth).unwrap()
+    Objective::coverage(&Partition::new(groups.to_vec(), vec![1; 3]).unwrap(), weights, smooth).unwrap()
 }
 
 #[test]
@@ -204,10 +204,10 @@ fn what_is_wrong_is_said_at_its_place() {
     for (weights, smooth) in
         [(&[1.0][..], None), (&[1.0, f64::NAN], None), (&[0.0, 0.0], None), (&[1.0, 1.0], Some(-1.0))]
     {
-        assert!(Objective::coverage(rooms(), weights, smooth).is_err());
+        assert!(Objective::coverage(&rooms(), weights, smooth).is_err());
     }
     // Weights whose sum is infinite are fine.
-    let huge = Objective::coverage(rooms(), &[f64::MAX, f64::MAX], None).unwrap();
+    let huge = Objective::coverage(&rooms(), &[f64::MAX, f64::MAX], None).unwrap();
     assert_eq!(huge.value(&[1.0, 0.0]), -0.5);
 }
 

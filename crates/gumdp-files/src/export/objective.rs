@@ -195,7 +195,7 @@ impl Writer<'_> {
         if own.zip(partition.entries()).any(|(own, entries)| own == 0 || own != *entries as usize) {
             return Err("the objective is over cells that stand for more than states of the model".to_owned());
         }
-        let names = |group: &Vec<f64>| entries(self.mdp, group, |key, _| key).join(", ");
+        let names = |group: &Vec<f64>| entries(self.mdp, group, |key, _| key.to_owned()).join(", ");
         Ok(format!("[{}]", groups.iter().map(|group| format!("[{}]", names(group))).collect::<Vec<_>>().join(", ")))
     }
 
@@ -218,24 +218,24 @@ fn lines(mdp: &Mdp, cost: &[f64]) -> String {
 }
 
 /// The entries of a cost that are not 0: by state where the actions do not matter.
-fn entries(mdp: &Mdp, cost: &[f64], entry: impl Fn(String, f64) -> String) -> Vec<String> {
+fn entries(mdp: &Mdp, cost: &[f64], entry: impl Fn(&str, f64) -> String) -> Vec<String> {
     let mut entries = Vec::new();
     for state in mdp.states() {
         let name = mdp.state_name(state);
         let own = &cost[mdp.pairs(state).start as usize..mdp.pairs(state).end as usize];
         if own.iter().all(|other| *other == own[0]) {
-            entries.extend((own[0] != 0.0).then(|| entry(quoted(name), own[0])));
+            entries.extend((own[0] != 0.0).then(|| entry(&quoted(name), own[0])));
             continue;
         }
         for pair in mdp.pairs(state).map(Pair).filter(|pair| cost[pair.index()] != 0.0) {
             let key = quoted(&format!("{name}/{}", mdp.action_name(mdp.action(pair))));
-            entries.push(entry(key, cost[pair.index()]));
+            entries.push(entry(&key, cost[pair.index()]));
         }
     }
     entries
 }
 
-fn equation(key: String, value: f64) -> String {
+fn equation(key: &str, value: f64) -> String {
     format!("{key} = {}", number(value))
 }
 

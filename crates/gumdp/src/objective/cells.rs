@@ -10,7 +10,7 @@ pub(super) struct Cells {
     pub(super) partition: Partition,
     summand: Summand,
     /// What φ_j needs to know of cell j.
-    cells: Vec<Cell>,
+    each: Vec<Cell>,
 }
 
 /// What a kind may know of a cell.
@@ -54,8 +54,8 @@ pub(super) trait Kernel: Copy {
 }
 
 impl Cells {
-    pub(super) fn objective(partition: Partition, summand: Summand, cells: Vec<Cell>) -> Objective {
-        Objective::of(Term::Cells(Self { partition, summand, cells }))
+    pub(super) fn objective(partition: Partition, summand: Summand, each: Vec<Cell>) -> Objective {
+        Objective::of(Term::Cells(Self { partition, summand, each }))
     }
 
     pub(super) fn value(&self, masses: &[f64]) -> f64 {
@@ -64,7 +64,7 @@ impl Cells {
 
     /// The value when nothing has been visited.
     pub(super) fn empty(&self) -> f64 {
-        (0..self.cells.len()).map(|j| self.cell_value(j, 0.0)).sum()
+        (0..self.each.len()).map(|j| self.cell_value(j, 0.0)).sum()
     }
 
     /// φ_j(x).
@@ -76,17 +76,17 @@ impl Cells {
     /// φ_j(x) with this natural logarithm.
     #[inline]
     pub(super) fn cell_value_with(&self, ln: impl Fn(f64) -> f64, j: usize, x: f64) -> f64 {
-        let cell = self.cells[j];
+        let cell = self.each[j];
         each_kernel!(&self.summand, kernel => kernel.value(ln, cell, x))
     }
 
     #[inline]
     pub(super) fn after_visit(&self, j: usize, x: f64, mass: f64, certain: bool) -> f64 {
-        each_kernel!(&self.summand, kernel => kernel.after_visit(self.cells[j], x, mass, certain))
+        each_kernel!(&self.summand, kernel => kernel.after_visit(self.each[j], x, mass, certain))
     }
 
     fn slope(&self, j: usize, x: f64) -> f64 {
-        each_kernel!(&self.summand, kernel => kernel.slope(self.cells[j], x))
+        each_kernel!(&self.summand, kernel => kernel.slope(self.each[j], x))
     }
 
     /// The slope of every cell; `None` if one that can be visited is infinite.
@@ -112,17 +112,17 @@ impl Cells {
             .visitable()
             .map(|j| empty - self.cell_value(j, 0.0) + self.cell_value(j, 1.0))
             .fold(f64::NEG_INFINITY, f64::max);
-        let low = each_kernel!(&self.summand, kernel => kernel.lowest(&self.cells));
+        let low = each_kernel!(&self.summand, kernel => kernel.lowest(&self.each));
         Bounds { low, high }.widened()
     }
 
     pub(super) fn describe(&self) -> String {
-        each_kernel!(&self.summand, kernel => kernel.describe(&self.cells))
+        each_kernel!(&self.summand, kernel => kernel.describe(&self.each))
     }
 
     pub(super) fn written(&self) -> Written {
-        let Self { partition, cells, .. } = self;
-        let (kind, own) = each_kernel!(&self.summand, kernel => (kernel.kind(), kernel.written(partition, cells)));
+        let Self { partition, each, .. } = self;
+        let (kind, own) = each_kernel!(&self.summand, kernel => (kernel.kind(), kernel.written(partition, each)));
         let over = ("over", Content::Cells(partition.clone()));
         Written { kind, fields: Given([over].into_iter().chain(own).collect()) }
     }

@@ -90,11 +90,17 @@ impl Objective {
     }
 
     /// The names of the inputs of an expression in the order of their first appearance, and where that is, in bytes.
+    ///
+    /// # Errors
+    /// If the expression cannot be read.
     pub fn formula_inputs(expression: &str) -> Result<Vec<(String, usize)>, ObjectiveError> {
         Expression::parse(expression).map(|expression| expression.inputs)
     }
 
     /// The value of an expression without inputs.
+    ///
+    /// # Errors
+    /// If the expression cannot be read or has inputs.
     pub fn formula_constant(expression: &str) -> Result<f64, ObjectiveError> {
         match Expression::parse(expression)?.root.folded() {
             Node::Number(value) => Ok(value),

@@ -288,9 +288,9 @@ impl Objective {
 
     /// The constant, and all terms with their weights, as a file would have them.
     #[must_use]
-    pub fn written(&self) -> (f64, Vec<(f64, Part<'_>)>) {
-        let part = |term| match term {
-            &Term::Totals(ref totals) => Part::Kind(totals.written()),
+    pub fn written<'a>(&'a self) -> (f64, Vec<(f64, Part<'a>)>) {
+        let part = |term: &'a Term| match term {
+            Term::Totals(totals) => Part::Kind(totals.written()),
             Term::Cells(cells) => Part::Kind(cells.written()),
             Term::Formula(formula) => formula.written(),
             Term::Custom(_) => Part::Unwritable,

@@ -25,14 +25,14 @@ impl Objective {
     /// use gumdp::{Objective, Partition};
     /// // Three rooms, the last of which counts twice, and a corridor that does not count.
     /// let rooms = Partition::new(vec![0, 1, 2, 3], vec![1; 4])?;
-    /// let patrol = Objective::coverage(rooms, &[1.0, 1.0, 2.0, 0.0], None)?;
+    /// let patrol = Objective::coverage(&rooms, &[1.0, 1.0, 2.0, 0.0], None)?;
     /// assert_eq!(patrol.value(&[0.1, 0.0, 0.1, 0.8]), -0.75);
     /// # Ok::<(), gumdp::ObjectiveError>(())
     /// ```
     ///
     /// # Errors
     /// If there is not one finite, non-negative weight for each cell, none is positive, or τ is not finite and positive.
-    pub fn coverage(partition: Partition, weights: &[f64], smooth: Option<f64>) -> Result<Self, ObjectiveError> {
+    pub fn coverage(partition: &Partition, weights: &[f64], smooth: Option<f64>) -> Result<Self, ObjectiveError> {
         let (got, expected) = (weights.len(), partition.cell_count());
         if got != expected {
             return Err(ObjectiveError::Length { what: "weights", got, expected });
@@ -81,7 +81,7 @@ impl Kernel for Coverage {
         make: |given| {
             let cells = given.cells()?;
             let weights = given.numbers("weights").unwrap_or_else(|| vec![1.0; cells.cell_count()]);
-            Objective::coverage(cells, &weights, given.number("smooth"))
+            Objective::coverage(&cells, &weights, given.number("smooth"))
         },
     }];
 
