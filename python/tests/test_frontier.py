@@ -103,7 +103,7 @@ def test_plots_of_extreme_levels(coin: Problem, risk: str, levels: list[float], 
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"risk": "mean"}, ValueError, "risk is 'mean'; it must be 'erm', 'cvar' or 'evar'"),
+        ({"risk": "mean"}, ValueError, "risk is 'mean'; it must be 'erm', 'cvar', 'evar', 'exceed' or 'var'"),
         ({"levels": [1.0]}, ValueError, "at least two are needed"),
         ({"levels": ["a", "b"]}, TypeError, "real numbers"),
         ({"levels": [0.0, float("nan")]}, ValueError, "."),

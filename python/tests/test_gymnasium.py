@@ -238,7 +238,8 @@ def test_a_loop_earns_what_the_cost_says(kind: str, steps: int) -> None:
         made("CliffWalking-v1", is_slippery=True),
         *map(made, TAXIS),
     ):
-        if kind == "expected" and getattr(env.unwrapped, "is_slippery", False):
+        # Where chance decides what is paid, a pair costs the expected payment, which no single episode shows.
+        if kind == "expected" and env.unwrapped.spec.kwargs.get("is_slippery", "Lake" in env.unwrapped.spec.id):
             continue
         problem = Problem.from_gymnasium(env, discount=0.9, horizon=steps, rewards=kind)
         optimum = gumdp.solve(problem, Erm(0))

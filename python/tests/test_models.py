@@ -282,7 +282,7 @@ def test_risks() -> None:
         (lambda: Erm(1).of([]), ValueError, "no outcomes"),
         (lambda: Erm(1).of([math.nan]), ValueError, "NaN"),
         (lambda: Erm(1).of([1.0], [1.0, 2.0]), ValueError, "2 weights are given for 1 costs"),
-        (lambda: gumdp.solve(gumdp.tasks["rooms"], "var:0.9"), ValueError, "is no risk measure"),
+        (lambda: gumdp.solve(gumdp.tasks["rooms"], "cver:0.9"), ValueError, "is no risk measure"),
         (lambda: gumdp.solve(gumdp.tasks["rooms"], "\ud800"), ValueError, r"risk is '\\ud800'; it must be text such as"),
     ],
 )

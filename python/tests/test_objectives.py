@@ -237,7 +237,7 @@ def rooms() -> Problem:
         (lambda: Model.builder(5), TypeError, "actions is 5"),  # type: ignore[arg-type]
         (lambda: Model.builder().initial(5), TypeError, "initial is 5"),  # type: ignore[arg-type]
         (lambda: Planner(rooms(), None), TypeError, r"risk is None; it must be a measure such as Cvar\(0.95\)"),  # type: ignore[arg-type]
-        (lambda: gumdp.frontier(rooms(), 5), TypeError, "risk is 5; it must be 'erm', 'cvar' or 'evar'"),  # type: ignore[arg-type]
+        (lambda: gumdp.frontier(rooms(), 5), TypeError, "risk is 5; it must be 'erm', 'cvar', 'evar', 'exceed' or 'var'"),  # type: ignore[arg-type]
         (lambda: Model.from_file(5), TypeError, "path is 5; it must be the path of a file"),  # type: ignore[arg-type]
         (lambda: Problem.from_file(5), TypeError, "path is 5"),  # type: ignore[arg-type]
         (lambda: rooms().model.to_file(5), TypeError, "path is 5"),  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 //!
 //! A [`Page`] is written from top to bottom. Text may use `` `code` ``, `**strong**` and `[link](https://…)`; everything
 //! else is escaped. Figures are inlined SVG; their ids get a prefix so that figures do not share definitions, and the
-//! style sheet maps the literal ink and paper of [`crate::ink`] to the colours of the theme.
+//! style sheet maps the literal ink and paper of the figures to the colours of the theme.
 
 mod inline;
 

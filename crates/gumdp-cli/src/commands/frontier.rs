@@ -164,7 +164,7 @@ fn usual_risks(form: &Form, task: &Task, limits: &Limits) -> Vec<Risk> {
         Some(Swept::Cost) => {
             let (low, high) = extremes(&task.problem, limits);
             let share = |k: u32| low + (high - low) * f64::from(k) / 20.0;
-            return at(distinct((0..=20).map(share).map(|cost| gumdp::words::rounded(cost))));
+            return at(distinct((0..=20).map(share).map(gumdp::words::rounded)));
         }
         _ => {}
     }

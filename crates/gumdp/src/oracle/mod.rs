@@ -165,6 +165,9 @@ fn projection(projected: Option<f64>) -> String {
 }
 
 /// Refuses an objective whose values may be too large to compute with.
+///
+/// # Errors
+/// [`OracleError::Overflow`].
 pub fn check_bounded(problem: &Problem) -> Result<(), OracleError> {
     let bounds = problem.objective().bounds();
     let bounded = bounds.low >= -LARGEST_COST && bounds.high <= LARGEST_COST;

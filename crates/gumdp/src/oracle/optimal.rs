@@ -108,7 +108,6 @@ impl OptimalPolicy {
     }
 
     /// The best pair in this situation; at the horizon, where nothing is left to decide, any of the state's.
-    /// See the [example](solve).
     #[must_use]
     pub fn best(&self, at: &OccupancyState) -> Pair {
         match &self.kind {

@@ -7,7 +7,7 @@
 //! | [`BlackBoxPlanner`] | a [`Simulator`] | ERM-MCTS without tables |
 //!
 //! Budgets, rules and their mistakes are values ([`Budget`], [`PlannerSettings`], [`GuidedSettings`], [`PlannerError`]).
-//! Not here: exact solutions ([`crate::oracle`]), and which planner plays when ([`crate::agent`]).
+//! Not here: exact solutions ([`crate::oracle`]), and which planner plays when ([`crate::Agent`]).
 
 mod black_box;
 mod guided;

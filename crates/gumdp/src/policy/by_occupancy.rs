@@ -146,7 +146,9 @@ impl Policy for ByOccupancy {
         let mdp = self.problem.mdp();
         let unknown = || {
             let (time, state) = (at.time, mdp.state_name(at.state));
-            format!("the policy has no decision for time {time}, state \"{state}\": it never leads there as the episode went")
+            format!(
+                "the policy has no decision for time {time}, state \"{state}\": it never leads there as the episode went"
+            )
         };
         self.find(at).map(|pair| mdp.action(pair)).ok_or_else(|| PolicyFailure::Other(unknown()))
     }

@@ -18,7 +18,7 @@ pub(in crate::objective) struct Coverage {
 }
 
 impl Objective {
-    /// Minus the share of the partition's cells that are visited, −Σ_j w_j·[x_j > 0] / Σ w, or with a time scale τ its smooth version
+    /// Minus the share of the partition's cells that are visited, −Σ_j w_j·1(x_j > 0) / Σ w, or with a time scale τ its smooth version
     /// −Σ_j w_j·(1 − exp(−x_j/τ)) / Σ w. It lies in [−1, 0]. Cells of weight 0 do not count.
     ///
     /// ```
