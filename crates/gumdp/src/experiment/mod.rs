@@ -94,10 +94,9 @@ impl Watch for Unwatched {}
 /// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let policy = Uniform::new(&problem);
-/// let experiment =
-///     Experiment { problem: &problem, policy: &policy, seed: 7, stop: &Stop::NEVER, watch: &Unwatched, journal: None, paths: true };
+/// let experiment = Experiment::new(&problem, &policy, 7);
 /// let some = experiment.play(Vec::new(), 20)?;
-/// let precision = Precision { half_width: 0.1, most_runs: 10_000 };
+/// let precision = Precision { half_width: 0.01, most_runs: 10_000 };
 /// let more = experiment.play_until(some, &["mean".parse()?], &precision)?;
 /// assert!(more.len() > 20);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -39,7 +39,7 @@ use worker::Worker;
 ///
 /// ```
 /// use gumdp::rng::{self, Purpose};
-/// use gumdp::{Erm, Mdp, Objective, Planner, PlannerSettings, Problem};
+/// use gumdp::{Erm, Mdp, Objective, Planner, PlannerSettings, Policy, Problem};
 /// let mdp = Mdp::named(["fork", "good", "bad"], ["left", "right"])
 ///     .start("fork")
 ///     .transition("fork", "left", [("bad", 1.0)])
@@ -51,7 +51,7 @@ use worker::Worker;
 /// let problem = Problem::new(mdp, objective, 0.9, 5)?;
 /// let mut planner = Planner::new(&problem, Erm::new(2.0)?, PlannerSettings::paper_illustrative())?;
 /// let start = problem.start(problem.mdp().find_state("fork").unwrap());
-/// let decision = planner.decide(&start, &mut rng::stream(0, 0, Purpose::Policy));
+/// let decision = planner.decide(&start, &mut rng::stream(0, 0, Purpose::Policy))?;
 /// assert_eq!(problem.mdp().action_name(decision.action), "right");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
