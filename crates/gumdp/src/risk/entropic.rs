@@ -176,6 +176,8 @@ enum Regime {
     /// |β(x − c)| ≤ 1 for all costs.
     Mild,
     Strong,
+    /// As strong, but some costs may be too far from the centre for the integer exponent.
+    Vast,
     /// β = ∞.
     Worst,
     /// β = −∞.
@@ -271,8 +273,10 @@ impl Weigher {
             Regime::Best
         } else if beta.abs() * (high - centre).max(centre - low) <= 1.0 {
             Regime::Mild
-        } else {
+        } else if beta.abs() * (high - centre).max(centre - low) < EXTREME {
             Regime::Strong
+        } else {
+            Regime::Vast
         };
         Self { regime, beta, scale: 1.0 / beta, centre, logarithm: Logarithm::new() }
     }
@@ -284,7 +288,7 @@ impl Weigher {
         let z = self.beta * (cost - self.centre);
         match self.regime {
             Regime::Mild => Weight { factor: z.exp_m1(), exponent: 0 },
-            Regime::Strong => {
+            Regime::Strong | Regime::Vast => {
                 let z = z.clamp(-EXTREME, EXTREME);
                 let exponent = (z * LOG2_E) as i64;
                 let k = exponent as f64;
@@ -300,14 +304,14 @@ impl Weigher {
     pub fn risk(&self, seen: &Seen, share: f64) -> f64 {
         match self.regime {
             Regime::Mild => self.centre + self.ln_1p(seen.weight.factor * share) * self.scale,
-            Regime::Strong if seen.weight.exponent.unsigned_abs() >= EXTREME_EXPONENT => {
+            Regime::Vast if seen.weight.exponent.unsigned_abs() >= EXTREME_EXPONENT => {
                 if self.beta > 0.0 {
                     seen.max
                 } else {
                     seen.min
                 }
             }
-            Regime::Strong => {
+            Regime::Strong | Regime::Vast => {
                 let ln = self.logarithm.ln(seen.weight.factor * share) + seen.weight.exponent as f64 * LN_2;
                 self.centre + ln * self.scale
             }
