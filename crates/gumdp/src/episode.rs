@@ -5,7 +5,7 @@ use crate::policy::{Policy, PolicyFailure};
 use crate::problem::{OccupancyState, Problem};
 use crate::rng::Rng;
 
-/// What happened in one episode. See the [example](play).
+/// What happened in one episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Episode {
     /// f of the episode's occupancy.
@@ -16,7 +16,7 @@ pub struct Episode {
     pub last: State,
 }
 
-/// Why an episode could not be played to its end. See the [example](play).
+/// Why an episode could not be played to its end.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EpisodeError {
     /// The policy chose an action that the state does not allow.
@@ -80,7 +80,7 @@ pub fn play(
     play_on(problem, policy, start, environment, policy_rng)
 }
 
-/// Plays the rest of an episode from any occupancy state on; the path begins there. See the [example](play).
+/// Plays the rest of an episode from any occupancy state on; the path begins there.
 ///
 /// # Errors
 /// If the policy chooses an action that the state does not allow, or the objective is not a number.

@@ -129,7 +129,7 @@ pub struct Mdp {
 }
 
 impl Mdp {
-    /// Starts a model with the given names of states and actions. See the [example](Mdp).
+    /// Starts a model with the given names of states and actions.
     pub fn named<S: Into<String>, A: Into<String>>(
         states: impl IntoIterator<Item = S>,
         actions: impl IntoIterator<Item = A>,
@@ -138,42 +138,41 @@ impl Mdp {
     }
 
     /// Starts a model with `states` states called s0, s1, … and `actions` actions called a0, a1, …
-    /// See the [example](Mdp).
     #[must_use]
     pub fn sized(states: usize, actions: usize) -> MdpBuilder {
         MdpBuilder::new((0..states).map(|s| format!("s{s}")).collect(), (0..actions).map(|a| format!("a{a}")).collect())
     }
 
-    /// Number of states. See the [example](Mdp).
+    /// Number of states.
     #[must_use]
     pub fn state_count(&self) -> usize {
         self.state_names.len()
     }
 
-    /// Number of actions, over all states. See the [example](Mdp).
+    /// Number of actions, over all states.
     #[must_use]
     pub fn action_count(&self) -> usize {
         self.action_names.len()
     }
 
-    /// Number of state-action pairs: the length of every vector over pairs. See the [example](Mdp).
+    /// Number of state-action pairs: the length of every vector over pairs.
     #[must_use]
     pub fn pair_count(&self) -> usize {
         self.action_of_pair.len()
     }
 
-    /// Number of transitions with positive probability. See the [example](Mdp).
+    /// Number of transitions with positive probability.
     #[must_use]
     pub fn transition_count(&self) -> usize {
         self.outcomes.len()
     }
 
-    /// All states. See the [example](Mdp).
+    /// All states.
     pub fn states(&self) -> impl ExactSizeIterator<Item = State> + use<> {
         (0..self.state_count() as u32).map(State)
     }
 
-    /// The pairs of a state, one for each action it allows, as a range of pair numbers. See the [example](Mdp).
+    /// The pairs of a state, one for each action it allows, as a range of pair numbers.
     #[must_use]
     #[inline]
     pub fn pairs(&self, state: State) -> Range<u32> {
@@ -185,20 +184,20 @@ impl Mdp {
         self.first_pair[states.start]..self.first_pair[states.end]
     }
 
-    /// The pair of a state and an action, if the state allows the action. See the [example](Mdp).
+    /// The pair of a state and an action, if the state allows the action.
     #[must_use]
     pub fn pair(&self, state: State, action: Action) -> Option<Pair> {
         self.pairs(state).map(Pair).find(|&pair| self.action(pair) == action)
     }
 
-    /// The state of a pair. See the [example](Mdp).
+    /// The state of a pair.
     #[must_use]
     #[inline]
     pub fn state(&self, pair: Pair) -> State {
         State(self.state_of_pair[pair.index()])
     }
 
-    /// The action of a pair. See the [example](Mdp).
+    /// The action of a pair.
     #[must_use]
     #[inline]
     pub fn action(&self, pair: Pair) -> Action {
@@ -206,7 +205,6 @@ impl Mdp {
     }
 
     /// The possible next states of a pair with their probabilities, in the order of the states' numbers.
-    /// See the [example](Mdp).
     #[must_use]
     pub fn successors(&self, pair: Pair) -> impl ExactSizeIterator<Item = (State, f64)> + Clone + '_ {
         let row = self.row(pair);
@@ -234,13 +232,13 @@ impl Mdp {
         (&self.successors[row.clone()], &self.probabilities[row])
     }
 
-    /// The states an episode may start in, with their probabilities. See the [example](Mdp).
+    /// The states an episode may start in, with their probabilities.
     #[must_use]
     pub fn initial(&self) -> &[(State, f64)] {
         &self.initial
     }
 
-    /// Draws an initial state. See the [example](Mdp).
+    /// Draws an initial state.
     pub fn sample_initial(&self, rng: &mut Rng) -> State {
         let mut remaining = rng::unit(rng);
         for &(state, probability) in &self.initial {
@@ -252,7 +250,7 @@ impl Mdp {
         self.initial[self.initial.len() - 1].0
     }
 
-    /// Draws the next state of a pair. A certain transition draws no random number. See the [example](Mdp).
+    /// Draws the next state of a pair. A certain transition draws no random number.
     #[expect(clippy::inline_always, reason = "one to three hundredths of a search")]
     #[inline(always)]
     pub fn sample(&self, pair: Pair, rng: &mut Rng) -> State {
@@ -320,31 +318,31 @@ impl Mdp {
         row[drawn].successor
     }
 
-    /// The name of a state. See the [example](Mdp).
+    /// The name of a state.
     #[must_use]
     pub fn state_name(&self, state: State) -> &str {
         &self.state_names[state.index()]
     }
 
-    /// The name of an action. See the [example](Mdp).
+    /// The name of an action.
     #[must_use]
     pub fn action_name(&self, action: Action) -> &str {
         &self.action_names[action.index()]
     }
 
-    /// The state with this name. See the [example](Mdp).
+    /// The state with this name.
     #[must_use]
     pub fn find_state(&self, name: &str) -> Option<State> {
         self.state_by_name.get(name).copied().map(State)
     }
 
-    /// The action with this name. See the [example](Mdp).
+    /// The action with this name.
     #[must_use]
     pub fn find_action(&self, name: &str) -> Option<Action> {
         self.action_by_name.get(name).copied().map(Action)
     }
 
-    /// A vector over pairs that depends on the state only, such as a cost by state. See the [example](Mdp).
+    /// A vector over pairs that depends on the state only, such as a cost by state.
     ///
     /// # Errors
     /// If there is not exactly one value for each state.
@@ -355,7 +353,7 @@ impl Mdp {
         Ok(self.state_of_pair.iter().map(|&s| values[s as usize]).collect())
     }
 
-    /// A vector over pairs from a function of state and action. See the [example](Mdp).
+    /// A vector over pairs from a function of state and action.
     pub fn by_pair(&self, value: impl Fn(State, Action) -> f64) -> Vec<f64> {
         self.state_of_pair.iter().zip(&self.action_of_pair).map(|(&s, &a)| value(State(s), Action(a))).collect()
     }

@@ -18,7 +18,7 @@ use crate::rng::{self, Purpose, mix};
 /// The longest horizon that is accepted.
 pub const MAX_HORIZON: usize = 1_000_000;
 
-/// Why a problem was refused. See the [example](Problem).
+/// Why a problem was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProblemError {
     /// The discount is out of range.
@@ -70,7 +70,7 @@ pub struct Problem {
     masses: Arc<[f64]>,
 }
 
-/// A state of the occupancy MDP: the situation in which a policy chooses an action. See the [example](crate::Policy).
+/// A state of the occupancy MDP: the situation in which a policy chooses an action.
 #[derive(Debug, PartialEq)]
 pub struct OccupancyState {
     /// The time t, from 0; the horizon once the episode is over.
@@ -95,7 +95,7 @@ impl Clone for OccupancyState {
 }
 
 impl Problem {
-    /// Puts a problem together. See the [example](Problem).
+    /// Puts a problem together.
     ///
     /// # Errors
     /// If the discount is not in (0, 1], the horizon not in [1, [`MAX_HORIZON`]], or the objective is for another model.
@@ -158,7 +158,7 @@ impl Problem {
         Ok(horizon as usize)
     }
 
-    /// The same problem with another horizon. See the [example](Problem).
+    /// The same problem with another horizon.
     ///
     /// # Errors
     /// If the horizon is not in [1, [`MAX_HORIZON`]].
@@ -169,47 +169,47 @@ impl Problem {
         Ok(Self { masses: normalised_discounts(self.discount, horizon), ..self.clone() })
     }
 
-    /// The model. See the [example](Problem).
+    /// The model.
     #[must_use]
     #[inline]
     pub fn mdp(&self) -> &Mdp {
         &self.mdp
     }
 
-    /// The objective. See the [example](Problem).
+    /// The objective.
     #[must_use]
     #[inline]
     pub fn objective(&self) -> &Objective {
         &self.objective
     }
 
-    /// The discount γ. See the [example](Problem).
+    /// The discount γ.
     #[must_use]
     pub fn discount(&self) -> f64 {
         self.discount
     }
 
-    /// The horizon H: the number of steps of an episode. See the [example](Problem).
+    /// The horizon H: the number of steps of an episode.
     #[must_use]
     #[inline]
     pub fn horizon(&self) -> usize {
         self.masses.len()
     }
 
-    /// The occupancy that each time contributes, γ^t·(1−γ)/(1−γ^H): it sums to 1. See the [example](Problem).
+    /// The occupancy that each time contributes, γ^t·(1−γ)/(1−γ^H): it sums to 1.
     #[must_use]
     #[inline]
     pub fn masses(&self) -> &[f64] {
         &self.masses
     }
 
-    /// The occupancy state at time 0 of an episode that starts in `state`. See the [example](Problem).
+    /// The occupancy state at time 0 of an episode that starts in `state`.
     #[must_use]
     pub fn start(&self, state: State) -> OccupancyState {
         OccupancyState { time: 0, state, features: vec![0.0; self.objective.feature_count()] }
     }
 
-    /// Moves on: the action of `pair` was taken and led to `next`. See the [example](Problem).
+    /// Moves on: the action of `pair` was taken and led to `next`.
     ///
     /// # Panics
     /// If the episode is already over.
@@ -219,7 +219,7 @@ impl Problem {
         at.state = next;
     }
 
-    /// f of the occupancy gathered so far; the cost of the episode once it is over. See the [example](Problem).
+    /// f of the occupancy gathered so far; the cost of the episode once it is over.
     #[must_use]
     pub fn cost(&self, at: &OccupancyState) -> f64 {
         self.objective.value_of_features(&at.features)
@@ -233,7 +233,7 @@ impl Problem {
         risk.into().within(bounds.high - bounds.low)
     }
 
-    /// The normalised occupancy of a sequence of pairs from time 0, as a vector over pairs. See the [example](Problem).
+    /// The normalised occupancy of a sequence of pairs from time 0, as a vector over pairs.
     ///
     /// # Panics
     /// If the path is longer than the horizon.

@@ -7,10 +7,10 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng};
 
-/// The random generator that every function of this library takes as an argument. See the [example](stream).
+/// The random generator that every function of this library takes as an argument.
 pub type Rng = Xoshiro256PlusPlus;
 
-/// What a random stream is used for, so that streams of one run never overlap. See the [example](stream).
+/// What a random stream is used for, so that streams of one run never overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// The environment: initial state and transitions of the played episode.
@@ -54,7 +54,7 @@ pub fn unit(rng: &mut Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
 
-/// An integer drawn uniformly from `0..bound` (multiply-high; its bias is below `bound`·2⁻⁶⁴). See the [example](unit()).
+/// An integer drawn uniformly from `0..bound` (multiply-high; its bias is below `bound`·2⁻⁶⁴).
 #[inline]
 pub fn below(rng: &mut Rng, bound: u32) -> u32 {
     ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u32

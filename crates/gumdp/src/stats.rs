@@ -102,7 +102,7 @@ pub struct Summary {
 
 impl Summary {
     /// Summarises `samples`; `seed` fixes the bootstrap, which runs in rayon's current thread pool with the same bits for
-    /// any number of threads. See the [example](Summary).
+    /// any number of threads.
     ///
     /// # Errors
     /// [`StatsError::Empty`] without samples, [`StatsError::Cost`] if one is not finite or larger than 8e307.
@@ -143,7 +143,7 @@ impl Summary {
         })
     }
 
-    /// Those of `samples` beyond the whiskers, in their order. See the [example](Summary).
+    /// Those of `samples` beyond the whiskers, in their order.
     pub fn outliers<'a>(&self, samples: &'a [f64]) -> impl Iterator<Item = f64> + use<'a> {
         let inside = self.whisker_low..=self.whisker_high;
         samples.iter().copied().filter(move |x| !inside.contains(x))

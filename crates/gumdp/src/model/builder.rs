@@ -52,7 +52,7 @@ impl From<Action> for Key {
     }
 }
 
-/// A model under construction: see [`Mdp::named`] and [`Mdp::sized`]. See the [example](Mdp).
+/// A model under construction: see [`Mdp::named`] and [`Mdp::sized`].
 ///
 /// Calls can be chained; the first mistake is kept and reported by [`MdpBuilder::build`].
 #[derive(Clone, Debug)]
@@ -92,14 +92,13 @@ impl MdpBuilder {
         builder
     }
 
-    /// Every episode starts in `state`. See the [example](Mdp).
+    /// Every episode starts in `state`.
     #[must_use]
     pub fn start(self, state: impl Into<Key>) -> Self {
         self.initial([(state, 1.0)])
     }
 
     /// Episodes start in a state drawn from this distribution; states not named have probability 0.
-    /// See the [example](Mdp).
     #[must_use]
     pub fn initial<K: Into<Key>>(mut self, distribution: impl IntoIterator<Item = (K, f64)>) -> Self {
         for (state, probability) in distribution {
@@ -110,7 +109,6 @@ impl MdpBuilder {
     }
 
     /// In `state`, `action` leads to these states with these probabilities. A next state named twice gets the sum.
-    /// See the [example](Mdp).
     #[must_use]
     pub fn transition<K: Into<Key>>(
         mut self,
@@ -130,7 +128,7 @@ impl MdpBuilder {
         self
     }
 
-    /// Validates everything and builds the model. See the [example](Mdp).
+    /// Validates everything and builds the model.
     ///
     /// # Errors
     /// The first mistake found: an unknown or repeated name, a probability outside [0, 1], a row or the initial

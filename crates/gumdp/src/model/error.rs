@@ -3,7 +3,7 @@
 use super::ROW_TOLERANCE;
 use crate::words::rounded;
 
-/// Why a model was refused. Every message names the state, the action and the value. See the [example](crate::Mdp).
+/// Why a model was refused. Every message names the state, the action and the value.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
     /// There are no states, or no actions.

@@ -1,6 +1,6 @@
 //! What can be wrong with an objective.
 
-/// Why an objective was refused. See the [example](crate::Objective).
+/// Why an objective was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ObjectiveError {
     /// A vector of the wrong length.

@@ -10,7 +10,7 @@ use crate::model::{Action, Pair};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Aim, Erm, FixedRisk};
 
-/// A decision that cannot be improved, and what each action would cost. See the [example](decide()).
+/// A decision that cannot be improved, and what each action would cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactDecision {
     /// The best action; the lowest of several.
@@ -24,7 +24,7 @@ pub struct ExactDecision {
     pub certain: bool,
 }
 
-/// The final cost if an action is taken now and everything after it is optimal. See the [example](decide()).
+/// The final cost if an action is taken now and everything after it is optimal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ActionValue {
     /// The action.

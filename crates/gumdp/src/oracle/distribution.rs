@@ -16,7 +16,7 @@ use crate::risk::{Erm, Risk, Sum, Tail};
 /// How far a sum of probabilities may be from 1.
 const SUM_TOLERANCE: f64 = 1e-9;
 
-/// A probability distribution on finitely many costs. See the [example](distribution()).
+/// A probability distribution on finitely many costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
     /// Ascending, no two equal.
@@ -53,32 +53,32 @@ impl Distribution {
         usable.then(|| Self::new(costs.iter().map(|&cost| (cost, share)).collect()))
     }
 
-    /// The possible costs, ascending. See the [example](distribution()).
+    /// The possible costs, ascending.
     #[must_use]
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
     /// The probability of each cost. They sum to 1 but for rounding. One below 1e-300 may be inaccurate but is never 0.
-    /// See the [example](distribution()).
+    ///
     #[must_use]
     pub fn probabilities(&self) -> &[f64] {
         &self.probabilities
     }
 
-    /// Each cost with its probability, costs ascending. See the [example](distribution()).
+    /// Each cost with its probability, costs ascending.
     #[must_use]
     pub fn outcomes(&self) -> impl ExactSizeIterator<Item = (f64, f64)> + Clone + '_ {
         self.values.iter().copied().zip(self.probabilities.iter().copied())
     }
 
-    /// The entropic risk measure of the cost. See the [example](distribution()).
+    /// The entropic risk measure of the cost.
     #[must_use]
     pub fn erm(&self, erm: Erm) -> f64 {
         erm.of_outcomes(self.outcomes())
     }
 
-    /// Any risk measure of the cost. See the [example](super::solve()).
+    /// Any risk measure of the cost.
     #[must_use]
     pub fn risk(&self, risk: Risk) -> f64 {
         self.range.map_or(risk, |range| risk.within(range)).of_tail(&self.tail())
@@ -88,14 +88,14 @@ impl Distribution {
         Tail::of_sorted(self.outcomes().collect())
     }
 
-    /// The expected cost. See the [example](distribution()).
+    /// The expected cost.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.erm(Erm::MEAN)
     }
 
     /// The smallest cost that is not exceeded with probability `level` (the lowest for 0, the highest for 1).
-    /// See the [example](distribution()).
+    ///
     #[must_use]
     pub fn quantile(&self, level: f64) -> f64 {
         // Rounding of the probabilities must not move a quantile that lies on a step.
@@ -110,20 +110,20 @@ impl Distribution {
         self.max()
     }
 
-    /// The probability of a cost of at most `cost`. See the [example](distribution()).
+    /// The probability of a cost of at most `cost`.
     #[must_use]
     pub fn cdf(&self, cost: f64) -> f64 {
         let below = self.values.partition_point(|&value| value <= cost);
         self.probabilities[..below].iter().copied().collect::<Sum>().value().min(1.0)
     }
 
-    /// The lowest possible cost. See the [example](distribution()).
+    /// The lowest possible cost.
     #[must_use]
     pub fn min(&self) -> f64 {
         self.values[0]
     }
 
-    /// The highest possible cost. See the [example](distribution()).
+    /// The highest possible cost.
     #[must_use]
     pub fn max(&self) -> f64 {
         self.values[self.values.len() - 1]

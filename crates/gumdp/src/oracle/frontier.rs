@@ -36,7 +36,7 @@ const LEVEL_LOCATED: f64 = 1e-9;
 /// Gaps that are looked into at once, the widest first.
 const AT_ONCE: usize = 8;
 
-/// Optimal behaviour over the attitude to risk. See the [example](frontier()).
+/// Optimal behaviour over the attitude to risk.
 #[derive(Clone, Debug)]
 pub struct Frontier {
     /// One for each measure, in the same order.
@@ -49,7 +49,7 @@ pub struct Frontier {
     pub complete: bool,
 }
 
-/// The optimum for one attitude to risk. See the [example](frontier()).
+/// The optimum for one attitude to risk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrontierPoint {
     /// The attitude to risk.
@@ -62,7 +62,7 @@ pub struct FrontierPoint {
     pub behaviour: usize,
 }
 
-/// What an optimal policy does and what comes of it. See the [example](frontier()).
+/// What an optimal policy does and what comes of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Behaviour {
     /// The exact distribution of the cost.
@@ -73,7 +73,7 @@ pub struct Behaviour {
     pub first: Vec<Pair>,
 }
 
-/// One behaviour takes over from another. See the [example](frontier()).
+/// One behaviour takes over from another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// The number of the behaviour that is optimal up to here.

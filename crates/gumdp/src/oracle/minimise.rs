@@ -40,7 +40,7 @@ const MOST_LAW_STATES: u64 = 2_000_000;
 /// Solves after which the search gives up: hours, and no problem is known to need them.
 const MOST_SOLVES: u64 = 1 << 18;
 
-/// The lowest possible risk of a problem and a policy that attains it. See the [example](solve()).
+/// The lowest possible risk of a problem and a policy that attains it.
 #[derive(Clone, Debug)]
 pub struct Solution {
     /// The measure.

@@ -37,7 +37,7 @@ pub struct ByOccupancy {
 }
 
 impl ByOccupancy {
-    /// A policy from its decisions; where a state has one action, none is needed. See the [example](ByOccupancy).
+    /// A policy from its decisions; where a state has one action, none is needed.
     ///
     /// # Errors
     /// If there are two decisions for one occupancy state, one with an action that the state does not allow, or none for an
@@ -63,7 +63,6 @@ impl ByOccupancy {
     }
 
     /// What a policy that always decides as `decide` does, wherever it leads to and has a choice, earliest first.
-    /// See the [example](ByOccupancy).
     ///
     /// # Errors
     /// [`PolicyError::TooManyRows`] if it leads to more than `limit` occupancy states.
@@ -84,7 +83,7 @@ impl ByOccupancy {
         Ok(policy)
     }
 
-    /// The decisions, in the order in which they were given. See the [example](ByOccupancy).
+    /// The decisions, in the order in which they were given.
     #[must_use]
     pub fn rows(&self) -> impl ExactSizeIterator<Item = (&OccupancyState, Action)> {
         self.rows.iter().map(|(at, pair)| (at, self.problem.mdp().action(*pair)))

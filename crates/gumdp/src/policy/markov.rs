@@ -33,7 +33,6 @@ enum Rows {
 
 impl Markov {
     /// A stochastic policy from the probability of each pair: one row for a stationary policy, or one for each time.
-    /// See the [example](Markov).
     ///
     /// # Errors
     /// If there is neither one row nor one for each time, or a row is not a distribution over each state's actions (within
@@ -68,7 +67,6 @@ impl Markov {
     }
 
     /// A deterministic policy from the action of each state: one row for a stationary policy, or one for each time.
-    /// See the [example](Markov).
     ///
     /// # Errors
     /// If the lengths are wrong or a state does not allow its action.
@@ -93,7 +91,6 @@ impl Markov {
     }
 
     /// The probability of a pair, given its state, at time `time`. Beyond the horizon it is that of the last step.
-    /// See the [example](Markov).
     ///
     /// # Panics
     /// If there is no such pair.

@@ -32,7 +32,7 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// Takes `actions` one after the other, whatever happens. See the [example](Scripted).
+    /// Takes `actions` one after the other, whatever happens.
     ///
     /// # Errors
     /// If there is no action, or one that a state reachable at its time does not allow.

@@ -5,12 +5,12 @@ use crate::model::Action;
 use crate::problem::{OccupancyState, Problem};
 use crate::rng::Rng;
 
-/// Every action of the state is equally likely. See the [example](crate::experiment()).
+/// Every action of the state is equally likely.
 #[derive(Clone, Debug)]
 pub struct Uniform(Problem);
 
 impl Uniform {
-    /// The uniform policy of a problem. See the [example](crate::experiment()).
+    /// The uniform policy of a problem.
     #[must_use]
     pub fn new(problem: &Problem) -> Self {
         Self(problem.clone())

@@ -34,7 +34,7 @@ pub struct Cvar {
 }
 
 impl Cvar {
-    /// The measure at this level. See the [example](Cvar).
+    /// The measure at this level.
     ///
     /// # Errors
     /// [`RiskError::Level`] if the level is outside [0, 1].
@@ -42,13 +42,13 @@ impl Cvar {
         Ok(Self { level: valid_level(level)? })
     }
 
-    /// The level α. See the [example](Cvar).
+    /// The level α.
     #[must_use]
     pub const fn level(self) -> f64 {
         self.level
     }
 
-    /// The measure of equally likely samples. See the [example](Cvar).
+    /// The measure of equally likely samples.
     ///
     /// # Errors
     /// No samples, or one that is not finite.
@@ -56,7 +56,7 @@ impl Cvar {
         cvar(samples, self.level)
     }
 
-    /// The measure of a finite distribution given as (value, weight) pairs. See the [example](Cvar).
+    /// The measure of a finite distribution given as (value, weight) pairs.
     ///
     /// # Errors
     /// No positive weight, or a value or weight out of range.

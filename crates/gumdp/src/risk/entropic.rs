@@ -213,7 +213,7 @@ fn power_of_two(k: i64) -> f64 {
     if k < -1000 { 0.0 } else { f64::from_bits(((1023 + k) as u64) << 52) }
 }
 
-/// What was seen of some costs. See the [example](Weigher).
+/// What was seen of some costs.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     /// How many there were.

@@ -43,7 +43,7 @@ pub struct Evar {
 }
 
 impl Evar {
-    /// The measure at this level. See the [example](Evar).
+    /// The measure at this level.
     ///
     /// # Errors
     /// [`RiskError::Level`] if the level is outside [0, 1].
@@ -51,19 +51,19 @@ impl Evar {
         Ok(Self { level: valid_level(level)? })
     }
 
-    /// The level α. See the [example](Evar).
+    /// The level α.
     #[must_use]
     pub const fn level(self) -> f64 {
         self.level
     }
 
-    /// ln(1/(1 − α)), the price of a unit of 1/β. See the [formula](Evar).
+    /// ln(1/(1 − α)), the price of a unit of 1/β.
     #[must_use]
     pub fn price(self) -> f64 {
         -(-self.level).ln_1p()
     }
 
-    /// The measure of equally likely samples. See the [example](Evar).
+    /// The measure of equally likely samples.
     ///
     /// # Errors
     /// No samples, or one that is not finite.
@@ -71,7 +71,7 @@ impl Evar {
         Ok(self.with_beta(&Tail::new(samples.iter().map(|&x| (x, 1.0)))?).0)
     }
 
-    /// The measure of a finite distribution given as (value, weight) pairs. See the [example](Evar).
+    /// The measure of a finite distribution given as (value, weight) pairs.
     ///
     /// # Errors
     /// No positive weight, or a value or weight out of range.

@@ -83,7 +83,7 @@ fn allowed() -> String {
     format!("{}, such as cvar:0.95", alternatives(&forms))
 }
 
-/// Why a text is no [`Risk`]. See the [example](Risk).
+/// Why a text is no [`Risk`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseRiskError {

@@ -36,7 +36,7 @@ pub struct MeanCvar {
 }
 
 impl MeanCvar {
-    /// The measure with this level and this weight of the tail. See the [example](MeanCvar).
+    /// The measure with this level and this weight of the tail.
     ///
     /// # Errors
     /// [`RiskError::OpenLevel`] if the level is outside [0, 1), [`RiskError::TailWeight`] if the weight is outside [0, 1].
@@ -50,19 +50,19 @@ impl MeanCvar {
         Ok(Self { level, weight })
     }
 
-    /// The level α. See the [example](MeanCvar).
+    /// The level α.
     #[must_use]
     pub const fn level(self) -> f64 {
         self.level
     }
 
-    /// The weight w of the tail. See the [example](MeanCvar).
+    /// The weight w of the tail.
     #[must_use]
     pub const fn weight(self) -> f64 {
         self.weight
     }
 
-    /// The measure of equally likely samples. See the [example](MeanCvar).
+    /// The measure of equally likely samples.
     ///
     /// # Errors
     /// No samples, or one that is not finite.
@@ -70,7 +70,7 @@ impl MeanCvar {
         Ok(self.of_tail(&Tail::new(samples.iter().map(|&x| (x, 1.0)))?))
     }
 
-    /// The measure of a finite distribution given as (value, weight) pairs. See the [example](MeanCvar).
+    /// The measure of a finite distribution given as (value, weight) pairs.
     ///
     /// # Errors
     /// No positive weight, or a value or weight out of range.

@@ -208,7 +208,7 @@ impl Risk {
         if let SearchBy::Exclusion(outer) = self.outer()?.search() { Some(outer) } else { None }
     }
 
-    /// The measure at a value of its outer variable, if it has one. See the [example](FixedRisk).
+    /// The measure at a value of its outer variable, if it has one.
     #[must_use]
     pub fn fixed_at(self, outer: f64) -> Option<FixedRisk> {
         self.outer().map(|form| form.at(outer))

@@ -12,7 +12,7 @@ use crate::model::Action;
 use crate::problem::{ProblemError, masses};
 use crate::rng::{self, Purpose, Rng};
 
-/// A model that can be sampled, and what its episodes cost. See the [example](crate::BlackBoxPlanner).
+/// A model that can be sampled, and what its episodes cost.
 pub trait Simulator {
     /// What a step starts from.
     type State: Clone + Debug + Eq + Hash;
@@ -54,14 +54,14 @@ pub trait Simulator {
     fn cost(&self, features: &[f64]) -> Result<f64, Self::Error>;
 }
 
-/// A simulator with a discount and a horizon. See the [example](crate::BlackBoxPlanner).
+/// A simulator with a discount and a horizon.
 #[derive(Clone, Debug)]
 pub struct SimulatedProblem<S> {
     simulator: S,
     masses: Arc<[f64]>,
 }
 
-/// Where an episode stands: a state of the occupancy MDP. See the [example](crate::BlackBoxPlanner).
+/// Where an episode stands: a state of the occupancy MDP.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Situation<T> {
     /// Steps that have been made; the horizon if the episode is over.
