@@ -129,6 +129,7 @@ fn patrol(fields: &str) -> Task {
     Task::parse("patrol.toml", &format!("{PATROL}{fields}\n")).unwrap()
 }
 
+/// With time to spare. Where it is short they fail: with a horizon of 16 the optimum is −0.75, and both planners stay at −0.5.
 #[test]
 fn planners_patrol() {
     let task = patrol("groups = [\"gate\", \"vault\", \"lab\", \"store\"]");
