@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use gumdp::Risk;
-use gumdp::planner::MAX_SIMULATIONS;
+use gumdp::{MAX_SIMULATIONS, Risk};
 
 /// More runs than this are a typing error.
 pub const MAX_RUNS: u64 = 1_000_000_000;

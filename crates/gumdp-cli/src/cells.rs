@@ -1,8 +1,10 @@
 //! Cells of an experiment: one task, one policy, one β, many runs. Playing them, journalled and resumable.
 
 use anyhow::Result;
-use gumdp::experiment::{Experiment, Precision, Record, Watch};
-use gumdp::{Agent, AgentError, Budget, Erm, Exploration, GuidedSettings, PlannerSettings, Risk, Spec};
+use gumdp::{
+    Agent, AgentError, Budget, Erm, Experiment, Exploration, GuidedSettings, PlannerSettings, Precision, Record, Risk,
+    Spec, Watch,
+};
 use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 

@@ -4,8 +4,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use gumdp::Stop;
-use gumdp::experiment::ExperimentError;
+use gumdp::{ExperimentError, Stop};
 
 static STOP: LazyLock<Stop> = LazyLock::new(Stop::new);
 static JOURNALLED: AtomicBool = AtomicBool::new(false);

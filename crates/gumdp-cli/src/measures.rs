@@ -1,7 +1,7 @@
 //! The measures of a law of costs: one list for everything that shows them. A new measure is a variant and a place in [`all`].
 
-use gumdp::risk::{Cvar, Erm, Evar, Risk, RiskError, Var};
 use gumdp::stats::{self, Interval, Statistic};
+use gumdp::{Cvar, Erm, Evar, Risk, RiskError, Var};
 
 /// Levels at which tails are looked at.
 const TAILS: [f64; 3] = [0.9, 0.95, 0.99];

@@ -1,9 +1,8 @@
 //! Results: what was played, and its summaries.
 
 use anyhow::Result;
-use gumdp::experiment::{Precision, Record, Watch};
 use gumdp::stats::Summary;
-use gumdp::{Agent, Risk};
+use gumdp::{Agent, Precision, Record, Risk, Watch};
 use gumdp_files::Task;
 use serde::Serialize;
 

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use gumdp::experiment::{Journal, Record};
+use gumdp::{Journal, Record};
 
 use crate::failure::BadInput;
 use crate::interrupt;

@@ -3,11 +3,9 @@
 use super::Task;
 use super::document::{Table, Value, look_at};
 use super::error::FileError;
-use gumdp::model::Pair;
-use gumdp::objective::BrokenFormula;
-use gumdp::problem::Problem;
 use gumdp::rng::{self, Purpose};
 use gumdp::words::rounded;
+use gumdp::{BrokenFormula, Pair, Problem};
 
 /// Steps of random episodes that are played to find where a formula breaks.
 const STEPS: usize = 5_000_000;

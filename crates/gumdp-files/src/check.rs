@@ -10,8 +10,7 @@ use super::error::{FileError, counted};
 use super::import::{Format, some_of};
 use super::mistakes::{MAX_MISTAKES, Mistakes};
 use super::{Scene, Task, read, read_text};
-use gumdp::model::{Mdp, Pair};
-use gumdp::problem::Effects;
+use gumdp::{Effects, Mdp, Pair};
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::scene::Terrain;
 use super::world::MAX_TRANSITIONS;
-use gumdp::model::{Mdp, ModelError};
+use gumdp::{Mdp, ModelError};
 
 /// The actions of every map.
 pub(super) const ACTIONS: [&str; 4] = ["left", "up", "right", "down"];

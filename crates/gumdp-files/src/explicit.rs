@@ -8,7 +8,7 @@ use super::error::FileError;
 use super::names::{Groups, Names};
 use super::scene::{GraphScene, Scene};
 use super::world::{ALL, Doubts, MAX_TRANSITIONS, World};
-use gumdp::model::{Mdp, MdpBuilder, ModelError, ROW_TOLERANCE, State};
+use gumdp::{Mdp, MdpBuilder, ModelError, ROW_TOLERANCE, State};
 
 pub(super) const FIELDS: [&str; 8] =
     ["states", "actions", "start", "initial", "transition", "transitions", "groups", "layout"];

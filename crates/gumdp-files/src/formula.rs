@@ -3,8 +3,8 @@
 use super::document::{Table, Value, shortened};
 use super::error::{FileError, did_you_mean};
 use super::objective::Reader;
-use gumdp::model::{Mdp, Pair};
-use gumdp::objective::{Holds, Kind, Objective, ObjectiveError};
+use gumdp::kinds::{Holds, Kind};
+use gumdp::{Mdp, Objective, ObjectiveError, Pair};
 
 /// What other languages have and formulas lack: similar names would be a misleading hint.
 const ELSEWHERE: [&str; 22] = [

@@ -8,7 +8,7 @@ use super::dynamics::{ACTIONS, MAX_STATES, Map, Situation};
 use super::error::{FileError, counted};
 use super::scene::{GridScene, Scene, Sticky, Terrain};
 use super::world::{ALL, Doubts, World};
-use gumdp::model::{Pair, State};
+use gumdp::{Pair, State};
 
 /// The name of the costs in the legend of a map.
 const MAP_COST: &str = "cost";

@@ -100,10 +100,8 @@ use pieces::Pieces;
 use timing::Timing;
 use world::World;
 
-use gumdp::objective::Objective;
 use gumdp::oracle::check_bounded;
-use gumdp::policy::Scripted;
-use gumdp::problem::Problem;
+use gumdp::{Objective, Problem, Scripted};
 
 const FIELDS: [&str; 11] = [
     "kind",

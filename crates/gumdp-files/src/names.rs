@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::document::{Table, Value, shortened};
 use super::error::{FileError, nearest_or_all};
 use super::world::ALL;
-use gumdp::model::{ModelError, ROW_TOLERANCE};
+use gumdp::{ModelError, ROW_TOLERANCE};
 
 /// Names for sets of states, by number; `None` for one with a mistake.
 pub(super) type Groups = HashMap<String, Option<Vec<usize>>>;

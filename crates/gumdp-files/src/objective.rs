@@ -7,7 +7,8 @@ use super::error::FileError;
 use super::files::Files;
 use super::over::spellings;
 use super::world::World;
-use gumdp::objective::{self, Content, Field, Given, Holds, Objective, ObjectiveError};
+use gumdp::kinds::{self, Content, Field, Given, Holds};
+use gumdp::{Objective, ObjectiveError};
 
 /// What the objective calls ε.
 const EPSILON: &str = "smoothing epsilon";
@@ -15,7 +16,7 @@ const EPSILON: &str = "smoothing epsilon";
 /// What `kind` may be.
 #[derive(Clone, Copy)]
 enum Kind {
-    One(&'static objective::Kind),
+    One(&'static kinds::Kind),
     Formula,
     Sum,
 }
@@ -23,14 +24,14 @@ enum Kind {
 impl Kind {
     fn all() -> Vec<(&'static str, Self)> {
         let composed = [("formula", Self::Formula), ("sum", Self::Sum)];
-        objective::Kind::all().map(|kind| (kind.name, Self::One(kind))).chain(composed).collect()
+        kinds::Kind::all().map(|kind| (kind.name, Self::One(kind))).chain(composed).collect()
     }
 
     fn fields(self) -> Vec<&'static str> {
         match self {
             Self::One(kind) => kind.fields.iter().flat_map(spellings).copied().collect(),
             Self::Formula => {
-                let callable = objective::Kind::all().filter(|kind| kind.call.is_some());
+                let callable = kinds::Kind::all().filter(|kind| kind.call.is_some());
                 let fields = callable.flat_map(|kind| kind.fields).filter(|field| field.holds != Holds::Target);
                 ["expression", "targets"].into_iter().chain(fields.flat_map(spellings).copied()).collect()
             }
@@ -94,7 +95,7 @@ impl Reader<'_> {
     /// An objective of the fields that its kind declares; a formula says what the target is.
     pub(super) fn of_kind(
         &mut self,
-        kind: &'static objective::Kind,
+        kind: &'static kinds::Kind,
         table: Table,
         target: Option<Value>,
     ) -> Result<Objective, FileError> {

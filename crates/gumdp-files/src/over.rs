@@ -4,8 +4,8 @@ use super::document::{Key, Table, Value, shortened};
 use super::error::FileError;
 use super::objective::Reader;
 use super::scene::{GridScene, Scene};
-use gumdp::model::Pair;
-use gumdp::objective::{Content, Field, Holds, ObjectiveError, Partition};
+use gumdp::kinds::{Content, Field, Holds};
+use gumdp::{ObjectiveError, Pair, Partition};
 
 /// More cells that nobody visits than this are taken for a mistake.
 const MAX_UNVISITED: u64 = 1_000_000;

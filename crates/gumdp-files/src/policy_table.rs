@@ -18,9 +18,7 @@ use crate::mistakes::Mistakes;
 use crate::text::Text;
 use crate::world::{find_action, find_state};
 use crate::{read_text, shortened};
-use gumdp::model::{Action, Pair, State};
-use gumdp::policy::{Markov, Policy, PolicyError, Scripted};
-use gumdp::problem::Problem;
+use gumdp::{Action, Markov, Pair, Policy, PolicyError, Problem, Scripted, State};
 
 const COLUMNS: [&str; 4] = ["time", "state", "action", "probability"];
 const HINT: &str =

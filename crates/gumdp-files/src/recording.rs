@@ -11,11 +11,9 @@ use super::error::FileError;
 use super::import::some_of;
 use super::text::Text;
 use super::world::{find_action, find_state};
-use gumdp::model::{Mdp, Pair, State, missing_to_1};
-use gumdp::objective::Partition;
 use gumdp::oracle::expected_occupancy;
-use gumdp::policy::Markov;
-use gumdp::problem::{Problem, normalised_discounts};
+use gumdp::{Markov, Partition, Problem, normalised_discounts};
+use gumdp::{Mdp, Pair, State, missing_to_1};
 
 const COLUMNS: [&str; 6] = ["state", "action", "episode", "time", "mass", "probability"];
 

@@ -11,12 +11,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::FileError;
 use crate::export::ExportError;
 use crate::{Task, read_text};
-use gumdp::model::Action;
 use gumdp::oracle::Solution;
-use gumdp::policy::{ByOccupancy, Markov, Policy};
-use gumdp::problem::OccupancyState;
-use gumdp::risk::{Erm, Risk};
-use gumdp::{Budget, Exploration, PlannerSettings, Spec, Who};
+use gumdp::{
+    Action, Budget, ByOccupancy, Erm, Exploration, Markov, OccupancyState, PlannerSettings, Policy, Risk, Spec, Who,
+};
 
 const FORMAT: &str = "gumdp policy";
 /// Grows when older programs could not read the file. The first had `beta` and `erm` for `risk` and `value`.
@@ -252,7 +250,7 @@ impl SavedPolicy {
             Measure::Beta(beta) => Erm::new(*beta).map(Risk::Erm).map_err(|error| refused(error.to_string()))?,
             Measure::Name(name) => match name.parse::<f64>() {
                 Ok(beta) => Erm::new(beta).map(Risk::Erm).map_err(|error| refused(error.to_string()))?,
-                Err(_) => name.parse().map_err(|error: gumdp::risk::ParseRiskError| refused(error.to_string()))?,
+                Err(_) => name.parse().map_err(|error: gumdp::ParseRiskError| refused(error.to_string()))?,
             },
         };
         let policy = content(saved.policy, task).map_err(refused)?;

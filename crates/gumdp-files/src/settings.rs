@@ -3,9 +3,7 @@
 use super::document::{Key, Table, Value};
 use super::error::FileError;
 use super::world::World;
-use gumdp::model::Action;
-use gumdp::planner::{Budget, Exploration, GuidedSettings, PlannerSettings};
-use gumdp::risk::{Erm, Risk};
+use gumdp::{Action, Budget, Erm, Exploration, GuidedSettings, PlannerSettings, Risk};
 
 /// How a task is usually run; what a file leaves out has the values of [`Defaults::default`].
 ///

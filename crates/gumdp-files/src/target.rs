@@ -8,8 +8,7 @@ use super::over::{Over, compact_cells};
 use super::recording::Recording;
 use super::scene::Scene;
 use super::text::Text;
-use gumdp::objective::{Objective, Partition};
-use gumdp::problem::{Problem, normalised_discounts};
+use gumdp::{Objective, Partition, Problem, normalised_discounts};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Format {

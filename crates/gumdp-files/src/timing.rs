@@ -2,7 +2,7 @@
 
 use super::document::{Table, Value};
 use super::error::FileError;
-use gumdp::problem::{MAX_HORIZON, ProblemError};
+use gumdp::{MAX_HORIZON, ProblemError};
 
 /// The discount and the horizon.
 #[derive(Clone, Copy)]

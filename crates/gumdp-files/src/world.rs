@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::document::{Key, shortened};
 use super::error::{FileError, did_you_mean, nearest_or_all};
 use super::scene::{GraphScene, GridScene, Scene, Terrain};
-use gumdp::model::{Action, Mdp, ModelError, Pair, State};
+use gumdp::{Action, Mdp, ModelError, Pair, State};
 
 /// The name that stands for all states or all actions.
 pub(super) const ALL: &str = "*";

@@ -272,7 +272,7 @@ fn hints() {
     }
     assert_eq!(formula("kl()").0, "kl has one argument, the name of a target; write kl(target)");
     assert_eq!(formula("kl(y)").0, "\"y\" is no target");
-    let calls: Vec<&str> = gumdp::objective::Kind::all().filter_map(|kind| kind.call).collect();
+    let calls: Vec<&str> = gumdp::kinds::Kind::all().filter_map(|kind| kind.call).collect();
     let all = format!("the features are: x; the functions are: abs, exp, ln, sqrt, min, max, {}", calls.join(", "));
     for wrong in ["sin(x)", "sin(2*x)", "inf", "nan*x"] {
         assert_eq!(formula(wrong).1, all, "{wrong}");

@@ -7,11 +7,10 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use gumdp::measures::{Seen, Weigher};
 use gumdp::oracle::{self, Limits};
-use gumdp::planner::Roofline;
-use gumdp::risk::{Seen, Weigher};
 use gumdp::rng::{self, Purpose};
-use gumdp::{Erm, Objective, Planner, PlannerSettings, Policy};
+use gumdp::{Erm, Objective, Planner, PlannerSettings, Policy, Roofline};
 use gumdp_files::{Task, tasks};
 
 #[path = "../src/race.rs"]

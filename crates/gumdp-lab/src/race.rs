@@ -3,9 +3,8 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use gumdp::planner::Roofline;
 use gumdp::rng::{self, Purpose};
-use gumdp::{Planner, Policy, Problem};
+use gumdp::{Planner, Policy, Problem, Roofline};
 
 /// How long episodes take, and how long their roofline does.
 #[derive(Clone, Copy, Debug, PartialEq)]

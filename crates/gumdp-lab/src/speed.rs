@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use gumdp::planner::Roofline;
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::Summary;
-use gumdp::{Budget, Erm, Planner, PlannerSettings, Policy, Problem, experiment};
+use gumdp::{Budget, Erm, Planner, PlannerSettings, Policy, Problem, Roofline, experiment};
 use gumdp_files::{Task, tasks};
 use gumdp_plot::number::{interval, short};
 use gumdp_plot::{LinePlot, LineSeries, Table};

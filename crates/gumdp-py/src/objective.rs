@@ -1,6 +1,6 @@
 //! Objectives of one model.
 
-use gumdp::objective::{Content, Given, Holds, Kind};
+use gumdp::kinds::{Content, Given, Holds, Kind};
 use gumdp::{Bounds, Partition};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;

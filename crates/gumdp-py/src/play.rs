@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gumdp::experiment::{Experiment, ExperimentError, Journal, Precision, Record};
 use gumdp::oracle::{self, Limits, OracleError};
 use gumdp::stats::Summary;
+use gumdp::{Experiment, ExperimentError, Journal, Precision, Record};
 use gumdp::{Policy as _, Risk, Stop};
 use gumdp_files::SavedPolicy;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};

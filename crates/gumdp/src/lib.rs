@@ -44,15 +44,15 @@ pub const RESULTS_VERSION: u32 = 6;
 
 mod agent;
 mod episode;
-pub mod experiment;
+mod experiment;
 mod logarithm;
-pub mod model;
-pub mod objective;
+mod model;
+mod objective;
 pub mod oracle;
-pub mod planner;
-pub mod policy;
-pub mod problem;
-pub mod risk;
+mod planner;
+mod policy;
+mod problem;
+mod risk;
 pub mod rng;
 pub mod stats;
 mod stop;
@@ -62,16 +62,30 @@ pub mod words;
 
 pub use agent::{Agent, AgentError, Spec, Who};
 pub use episode::{Episode, EpisodeError, play, play_on};
-pub use experiment::{Run, RunError, experiment, run};
-pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, State};
-pub use objective::{Bounds, Objective, ObjectiveError, Partition};
+pub use experiment::{
+    Experiment, ExperimentError, Journal, Precision, Record, Run, RunError, Watch, experiment, run, tail_note,
+};
+pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, ROW_TOLERANCE, State, missing_to_1};
+pub use objective::{Bounds, BrokenFormula, Objective, ObjectiveError, Partition};
 pub use planner::{
-    BlackBoxPlanner, Budget, Expansion, Exploration, FinalChoice, GuidedPlanner, GuidedSettings, Planner, PlannerError,
-    PlannerSettings, SimulatedProblem, Simulator, Situation, UntriedOrder,
+    BlackBoxPlanner, Budget, Expansion, Exploration, FinalChoice, GuidedPlanner, GuidedSettings, MAX_SIMULATIONS,
+    Planner, PlannerError, PlannerSettings, Roofline, SimulatedProblem, Simulator, Situation, UntriedOrder,
 };
 pub use policy::{
     ActionReason, ByOccupancy, Decision, Markov, Policy, PolicyError, PolicyFailure, Scripted, StopReason, Uniform,
 };
-pub use problem::{OccupancyState, Problem, ProblemError};
-pub use risk::{Cvar, Erm, Evar, FixedRisk, MeanCvar, Outer, ParseRiskError, Risk, RiskError};
+pub use problem::{Effects, MAX_HORIZON, OccupancyState, Problem, ProblemError, normalised_discounts};
+pub use risk::{Cvar, Erm, Evar, Exceed, FixedRisk, MeanCvar, Outer, ParseRiskError, Risk, RiskError, Var};
 pub use stop::Stop;
+
+/// Kinds of objectives as data: their fields, for readers and writers of files and for other languages.
+pub mod kinds {
+    pub use crate::objective::{Content, Field, Given, Holds, Kind, Part, Written};
+}
+
+/// How measures are written and swept, and the arithmetic that planner, solver and summaries share.
+pub mod measures {
+    pub use crate::risk::{
+        Form, Seen, Sweep, Swept, Weigher, cvar, cvar_weighted, value_at_risk, value_at_risk_weighted,
+    };
+}

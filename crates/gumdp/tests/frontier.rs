@@ -143,6 +143,6 @@ fn changes_over_the_level_are_located() {
     let found = frontier(&problem, &measures("evar", &[0.0, 0.5]), &Limits::QUICK).unwrap();
     let [change] = found.changes[..] else { panic!("{:?}", found.changes) };
     let level = change.beta.unwrap();
-    let coin = gumdp::risk::Evar::new(level).unwrap().of_distribution(&[(0.0, 0.6), (1.0, 0.4)]).unwrap();
+    let coin = gumdp::Evar::new(level).unwrap().of_distribution(&[(0.0, 0.6), (1.0, 0.4)]).unwrap();
     assert!((coin - 0.79).abs() < 1e-6, "{level} {coin}");
 }

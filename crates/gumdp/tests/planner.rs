@@ -9,7 +9,7 @@ use gumdp::oracle::{self, Limits};
 use gumdp::rng::{self, Choices, Purpose, Rng};
 use gumdp::{
     Budget, Erm, Expansion, Exploration, FinalChoice, Mdp, Objective, OccupancyState, Pair, Partition, Planner,
-    PlannerError, PlannerSettings, Policy, Problem, State, StopReason, Uniform, UntriedOrder, experiment, planner,
+    PlannerError, PlannerSettings, Policy, Problem, Roofline, State, StopReason, Uniform, UntriedOrder, experiment,
 };
 
 /// Two ways out of a crossroads, one of them slippery; the last state comes in two flavours that the objective cannot tell
@@ -157,7 +157,7 @@ fn random_paths_have_the_law_of_the_uniform_policy() {
         let start = problem.start(State::from(0));
         let paths = 200_000;
         let mut random = rng::stream(5, 0, Purpose::Policy);
-        let sum = planner::Roofline::new(&problem).simulate(&start, paths, &mut random);
+        let sum = Roofline::new(&problem).simulate(&start, paths, &mut random);
         let z = (sum / paths as f64 - mean) / (variance / paths as f64).sqrt();
         assert!(z.abs() < 5.0, "{z}");
     }

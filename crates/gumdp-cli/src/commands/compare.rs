@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
-use gumdp::experiment::tail_note;
 use gumdp::oracle::OracleError;
+use gumdp::tail_note;
 use serde::Serialize;
 
 use super::{Run, heading, keep, limits, load, naming, open_store, print_json, risks, with_threads};

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use gumdp::experiment::{Experiment, Precision, tail_note};
 use gumdp::oracle::{Limits, OracleError, distribution};
 use gumdp::stats::Interval;
-use gumdp::{Problem, Risk};
+use gumdp::{Experiment, Precision, Problem, Risk, tail_note};
 use gumdp_files::Task;
 use serde::{Serialize, Serializer};
 

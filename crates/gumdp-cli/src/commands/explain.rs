@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use gumdp::oracle::{self, OracleError};
-use gumdp::planner::MAX_SIMULATIONS;
-use gumdp::{Agent, Erm, Risk, experiment};
+use gumdp::{Agent, Erm, MAX_SIMULATIONS, Risk, experiment};
 use gumdp_files::Task;
 use serde::Serialize;
 

@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use gumdp::measures::{Form, Swept};
 use gumdp::oracle::{self, Limits};
-use gumdp::planner::MAX_SIMULATIONS;
-use gumdp::risk::{Form, Swept};
-use gumdp::{Erm, Problem, Risk};
+use gumdp::{Erm, MAX_SIMULATIONS, Problem, Risk};
 use gumdp_files::Task;
 
 use super::{Run, entropic, heading, limits, load, print_json, with_threads};

@@ -8,9 +8,10 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use gumdp::oracle::{self, ExactDecision, Limits, OracleError};
-use gumdp::planner::MAX_SIMULATIONS;
 use gumdp::rng::{self, Purpose};
-use gumdp::{Budget, Decision, Erm, FixedRisk, Mdp, OccupancyState, PolicyFailure, Risk, State, StopReason};
+use gumdp::{
+    Budget, Decision, Erm, FixedRisk, MAX_SIMULATIONS, Mdp, OccupancyState, PolicyFailure, Risk, State, StopReason,
+};
 use gumdp_files::{SavedPlanner, SavedPolicy, Task};
 use serde::Serialize;
 

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
-use gumdp::Risk;
-use gumdp::experiment::{Precision, Watch, tail_note};
+use gumdp::{Precision, Risk, Watch, tail_note};
 use gumdp_files::Task;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! `report.html` and the figure files of `gumdp run`, and the pieces that the paper's report shares.
 
 use anyhow::Result;
-use gumdp::experiment::tail_note;
+use gumdp::tail_note;
 
 use super::{figures, problem_file};
 use crate::manifest::Manifest;

@@ -6,8 +6,8 @@ mod words;
 
 pub use sampled::{Sampled, Sampling, sample};
 
+use gumdp::measures::Form;
 use gumdp::oracle::{Behaviour, Change, Frontier, FrontierPoint};
-use gumdp::risk::Form;
 use gumdp::{Mdp, Pair, Risk};
 use gumdp_files::Task;
 use serde::Serialize;
@@ -160,7 +160,7 @@ impl Swept {
 
     /// Whether β is swept.
     pub fn is_erm(self) -> bool {
-        self.0.sweep.is_some_and(|sweep| sweep.over == gumdp::risk::Swept::Beta)
+        self.0.sweep.is_some_and(|sweep| sweep.over == gumdp::measures::Swept::Beta)
     }
 }
 

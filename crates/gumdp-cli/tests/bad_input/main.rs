@@ -154,7 +154,7 @@ fn numbers_out_of_range() {
     }
     refused_value("run mdp --runs 1e3", &format!("'1e3' for '--runs <N>': {whole} [1, 1000000000]"));
     for command in ["run mdp", "compare mdp", "plan mdp --beta 1"] {
-        let most = gumdp::planner::MAX_SIMULATIONS;
+        let most = gumdp::MAX_SIMULATIONS;
         for value in ["0".to_owned(), (most + 1).to_string()] {
             refused_value(
                 &format!("{command} --simulations {value}"),

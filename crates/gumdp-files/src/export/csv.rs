@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::import::some_of;
 use super::{Export, Task, groups, has_plain_names, linear_costs, lost_objective};
-use gumdp::model::Pair;
+use gumdp::Pair;
 
 pub(super) fn write(task: &Task) -> Export {
     let mdp = task.problem.mdp();

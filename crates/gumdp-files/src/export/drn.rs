@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Export, Task, groups, linear_costs, lost_objective};
-use gumdp::model::Pair;
+use gumdp::Pair;
 
 pub(super) fn write(task: &Task) -> Export {
     let mdp = task.problem.mdp();

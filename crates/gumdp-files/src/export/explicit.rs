@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use super::super::import::quoted;
 use super::super::{GraphScene, Scene};
 use super::{Export, ExportError, Task, groups, lost_objective, objective};
-use gumdp::model::{Mdp, Pair};
-use gumdp::planner::GuidedSettings;
+use gumdp::{GuidedSettings, Mdp, Pair};
 
 pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
     let (mdp, defaults) = (task.problem.mdp(), &task.defaults);

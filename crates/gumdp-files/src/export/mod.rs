@@ -13,7 +13,7 @@ use std::path::Path;
 use super::document::look_at;
 use super::world::World;
 use super::{Task, read_world};
-use gumdp::model::{Mdp, State};
+use gumdp::{Mdp, State};
 
 /// A format that tasks can be written in.
 ///

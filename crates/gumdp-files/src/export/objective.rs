@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::super::formula::is_feature_name;
 use super::super::import::quoted;
 use super::Task;
-use gumdp::model::{Mdp, Pair};
-use gumdp::objective::{Content, Holds, Kind, Part, Partition, Written};
+use gumdp::kinds::{Content, Holds, Kind, Part, Written};
+use gumdp::{Mdp, Pair, Partition};
 
 /// Writes the objective, and the costs of an imported model as features. Else says why a file of kind "explicit" cannot have
 /// it.

@@ -14,7 +14,7 @@ use super::super::mistakes::Mistakes;
 use super::foreign::{Foreign, MAX_ID, Row};
 use super::start::Initial;
 use super::{Format, Text};
-use gumdp::problem::MAX_HORIZON;
+use gumdp::MAX_HORIZON;
 
 const COLUMNS: [&str; 5] = ["idstatefrom", "idaction", "idstateto", "probability", "reward"];
 

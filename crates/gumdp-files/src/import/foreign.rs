@@ -11,7 +11,7 @@ use super::super::world::MAX_TRANSITIONS;
 use super::Text;
 use super::start::Initial;
 use super::unread::Unread;
-use gumdp::model::{Mdp, MdpBuilder, ModelError, ROW_TOLERANCE, State};
+use gumdp::{Mdp, MdpBuilder, ModelError, ROW_TOLERANCE, State};
 
 /// Larger ids are taken for a mistake.
 pub(super) const MAX_ID: u32 = 10_000_000;

@@ -11,7 +11,7 @@ use super::foreign::{Foreign, MAX_ID, Row, TERMINATED};
 use super::json::Json;
 use super::start::Initial;
 use super::{Format, Text};
-use gumdp::problem::MAX_HORIZON;
+use gumdp::MAX_HORIZON;
 
 pub(super) const FORMAT: Format =
     Format { name: "gymnasium", extension: "json", looks_like, read, read_neighbours: None };

@@ -18,7 +18,7 @@ use super::timing;
 use super::world::{Doubts, World};
 use content::Content;
 use foreign::{Built, Foreign, Model, SplitError};
-use gumdp::problem::{MAX_HORIZON, normalised_discounts};
+use gumdp::{MAX_HORIZON, normalised_discounts};
 use source::self_contained;
 use start::initial;
 

@@ -6,7 +6,7 @@ use super::super::document::{Table, shortened};
 use super::super::error::{FileError, did_you_mean};
 use super::foreign::{MAX_ID, Model, TERMINATED, state_name};
 use super::{Text, quoted};
-use gumdp::model::{ModelError, ROW_TOLERANCE};
+use gumdp::{ModelError, ROW_TOLERANCE};
 
 /// What a file of the model says about it.
 #[derive(Debug, Default)]

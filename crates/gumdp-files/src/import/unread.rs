@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use gumdp::model::ROW_TOLERANCE;
+use gumdp::ROW_TOLERANCE;
 
 /// Transitions that could not be read.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! What is said when a file is wrong, and where. Mistakes in formulas and targets are with the objectives.
 
-use gumdp::objective::Kind;
+use gumdp::kinds::Kind;
 use gumdp_files::Task;
 
 use super::{EXPLICIT, GRID, parse};

@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use gumdp::Erm;
-use gumdp::experiment::Experiment;
 use gumdp::oracle::{self, Limits};
 use gumdp::stats::Summary;
+use gumdp::{Erm, Experiment};
 use serde::{Deserialize, Serialize};
 
 use super::Job;

@@ -89,8 +89,7 @@ impl Watch for Unwatched {}
 /// What is played, and who is told.
 ///
 /// ```
-/// use gumdp::experiment::{Experiment, Precision};
-/// use gumdp::Uniform;
+/// use gumdp::{Experiment, Precision, Uniform};
 /// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let policy = Uniform::new(&problem);

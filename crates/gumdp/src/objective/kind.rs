@@ -153,7 +153,7 @@ impl Kind {
     /// The objective with these fields.
     ///
     /// ```
-    /// use gumdp::objective::{Content, Given, Kind};
+    /// use gumdp::kinds::{Content, Given, Kind};
     /// let linear = Kind::all().find(|kind| kind.name == "linear").unwrap();
     /// let cost = linear.of(Given(vec![("cost", Content::Numbers(vec![0.0, 3.0]))]))?;
     /// assert_eq!(cost.value(&[0.5, 0.5]), 1.5);

@@ -10,8 +10,7 @@ use crate::rng::mix;
 /// Tells which pairs of a state do the same: change the features alike and lead to the same states with the same probabilities.
 ///
 /// ```
-/// use gumdp::problem::Effects;
-/// use gumdp::{Mdp, Objective, Pair, Problem};
+/// use gumdp::{Effects, Mdp, Objective, Pair, Problem};
 /// let mdp = Mdp::sized(2, 3).start(0).transition(0, 0, [(0, 1.0)]).transition(0, 1, [(0, 1.0)]).transition(0, 2, [(1, 1.0)]);
 /// let mdp = mdp.transition(1, 0, [(1, 1.0)]).build()?;
 /// let problem = Problem::new(mdp, Objective::linear(vec![1.0; 4])?, 1.0, 3)?;

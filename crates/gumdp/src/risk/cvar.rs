@@ -20,12 +20,12 @@ use super::{FixedRisk, Form, Measure, Risk, RiskError, Sweep, at_end, cvar, cvar
 /// The conditional value at risk at one level.
 ///
 /// ```
-/// use gumdp::risk::Cvar;
+/// use gumdp::Cvar;
 /// let worst_quarter = Cvar::new(0.75)?;
 /// assert_eq!(worst_quarter.of_samples(&[1.0, 2.0, 3.0, 9.0])?, 9.0);
 /// assert_eq!(worst_quarter.of_distribution(&[(0.0, 0.5), (8.0, 0.125), (4.0, 0.375)])?, 6.0);
 /// assert!(Cvar::new(1.5).is_err());
-/// # Ok::<(), gumdp::risk::RiskError>(())
+/// # Ok::<(), gumdp::RiskError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cvar {

@@ -147,7 +147,8 @@ const EXTREME_EXPONENT: u64 = (EXTREME * LOG2_E) as u64;
 /// in each situation.
 ///
 /// ```
-/// use gumdp::risk::{Erm, Seen, Weigher};
+/// use gumdp::Erm;
+/// use gumdp::measures::{Seen, Weigher};
 /// let erm = Erm::new(1000.0)?;
 /// let weigher = Weigher::new(erm, 0.5, 0.0, 1.0);
 /// let mut seen = Seen::NOTHING;
@@ -156,7 +157,7 @@ const EXTREME_EXPONENT: u64 = (EXTREME * LOG2_E) as u64;
 /// }
 /// let risk = weigher.risk(&seen, 1.0 / 3.0);
 /// assert!((risk - erm.of_samples(&[0.25, 0.5, 0.75])).abs() < 1e-15);
-/// # Ok::<(), gumdp::risk::RiskError>(())
+/// # Ok::<(), gumdp::RiskError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Weigher {

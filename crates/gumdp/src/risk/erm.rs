@@ -36,12 +36,12 @@ pub(super) const LIGHTER: f64 = 1.0 / (1_u128 << 64) as f64;
 /// way round; +∞ together with −∞ has no mean (NaN).
 ///
 /// ```
-/// use gumdp::risk::Erm;
+/// use gumdp::Erm;
 ///
 /// let erm = Erm::new(1.0)?;
 /// let by_hand = ((0_f64.exp() + 2_f64.exp()) / 2.0).ln();
 /// assert!((erm.of_samples(&[0.0, 2.0]) - by_hand).abs() < 1e-15);
-/// # Ok::<(), gumdp::risk::RiskError>(())
+/// # Ok::<(), gumdp::RiskError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Erm {
@@ -53,32 +53,32 @@ impl Erm {
     /// β = 0: the mean.
     ///
     /// ```
-    /// assert_eq!(gumdp::risk::Erm::MEAN.of_samples(&[1.0, 2.0, 6.0]), 3.0);
+    /// assert_eq!(gumdp::Erm::MEAN.of_samples(&[1.0, 2.0, 6.0]), 3.0);
     /// ```
     pub const MEAN: Erm = Erm { beta: 0.0 };
 
     /// β = +∞: the largest cost.
     ///
     /// ```
-    /// assert_eq!(gumdp::risk::Erm::WORST.of_samples(&[1.0, 2.0, 6.0]), 6.0);
+    /// assert_eq!(gumdp::Erm::WORST.of_samples(&[1.0, 2.0, 6.0]), 6.0);
     /// ```
     pub const WORST: Erm = Erm { beta: f64::INFINITY };
 
     /// β = −∞: the smallest cost.
     ///
     /// ```
-    /// assert_eq!(gumdp::risk::Erm::BEST.of_samples(&[1.0, 2.0, 6.0]), 1.0);
+    /// assert_eq!(gumdp::Erm::BEST.of_samples(&[1.0, 2.0, 6.0]), 1.0);
     /// ```
     pub const BEST: Erm = Erm { beta: f64::NEG_INFINITY };
 
     /// The measure with this β. A |β| below 1e-150 is taken as 0, which it equals to rounding.
     ///
     /// ```
-    /// use gumdp::risk::Erm;
+    /// use gumdp::Erm;
     ///
     /// assert_eq!(Erm::new(f64::INFINITY)?, Erm::WORST);
     /// assert_eq!(Erm::new(1e-200)?, Erm::MEAN);
-    /// # Ok::<(), gumdp::risk::RiskError>(())
+    /// # Ok::<(), gumdp::RiskError>(())
     /// ```
     ///
     /// # Errors
@@ -96,8 +96,8 @@ impl Erm {
     /// The risk aversion β.
     ///
     /// ```
-    /// assert_eq!(gumdp::risk::Erm::new(-3.5)?.beta(), -3.5);
-    /// # Ok::<(), gumdp::risk::RiskError>(())
+    /// assert_eq!(gumdp::Erm::new(-3.5)?.beta(), -3.5);
+    /// # Ok::<(), gumdp::RiskError>(())
     /// ```
     #[inline]
     #[must_use]
@@ -108,12 +108,12 @@ impl Erm {
     /// The measure of equally likely samples; `NaN` if there are none, or one is NaN.
     ///
     /// ```
-    /// use gumdp::risk::Erm;
+    /// use gumdp::Erm;
     ///
     /// let stern = Erm::new(1e6)?; // exp(1e6) overflows, the measure does not
     /// assert!((stern.of_samples(&[0.25, 0.75]) - 0.75).abs() < 1e-6);
     /// assert!(stern.of_samples(&[]).is_nan());
-    /// # Ok::<(), gumdp::risk::RiskError>(())
+    /// # Ok::<(), gumdp::RiskError>(())
     /// ```
     #[must_use]
     pub fn of_samples(self, samples: &[f64]) -> f64 {
@@ -123,7 +123,7 @@ impl Erm {
     /// The measure of a finite distribution given as (value, weight) pairs; see [`Erm::of_outcomes`].
     ///
     /// ```
-    /// use gumdp::risk::Erm;
+    /// use gumdp::Erm;
     ///
     /// let lottery = [(0.0, 3.0), (1.0, 1.0), (9.0, 0.0)]; // an impossible outcome does not count
     /// assert_eq!(Erm::MEAN.of_distribution(&lottery), 0.25);
@@ -141,12 +141,12 @@ impl Erm {
     /// single value is returned exactly. `NaN` if no outcome has positive weight, or a weight is infinite or NaN.
     ///
     /// ```
-    /// use gumdp::risk::Erm;
+    /// use gumdp::Erm;
     ///
     /// let (next_values, probabilities) = ([3.0, 5.0], [0.5, 0.5]);
     /// let backup = Erm::new(0.5)?.of_outcomes(next_values.into_iter().zip(probabilities));
     /// assert!(4.0 < backup && backup < 5.0);
-    /// # Ok::<(), gumdp::risk::RiskError>(())
+    /// # Ok::<(), gumdp::RiskError>(())
     /// ```
     #[inline]
     pub fn of_outcomes(self, outcomes: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {

@@ -28,13 +28,13 @@ const BETA_DIGITS: f64 = 1e-10;
 /// The entropic value at risk at one level.
 ///
 /// ```
-/// use gumdp::risk::{Cvar, Evar};
+/// use gumdp::{Cvar, Evar};
 /// let costs: Vec<f64> = (0..100).map(f64::from).collect();
 /// let (evar, cvar) = (Evar::new(0.9)?.of_samples(&costs)?, Cvar::new(0.9)?.of_samples(&costs)?);
 /// assert!(cvar <= evar && evar <= 99.0);
 /// // The largest cost has probability 0.1: that is the infimum, and it is at β = ∞.
 /// assert_eq!(Evar::new(0.9)?.of_distribution(&[(0.0, 0.9), (1.0, 0.1)])?, 1.0);
-/// # Ok::<(), gumdp::risk::RiskError>(())
+/// # Ok::<(), gumdp::RiskError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evar {

@@ -27,13 +27,13 @@ impl fmt::Display for Outer {
 /// What a planner minimises: see [`Risk::fixed_at`].
 ///
 /// ```
-/// use gumdp::risk::{Erm, FixedRisk, Risk};
+/// use gumdp::{Erm, FixedRisk, Risk};
 /// let risk: Risk = "cvar:0.75".parse()?;
 /// let tail = risk.fixed_at(2.0).unwrap();
 /// assert_eq!((tail.of_cost(1.0), tail.of_cost(3.0), tail.erm()), (2.0, 6.0, Erm::MEAN));
 /// assert_eq!((tail.measure(), tail.outer().unwrap().to_string().as_str()), (risk, "lambda = 2"));
 /// assert_eq!(FixedRisk::from(Erm::WORST).of_cost(3.0), 3.0);
-/// # Ok::<(), gumdp::risk::ParseRiskError>(())
+/// # Ok::<(), gumdp::ParseRiskError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FixedRisk {

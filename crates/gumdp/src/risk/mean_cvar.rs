@@ -20,12 +20,12 @@ use super::{Cvar, Erm, FixedRisk, Form, Measure, Risk, RiskError, share_of_tail}
 /// (1 − weight)·mean + weight·`CVaR`.
 ///
 /// ```
-/// use gumdp::risk::MeanCvar;
+/// use gumdp::MeanCvar;
 /// let half = MeanCvar::new(0.75, 0.5)?;
 /// // The mean is 3, the worst quarter costs 9.
 /// assert_eq!(half.of_samples(&[1.0, 1.0, 1.0, 9.0])?, 6.0);
 /// assert!(MeanCvar::new(0.75, 2.0).is_err());
-/// # Ok::<(), gumdp::risk::RiskError>(())
+/// # Ok::<(), gumdp::RiskError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanCvar {

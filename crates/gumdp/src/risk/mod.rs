@@ -6,13 +6,13 @@
 //! the lowest possible risk of a problem is in [`crate::oracle`].
 //!
 //! ```
-//! use gumdp::risk::Erm;
+//! use gumdp::Erm;
 //!
 //! let averse = Erm::new(2.0)?;
 //! let costs = [0.0, 1.0];
 //! assert!(averse.of_samples(&costs) > Erm::MEAN.of_samples(&costs));
 //! assert_eq!(Erm::WORST.of_samples(&costs), 1.0);
-//! # Ok::<(), gumdp::risk::RiskError>(())
+//! # Ok::<(), gumdp::RiskError>(())
 //! ```
 
 mod aim;
@@ -221,7 +221,7 @@ impl Risk {
     /// assert_eq!("cvar:1".parse::<Risk>()?.as_erm(), Some(Erm::WORST));
     /// assert_eq!("evar:0".parse::<Risk>()?.as_erm(), Some(Erm::MEAN));
     /// assert_eq!("cvar:0.5".parse::<Risk>()?.as_erm(), None);
-    /// # Ok::<(), gumdp::risk::ParseRiskError>(())
+    /// # Ok::<(), gumdp::ParseRiskError>(())
     /// ```
     #[must_use]
     pub fn as_erm(self) -> Option<Erm> {
@@ -294,7 +294,7 @@ fn share_of_tail(level: f64) -> f64 {
 /// Why a risk measure could not be built or evaluated.
 ///
 /// ```
-/// let error = gumdp::risk::Erm::new(f64::NAN).unwrap_err();
+/// let error = gumdp::Erm::new(f64::NAN).unwrap_err();
 /// assert_eq!(error.to_string(), "risk aversion beta is NaN, but must lie in [-inf, inf]");
 /// ```
 #[derive(Clone, Copy, Debug, Error, PartialEq)]

@@ -16,8 +16,8 @@ use super::erm::{Erm, LIGHTER};
 /// The smallest sample x with F(x) ≥ `level`, F the empirical distribution.
 ///
 /// ```
-/// assert_eq!(gumdp::risk::value_at_risk(&[4.0, 1.0, 3.0, 2.0], 0.5)?, 2.0);
-/// # Ok::<(), gumdp::risk::RiskError>(())
+/// assert_eq!(gumdp::measures::value_at_risk(&[4.0, 1.0, 3.0, 2.0], 0.5)?, 2.0);
+/// # Ok::<(), gumdp::RiskError>(())
 /// ```
 ///
 /// # Errors
@@ -31,9 +31,9 @@ pub fn value_at_risk(samples: &[f64], level: f64) -> Result<f64, RiskError> {
 ///
 /// ```
 /// // The worst 30 % of five samples: all of 10 (20 %) and half of 4 (10 %).
-/// let cvar = gumdp::risk::cvar(&[10.0, 1.0, 2.0, 3.0, 4.0], 0.7)?;
+/// let cvar = gumdp::measures::cvar(&[10.0, 1.0, 2.0, 3.0, 4.0], 0.7)?;
 /// assert!((cvar - 8.0).abs() < 1e-14);
-/// # Ok::<(), gumdp::risk::RiskError>(())
+/// # Ok::<(), gumdp::RiskError>(())
 /// ```
 ///
 /// # Errors
@@ -47,9 +47,9 @@ pub fn cvar(samples: &[f64], level: f64) -> Result<f64, RiskError> {
 ///
 /// ```
 /// let law = [(5.0, 0.25), (1.0, 0.75)];
-/// assert_eq!(gumdp::risk::value_at_risk_weighted(&law, 0.75)?, 1.0);
-/// assert_eq!(gumdp::risk::value_at_risk_weighted(&law, 0.76)?, 5.0);
-/// # Ok::<(), gumdp::risk::RiskError>(())
+/// assert_eq!(gumdp::measures::value_at_risk_weighted(&law, 0.75)?, 1.0);
+/// assert_eq!(gumdp::measures::value_at_risk_weighted(&law, 0.76)?, 5.0);
+/// # Ok::<(), gumdp::RiskError>(())
 /// ```
 ///
 /// # Errors
@@ -62,8 +62,8 @@ pub fn value_at_risk_weighted(outcomes: &[(f64, f64)], level: f64) -> Result<f64
 /// [`cvar`] of a distribution given as (value, weight) pairs, in any order; weights need not sum to 1.
 ///
 /// ```
-/// assert_eq!(gumdp::risk::cvar_weighted(&[(5.0, 0.25), (1.0, 0.75)], 0.5)?, 3.0);
-/// # Ok::<(), gumdp::risk::RiskError>(())
+/// assert_eq!(gumdp::measures::cvar_weighted(&[(5.0, 0.25), (1.0, 0.75)], 0.5)?, 3.0);
+/// # Ok::<(), gumdp::RiskError>(())
 /// ```
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use super::search::Rollout;
 /// without its tree. Benchmarks report the planner's time as a multiple of this one's.
 ///
 /// ```
-/// use gumdp::planner::Roofline;
+/// use gumdp::Roofline;
 /// use gumdp::rng::{self, Purpose};
 /// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
 /// let start = problem.start(problem.mdp().initial()[0].0);
