@@ -1,5 +1,7 @@
 //! What those who work on the planners measure: `study` (what they earn) and `speed` (how fast they are).
 
+mod compare;
+mod families;
 mod race;
 mod speed;
 mod study;
@@ -26,6 +28,7 @@ struct Arguments {
 enum Command {
     Speed(speed::SpeedArgs),
     Study(study::StudyArgs),
+    Families(compare::FamiliesArgs),
 }
 
 fn main() -> ExitCode {
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
     let done = match command {
         Command::Speed(arguments) => speed::speed(&arguments),
         Command::Study(arguments) => study::study(&arguments, quiet),
+        Command::Families(arguments) => compare::compare(&arguments),
     };
     if let Err(error) = done {
         eprintln!("error: {error:#}");

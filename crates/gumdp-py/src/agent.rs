@@ -116,6 +116,7 @@ pub fn stop_name(reason: StopReason) -> &'static str {
         StopReason::Solved => "solved",
         StopReason::NotFinite => "not finite",
         StopReason::Marginal => "marginal",
+        StopReason::Lattice => "lattice",
         StopReason::Known => "known",
     }
 }

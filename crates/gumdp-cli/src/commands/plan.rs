@@ -260,6 +260,7 @@ impl<'a> Plan<'a> {
             StopReason::Solved => "exact answer",
             StopReason::Marginal => "marginal backward induction",
             StopReason::NotFinite => "cost that is not finite",
+            StopReason::Lattice => "lattice",
             StopReason::Known => "known action",
         };
         let reason = |reason: &gumdp::ActionReason| Reason {

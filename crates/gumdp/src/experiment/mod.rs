@@ -187,12 +187,14 @@ impl<'a> Experiment<'a> {
         finish: impl Fn(Run, Duration) -> Result<T, E> + Sync,
     ) -> Result<Vec<T>, E> {
         let failed = AtomicU64::new(u64::MAX);
+        let mut prepared = self.policy.boxed();
+        prepared.set_stop(self.stop);
+        if !numbers.is_empty() {
+            // What fails here fails again at the first decision, where it is reported.
+            let _ = prepared.prepare();
+        }
         // One policy serves all runs of a piece of work, so that its memory is allocated once.
-        let fresh = || {
-            let mut own = self.policy.boxed();
-            own.set_stop(self.stop);
-            own
-        };
+        let fresh = || prepared.clone();
         let play = |own: &mut Box<dyn Policy>, number: u64| {
             if failed.load(Ordering::Relaxed) < number {
                 return None;

@@ -337,6 +337,37 @@ impl Node {
         }
     }
 
+    /// The slopes in those of so many inputs in which the expression is linear whatever the others are.
+    pub(super) fn linear_inputs(&self, inputs: usize) -> Vec<Option<f64>> {
+        let mut slopes = vec![Some(0.0); inputs];
+        self.collect_linear(1.0, &mut slopes);
+        slopes
+    }
+
+    fn collect_linear(&self, weight: f64, slopes: &mut [Option<f64>]) {
+        match self {
+            Self::Number(_) => {}
+            Self::Input(number) => {
+                slopes[*number] = slopes[*number].map(|slope| slope + weight).filter(|slope| slope.is_finite())
+            }
+            Self::Unary(Unary::Negate, inner) => inner.collect_linear(-weight, slopes),
+            Self::Unary(_, inner) => inner.collect_linear(f64::NAN, slopes),
+            Self::Binary(operator, left, right) => {
+                let (of_left, of_right) = match (operator, &**left, &**right) {
+                    (Binary::Add, ..) => (weight, weight),
+                    (Binary::Subtract, ..) => (weight, -weight),
+                    (Binary::Multiply, Self::Number(x), _) | (Binary::Multiply, _, Self::Number(x)) => {
+                        (weight * x, weight * x)
+                    }
+                    (Binary::Divide, _, Self::Number(x)) => (weight / x, weight / x),
+                    _ => (f64::NAN, f64::NAN),
+                };
+                left.collect_linear(of_left, slopes);
+                right.collect_linear(of_right, slopes);
+            }
+        }
+    }
+
     /// The weight of each input and the constant, if the expression is a weighted sum of inputs.
     pub(super) fn as_affine(&self, inputs: usize) -> Option<(Vec<f64>, f64)> {
         let scaled = |(mut weights, constant): (Vec<f64>, f64), factor: f64| {

@@ -24,6 +24,8 @@ pub(super) struct Formula {
     pub(super) cells: Vec<Cells>,
     /// The value of each sum over cells when nothing has been visited.
     empty: Vec<f64>,
+    /// The slopes in those total costs in which it is linear whatever the other inputs are.
+    pub(super) linear: Vec<Option<f64>>,
     /// What the expression calls its inputs.
     inputs: Vec<Named>,
 }
@@ -139,14 +141,17 @@ impl Formula {
         if let Some(got) = pairs.find(|&got| got != expected) {
             return Err(ObjectiveError::Length { what: "pairs", got, expected });
         }
-        let program = Program::new(&root.with_inputs(&|number| inputs[number].node()).folded());
+        let root = root.with_inputs(&|number| inputs[number].node()).folded();
+        let mut linear = root.linear_inputs(costs.len() + cells.len());
+        linear.truncate(costs.len());
+        let program = Program::new(&root);
         if !program.fits() {
             let message = "the expression is nested too deeply".to_owned();
             return Err(ObjectiveError::Expression { at: 0, message });
         }
         let costs = if costs.is_empty() { None } else { Some(Costs::new(&costs)?) };
         let empty = cells.iter().map(Cells::empty).collect();
-        let formula = Self { text: text.trim().to_owned(), program, costs, cells, empty, inputs };
+        let formula = Self { text: text.trim().to_owned(), program, costs, cells, empty, linear, inputs };
         formula.check_samples()?;
         Ok(formula)
     }

@@ -13,6 +13,7 @@ pub use error::ObjectiveError;
 pub use kind::{Content, Field, Given, Holds, Kind, Written};
 pub use partition::Partition;
 
+pub(crate) use nature::Nature;
 pub(crate) use path::{PathEvaluator, Track, Walk};
 
 mod cells;
@@ -21,6 +22,7 @@ mod error;
 mod expression;
 mod formula;
 mod kind;
+mod nature;
 mod partition;
 mod path;
 mod program;

@@ -11,6 +11,7 @@
 
 mod black_box;
 mod guided;
+mod lattice;
 mod mcts;
 mod settings;
 

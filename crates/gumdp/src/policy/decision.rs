@@ -55,6 +55,8 @@ pub enum StopReason {
     /// estimates are sums of step costs, which rank actions. They are risks only if the objective is linear, the measure is
     /// entropic and the look-ahead, which is shorter in large models, reaches the horizon.
     Marginal,
+    /// Backward induction over a lattice of features decided; its estimates are those risks, interpolated between its points.
+    Lattice,
     /// There was nothing to search: the policy knows its action.
     Known,
 }

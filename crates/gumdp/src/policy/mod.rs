@@ -67,6 +67,14 @@ pub trait Policy: ClonePolicy + Send + Sync {
         self.act(at, rng).map(Decision::known)
     }
 
+    /// Does what needs to be done once before the first decision, if it was not done yet; clones made afterwards share it.
+    ///
+    /// # Errors
+    /// If it was [stopped](Policy::set_stop).
+    fn prepare(&mut self) -> Result<(), PolicyFailure> {
+        Ok(())
+    }
+
     /// Forgets what was remembered of earlier episodes.
     fn begin_episode(&mut self) {}
 
@@ -115,6 +123,10 @@ impl Policy for Box<dyn Policy> {
 
     fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Decision, PolicyFailure> {
         (**self).decide(at, rng)
+    }
+
+    fn prepare(&mut self) -> Result<(), PolicyFailure> {
+        (**self).prepare()
     }
 
     fn begin_episode(&mut self) {

@@ -18,8 +18,10 @@ mod moves;
 mod settings;
 mod tree;
 
+pub(super) use moves::{Moves, Outcome};
 pub use settings::GuidedSettings;
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::model::{Action, Pair};
@@ -30,9 +32,10 @@ use crate::risk::{Erm, FixedRisk};
 use crate::rng::Rng;
 use crate::stop::Stop;
 
+use super::lattice::{Lattice, Scratch};
 use super::settings::PlannerError;
 use marginal::{Ahead, Marginal};
-use moves::{Moves, Spread};
+use moves::Spread;
 use tree::{EdgeId, NONE, NodeId, ROOT, Tree};
 
 /// Simulations between two looks at the clock.
@@ -40,6 +43,9 @@ const CLOCK_INTERVAL: u64 = 16;
 
 /// The most outcomes that marginal backward induction looks at: a fraction of a second, and some hundred megabytes.
 const MOST_OUTCOMES: usize = 1 << 25;
+
+/// Numbers that a lattice may read: about a second.
+const LATTICE_WORK: usize = 1 << 27;
 
 /// Plans with the model's probabilities, one decision at a time.
 ///
@@ -65,6 +71,9 @@ pub struct GuidedPlanner {
     /// Whether what is minimised is linear: then marginal backward induction is exact.
     linear: bool,
     marginal: Marginal,
+    /// What was prepared before the first decision.
+    prepared: Option<Prepared>,
+    scratch: Scratch,
     tree: Tree,
     evaluator: PathEvaluator,
     /// Pairs of the simulated path; the first H − (root's time) are used.
@@ -79,6 +88,12 @@ pub struct GuidedPlanner {
     expected: OccupancyState,
     simulated_steps: u64,
     stop: Stop,
+}
+
+/// What is known before the first decision, shared by all clones.
+#[derive(Clone, Debug)]
+struct Prepared {
+    lattice: Option<Arc<Lattice>>,
 }
 
 /// How a search went.
@@ -107,6 +122,8 @@ impl GuidedPlanner {
             settings,
             spread: moves.spread(),
             moves,
+            prepared: None,
+            scratch: Scratch::default(),
             tree: Tree::default(),
             evaluator: problem.path_evaluator(),
             path: vec![0; problem.horizon()],
@@ -129,6 +146,9 @@ impl GuidedPlanner {
 
     /// Simulations of a move of the root and the estimated ERM of playing it.
     fn estimate(&self, at: &OccupancyState, number: u32, stopped: StopReason) -> (u64, f64) {
+        if let Some(lattice) = self.prepared.as_ref().and_then(|prepared| prepared.lattice.as_ref()) {
+            return (0, lattice.of_move(&self.moves, at, number, &mut Scratch::default()));
+        }
         if stopped == StopReason::Marginal {
             let value = self.marginal.of_move(&self.problem, &self.moves, self.erm, at, number);
             // A formula need not have a value before the end.
@@ -137,6 +157,19 @@ impl GuidedPlanner {
         }
         let edge = self.tree.root_edges().iter().find(|edge| edge.number == number);
         edge.filter(|edge| edge.visits > 0).map_or((0, f64::NAN), |edge| (u64::from(edge.visits), edge.value))
+    }
+
+    /// The best move of the lattice, if there is one.
+    fn by_lattice(&mut self, at: &OccupancyState) -> Option<u32> {
+        let lattice = self.prepared.as_ref()?.lattice.as_ref()?;
+        let mut best = (f64::INFINITY, self.moves.range(at.state).start);
+        for number in self.moves.range(at.state) {
+            let value = lattice.of_move(&self.moves, at, number, &mut self.scratch);
+            if value < best.0 {
+                best = (value, number);
+            }
+        }
+        Some(best.1)
     }
 
     /// Whether the tree sees far enough from here.
@@ -157,6 +190,10 @@ impl GuidedPlanner {
         let started = Instant::now();
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
         let steps = steps.expect("there is no decision at the horizon");
+        self.prepare()?;
+        if let Some(chosen) = self.by_lattice(at) {
+            return Ok(Searched { simulations: 0, stopped: StopReason::Lattice, chosen });
+        }
         let searches = self.within_reach(steps);
         // As many outcomes as the budget would simulate steps: it does not take much longer than a search.
         let work = (self.settings.usual(steps) as usize).saturating_mul(steps).min(MOST_OUTCOMES);
@@ -322,6 +359,17 @@ impl Policy for GuidedPlanner {
             simulated_steps: simulations * (self.problem.horizon() - at.time) as u64,
             stopped,
         })
+    }
+
+    fn prepare(&mut self) -> Result<(), PolicyFailure> {
+        if self.prepared.is_none() {
+            let lattice = Lattice::solve(&self.problem, &self.moves, self.risk, LATTICE_WORK, &self.stop);
+            if self.stop.is_requested() {
+                return Err(PolicyFailure::Stopped);
+            }
+            self.prepared = Some(Prepared { lattice: lattice.map(Arc::new) });
+        }
+        Ok(())
     }
 
     fn begin_episode(&mut self) {

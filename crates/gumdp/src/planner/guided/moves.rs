@@ -10,7 +10,7 @@ const KEPT_HOLDS: usize = 1 << 22;
 
 /// The moves of all states.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Moves {
+pub(in crate::planner) struct Moves {
     /// Moves of state s are `first[s]..first[s + 1]`.
     first: Vec<u32>,
     /// Whether all moves of a state are of one class.
@@ -18,33 +18,33 @@ pub(super) struct Moves {
     all: Vec<Move>,
     outcomes: Vec<Outcome>,
     /// One for each way a visit changes the objective.
-    pub(super) classes: Vec<Class>,
+    pub(in crate::planner) classes: Vec<Class>,
     /// The probabilities to stay where one is.
     pub(super) holds: Vec<f64>,
 }
 
 /// A pair that does not do the same as an earlier one of its state.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Move {
-    pub(super) pair: Pair,
+pub(in crate::planner) struct Move {
+    pub(in crate::planner) pair: Pair,
     /// Number of its class.
-    pub(super) class: u32,
+    pub(in crate::planner) class: u32,
     first_outcome: u32,
     outcomes: u32,
 }
 
 /// A possible next state.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Outcome {
-    pub(super) state: State,
-    pub(super) probability: f64,
+pub(in crate::planner) struct Outcome {
+    pub(in crate::planner) state: State,
+    pub(in crate::planner) probability: f64,
 }
 
 /// Pairs that change the features alike, and whose states hold the agent alike.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Class {
+pub(in crate::planner) struct Class {
     /// One of them.
-    pub(super) pair: Pair,
+    pub(in crate::planner) pair: Pair,
     /// Number of its hold.
     pub(super) hold: u32,
 }
@@ -129,7 +129,7 @@ impl Moves {
 
     /// The moves of a state with their numbers and outcomes.
     #[inline]
-    pub(super) fn of(&self, state: State) -> impl Iterator<Item = (u32, &Move, &[Outcome])> {
+    pub(in crate::planner) fn of(&self, state: State) -> impl Iterator<Item = (u32, &Move, &[Outcome])> {
         let own = self.range(state);
         let all = &self.all[own.start as usize..own.end as usize];
         own.zip(all).map(|(number, one)| (number, one, self.outcomes_of(one)))
@@ -149,12 +149,12 @@ impl Moves {
     }
 
     #[inline]
-    pub(super) fn get(&self, number: u32) -> &Move {
+    pub(in crate::planner) fn get(&self, number: u32) -> &Move {
         &self.all[number as usize]
     }
 
     #[inline]
-    pub(super) fn outcomes(&self, number: u32) -> &[Outcome] {
+    pub(in crate::planner) fn outcomes(&self, number: u32) -> &[Outcome] {
         self.outcomes_of(&self.all[number as usize])
     }
 

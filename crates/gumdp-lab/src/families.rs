@@ -1,0 +1,400 @@
+//! Families of problems that nobody tuned on, small enough to be solved exactly: the text of problem files, the same for the same
+//! seed. Others, of the same kinds, come with another seed.
+
+use std::fmt::Write as _;
+
+use gumdp::rng::{self, Purpose, Rng};
+
+/// A problem and an attitude to risk.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// What it has in common with others.
+    pub family: &'static str,
+    /// Its name.
+    pub name: String,
+    /// Its file.
+    pub text: String,
+    /// The measure, as it is written.
+    pub risk: String,
+}
+
+/// The cells of all families.
+pub fn cells(seed: u64) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    let mut add = |family: &'static str, number: u64, write: &dyn Fn(&mut Rng) -> (String, String), risks: &[&str]| {
+        let mut rng = rng::stream(seed, 10_000 + 1000 * (cells_of(family)) + number, Purpose::Generation);
+        let (name, text) = write(&mut rng);
+        let risk = risks[rng::below(&mut rng, risks.len() as u32) as usize].to_owned();
+        cells.push(Cell { family, name: format!("{name}-{number}"), text, risk });
+    };
+    let averse = ["mean", "erm:1", "erm:3", "erm:10"];
+    let others = [
+        "erm:-5",
+        "erm:-1",
+        "erm:50",
+        "erm:300",
+        "cvar:0.5",
+        "cvar:0.9",
+        "evar:0.5",
+        "evar:0.9",
+        "mean-cvar:0.9:0.5",
+        "worst",
+        "var:0.8",
+    ];
+    for number in 0..48 {
+        add("sparse", number, &|rng| sparse(rng, number as usize, 1.0), &averse);
+    }
+    for number in 0..32 {
+        add("aimed", number, &|rng| aimed(rng, number as usize, 1.0), &averse);
+    }
+    for number in 0..20 {
+        add("maps", number, &|rng| map(rng, number as usize), &averse);
+    }
+    for number in 0..33 {
+        let write = |rng: &mut Rng| {
+            if number % 2 == 0 { sparse(rng, number as usize, 1.0) } else { aimed(rng, number as usize, 1.0) }
+        };
+        add("risks", number, &write, &others[number as usize % others.len()..][..1]);
+    }
+    for number in 0..12 {
+        add("long", number, &|rng| long(rng, number as usize), &averse);
+    }
+    for number in 0..24 {
+        let write = |rng: &mut Rng| {
+            let discount = [0.9, 0.95, 0.98][rng::below(rng, 3) as usize];
+            if number % 2 == 0 {
+                sparse(rng, 3 + number as usize, discount)
+            } else {
+                aimed(rng, number as usize, discount)
+            }
+        };
+        add("discounted", number, &write, &averse);
+    }
+    cells
+}
+
+fn cells_of(family: &str) -> u64 {
+    family.bytes().map(u64::from).sum()
+}
+
+fn between(rng: &mut Rng, low: u32, high: u32) -> usize {
+    (low + rng::below(rng, high - low + 1)) as usize
+}
+
+/// A number with two digits.
+fn about(rng: &mut Rng, low: f64, high: f64) -> f64 {
+    ((low + (high - low) * rng::unit(rng)) * 100.0).round() / 100.0
+}
+
+/// An explicit model.
+struct Model {
+    states: Vec<String>,
+    actions: Vec<String>,
+    rows: Vec<(usize, usize, Vec<(usize, f64)>)>,
+}
+
+impl Model {
+    fn text(&self, discount: f64, horizon: usize, objective: &str) -> String {
+        let names = |names: &[String]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+        let (states, actions) = (names(&self.states), names(&self.actions));
+        let start = &self.states[0];
+        let mut text = format!(
+            "kind = \"explicit\"\nstates = [{states}]\nactions = [{actions}]\nstart = \"{start}\"\ndiscount = {discount}\n\
+             horizon = {horizon}\ntransitions = [\n"
+        );
+        for (from, action, to) in &self.rows {
+            let to: Vec<String> = to.iter().map(|(next, p)| format!("{} = {p}", self.states[*next])).collect();
+            let (from, action, to) = (&self.states[*from], &self.actions[*action], to.join(", "));
+            let _ = writeln!(text, "  {{ from = \"{from}\", action = \"{action}\", to = {{ {to} }} }},");
+        }
+        let _ = write!(text, "]\n[objective]\n{objective}\n");
+        text
+    }
+}
+
+fn named(letter: char, count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("{letter}{number}")).collect()
+}
+
+/// Next states with probabilities in percent.
+fn outcomes(rng: &mut Rng, states: usize, most: usize) -> Vec<(usize, f64)> {
+    let count = between(rng, 1, most as u32).min(states);
+    let mut others: Vec<usize> = (0..states).collect();
+    let mut left = 100;
+    (0..count)
+        .map(|number| {
+            let next = others.swap_remove(rng::below(rng, others.len() as u32) as usize);
+            let kept = 5 * (count - number - 1) as u32;
+            let percent = if kept == 0 { left } else { 5 + rng::below(rng, left - kept - 5 + 1) };
+            left -= percent;
+            (next, f64::from(percent) / 100.0)
+        })
+        .collect()
+}
+
+/// The states in a random set, as a feature.
+fn some_states(rng: &mut Rng, states: usize, count: usize) -> String {
+    let mut others: Vec<usize> = (1..states).collect();
+    let chosen = (0..count.min(states - 1)).map(|_| others.swap_remove(rng::below(rng, others.len() as u32) as usize));
+    let chosen: Vec<String> = chosen.map(|state| format!("s{state} = 1")).collect();
+    format!("{{ {} }}", chosen.join(", "))
+}
+
+/// A sparse random model with any kind of objective.
+fn sparse(rng: &mut Rng, number: usize, discount: f64) -> (String, String) {
+    let kinds = [
+        "entropy",
+        "squared",
+        "coverage",
+        "absolute",
+        "max",
+        "min",
+        "product",
+        "threshold",
+        "targets",
+        "roots",
+        "linear",
+        "smooth",
+    ];
+    let kind = kinds[number % kinds.len()];
+    let many = matches!(kind, "entropy" | "squared" | "coverage" | "absolute" | "smooth");
+    let states = if many { between(rng, 4, 6) } else { between(rng, 5, 20) };
+    let actions = between(rng, 2, 3);
+    let horizon = match (many, discount < 1.0) {
+        (true, false) => between(rng, 10, 16),
+        (false, false) => between(rng, 14, 36),
+        (_, true) => between(rng, 8, 11),
+    };
+    let mut rows = Vec::new();
+    for state in 0..states {
+        for action in 0..actions {
+            rows.push((state, action, outcomes(rng, states, 3)));
+        }
+    }
+    let model = Model { states: named('s', states), actions: named('a', actions), rows };
+    let group = |rng: &mut Rng| some_states(rng, states, 1 + states / 6);
+    let costs = |rng: &mut Rng| {
+        let costs: Vec<String> =
+            (0..states).map(|state| format!("s{state} = {}", f64::from(rng::below(rng, 9)) / 4.0 - 1.0)).collect();
+        format!("{{ {} }}", costs.join(", "))
+    };
+    let pairs = |rng: &mut Rng| {
+        let weights: Vec<u32> = (0..states * actions).map(|_| rng::below(rng, 4)).collect();
+        let sum: u32 = weights.iter().sum::<u32>().max(1);
+        weights.iter().map(|&weight| f64::from(weight) / f64::from(sum)).collect::<Vec<_>>()
+    };
+    let formula = |expression: String, x: String, y: String| {
+        format!("kind = \"formula\"\nexpression = \"{expression}\"\nfeatures = {{ x = {x}, y = {y} }}")
+    };
+    let objective = match kind {
+        "entropy" => "kind = \"entropy\"\nover = \"states\"".to_owned(),
+        "squared" => format!("kind = \"squared-distance\"\nover = \"pairs\"\ntarget = {:?}", pairs(rng)),
+        "absolute" => format!("kind = \"absolute-distance\"\nover = \"pairs\"\ntarget = {:?}", pairs(rng)),
+        "coverage" => "kind = \"coverage\"".to_owned(),
+        "smooth" => "kind = \"coverage\"\nsmooth = 0.1".to_owned(),
+        "max" => formula("max(-x, -y)".to_owned(), group(rng), group(rng)),
+        "min" => format!("kind = \"minimum\"\ncosts = [{}, {}]", costs(rng), costs(rng)),
+        "product" => formula("-4*x*y".to_owned(), group(rng), group(rng)),
+        "threshold" => {
+            let share = about(rng, 0.15, 0.4);
+            formula(format!("min(1, max(0, ({share} - y)*50)) + x"), group(rng), group(rng))
+        }
+        "targets" => {
+            let (a, b) = (about(rng, 0.1, 0.4), about(rng, 0.1, 0.4));
+            formula(format!("abs(x - {a}) + 2*abs(y - {b})"), group(rng), group(rng))
+        }
+        "roots" => formula("2*y - sqrt(x)".to_owned(), group(rng), group(rng)),
+        _ => format!("kind = \"linear\"\ncost = {}", costs(rng)),
+    };
+    (format!("sparse-{kind}"), model.text(discount, horizon, &objective))
+}
+
+/// Commitment, thresholds, gambles, traps: where one visit alone says little.
+fn aimed(rng: &mut Rng, number: usize, discount: f64) -> (String, String) {
+    let short = if discount < 1.0 { 10 } else { 0 };
+    match number % 4 {
+        0 => {
+            // Two places on either side of the start.
+            let far = between(rng, 2, if short > 0 { 2 } else { 4 });
+            let states: Vec<String> = std::iter::once("mid".to_owned())
+                .chain((0..far).map(|k| format!("l{k}")))
+                .chain((0..far).map(|k| format!("r{k}")))
+                .collect();
+            let slip = about(rng, 0.0, 0.2);
+            let go = |to: usize, stay: usize| {
+                if slip > 0.0 { vec![(to, 1.0 - slip), (stay, slip)] } else { vec![(to, 1.0)] }
+            };
+            let mut rows = Vec::new();
+            for state in 0..states.len() {
+                rows.push((state, 0, vec![(state, 1.0)]));
+                let (left, right) = match state {
+                    0 => (Some(1), Some(1 + far)),
+                    s if s <= far => ((s < far).then_some(s + 1), Some(s - 1)),
+                    s => (Some(if s == 1 + far { 0 } else { s - 1 }), (s < 2 * far).then_some(s + 1)),
+                };
+                rows.extend(left.map(|to| (state, 1, go(to, state))));
+                rows.extend(right.map(|to| (state, 2, go(to, state))));
+            }
+            let actions = ["stay", "left", "right"].map(str::to_owned).to_vec();
+            let model = Model { states, actions, rows };
+            let expression = ["max(-x, -y)", "-4*x*y", "-sqrt(x*y)", "-x^2 - y^2"][rng::below(rng, 4) as usize];
+            let horizon = if short > 0 { 12 } else { between(rng, 5 * far as u32, 8 * far as u32) };
+            let objective = format!(
+                "kind = \"formula\"\nexpression = \"{expression}\"\nfeatures = {{ x = {{ l{} = 1 }}, y = {{ r{} = 1 }} }}",
+                far - 1,
+                far - 1
+            );
+            ("commit".to_owned(), model.text(discount, horizon, &objective))
+        }
+        1 => {
+            // Work that must be done to a share, with a way that jams.
+            let states = ["idle", "slow", "fast", "done", "jam"].map(str::to_owned).to_vec();
+            let actions = ["rest", "go", "rush"].map(str::to_owned).to_vec();
+            let p = |rng: &mut Rng| about(rng, 0.5, 0.95);
+            let two = |a: usize, p: f64, b: usize| vec![(a, p), (b, ((1.0 - p) * 100.0).round() / 100.0)];
+            let rows = vec![
+                (0, 0, vec![(0, 1.0)]),
+                (0, 1, two(1, p(rng), 4)),
+                (0, 2, two(2, p(rng), 4)),
+                (1, 0, vec![(0, 1.0)]),
+                (1, 1, two(3, p(rng), 1)),
+                (2, 0, vec![(1, 1.0)]),
+                (2, 2, two(3, p(rng), 4)),
+                (3, 0, vec![(0, 1.0)]),
+                (3, 1, two(3, p(rng), 1)),
+                (4, 0, two(0, p(rng), 4)),
+                (4, 1, two(1, about(rng, 0.2, 0.5), 4)),
+            ];
+            let share = about(rng, 0.2, 0.45);
+            let expression = [
+                format!("min(1, max(0, ({share} - y)*1000)) + x"),
+                format!("5*max(0, {share} - y) + x"),
+                format!("max(0, y - {share})*20 + max(0, {share} - y)*4 + x/2"),
+            ];
+            let expression = &expression[rng::below(rng, 3) as usize];
+            let objective = format!(
+                "kind = \"formula\"\nexpression = \"{expression}\"\nfeatures = {{ x = {{ fast = 1, jam = 1 }}, y = {{ done = 1 }} }}"
+            );
+            let horizon = if short > 0 { 10 } else { between(rng, 15, 30) };
+            ("share".to_owned(), Model { states, actions, rows }.text(discount, horizon, &objective))
+        }
+        2 => {
+            // A better way with a rare, lasting catastrophe.
+            let states = ["base", "mine", "ruin", "home"].map(str::to_owned).to_vec();
+            let actions = ["wait", "dig", "quit"].map(str::to_owned).to_vec();
+            let p = [0.002, 0.01, 0.03][rng::below(rng, 3) as usize];
+            let rows = vec![
+                (0, 0, vec![(0, 1.0)]),
+                (0, 1, vec![(1, 0.9), (0, 0.1)]),
+                (0, 2, vec![(3, 1.0)]),
+                (1, 0, vec![(0, 1.0)]),
+                (1, 1, vec![(1, 1.0 - p), (2, p)]),
+                (2, 0, vec![(2, 1.0)]),
+                (3, 0, vec![(3, 1.0)]),
+            ];
+            let expression =
+                ["3*r - sqrt(m)", "2*r - m - h/3", "4*max(0, r - 0.1) - m + h^2"][rng::below(rng, 3) as usize];
+            let objective = format!(
+                "kind = \"formula\"\nexpression = \"{expression}\"\nfeatures = {{ m = {{ mine = 1 }}, r = {{ ruin = 1 }}, h = {{ home = 1 }} }}"
+            );
+            let horizon = if short > 0 { 11 } else { between(rng, 15, 40) };
+            ("gamble".to_owned(), Model { states, actions, rows }.text(discount, horizon, &objective))
+        }
+        _ => {
+            // Shares to be hit, one of them for good.
+            let states = ["a", "b", "c", "end"].map(str::to_owned).to_vec();
+            let actions = ["go", "stay", "quit"].map(str::to_owned).to_vec();
+            let p = |rng: &mut Rng| about(rng, 0.5, 0.9);
+            let two = |a: usize, p: f64, b: usize| vec![(a, p), (b, ((1.0 - p) * 100.0).round() / 100.0)];
+            let mut rows = vec![
+                (0, 0, two(1, p(rng), 2)),
+                (0, 1, two(0, p(rng), 2)),
+                (1, 0, two(2, p(rng), 0)),
+                (1, 1, two(1, p(rng), 0)),
+                (2, 0, two(0, p(rng), 2)),
+                (2, 1, two(2, p(rng), 1)),
+                (3, 0, vec![(3, 1.0)]),
+            ];
+            rows.extend((0..3).map(|state| (state, 2, vec![(3, 1.0)])));
+            let (b, e) = (about(rng, 0.15, 0.35), about(rng, 0.2, 0.5));
+            let objective = format!(
+                "kind = \"formula\"\nexpression = \"4*abs(b - {b}) + 4*abs(e - {e}) + c^2\"\n\
+                 features = {{ b = {{ b = 1 }}, e = {{ end = 1 }}, c = {{ c = 1 }} }}"
+            );
+            let horizon = if short > 0 { 9 } else { between(rng, 12, 20) };
+            ("shares".to_owned(), Model { states, actions, rows }.text(discount, horizon, &objective))
+        }
+    }
+}
+
+/// A small map with goals.
+fn map(rng: &mut Rng, number: usize) -> (String, String) {
+    let side = between(rng, 5, 7);
+    let mut cells = vec!['.'; side * side];
+    for cell in &mut cells {
+        let x = rng::unit(rng);
+        *cell = if x < 0.12 {
+            '#'
+        } else if x < 0.24 {
+            '~'
+        } else {
+            '.'
+        };
+    }
+    let mut free: Vec<usize> = (0..side * side).collect();
+    let mut take = |rng: &mut Rng| free.swap_remove(rng::below(rng, free.len() as u32) as usize);
+    for sign in ['S', 'A', 'B'] {
+        let cell = take(rng);
+        cells[cell] = sign;
+        // Its neighbours are open.
+        if cell % side > 0 && cells[cell - 1] == '#' {
+            cells[cell - 1] = '.';
+        }
+        if cell + side < cells.len() && cells[cell + side] == '#' {
+            cells[cell + side] = '.';
+        }
+    }
+    let rows: Vec<String> = cells.chunks(side).map(|row| row.iter().collect()).collect();
+    let slip = [0.0, 0.1, 0.2][rng::below(rng, 3) as usize];
+    let (name, expression) = [
+        ("both", "-4*a*b"),
+        ("fair", "max(-a, -b)"),
+        ("mud", "2*m - sqrt(a) - b"),
+        ("far", "m/5 - a"),
+        ("visit", "max(0, 0.1 - a)*5 + max(0, 0.2 - b)*5 + m"),
+    ][number % 5];
+    let horizon = between(rng, 16, 36);
+    let text = format!(
+        "kind = \"grid\"\ndiscount = 1\nhorizon = {horizon}\nslip = {slip}\nmap = \"\"\"\n{}\n\"\"\"\n[legend]\n\".\" = \"floor\"\n\
+         \"#\" = \"wall\"\n\"S\" = \"start\"\n\"A\" = {{ name = \"ga\" }}\n\"B\" = {{ name = \"gb\" }}\n\
+         \"~\" = {{ name = \"mud\", stuck = 0.3, unstuck = 0.3 }}\n[objective]\nkind = \"formula\"\nexpression = \"{expression}\"\n\
+         features = {{ a = {{ ga = 1 }}, b = {{ gb = 1 }}, m = {{ mud = 1 }} }}\n",
+        rows.join("\n")
+    );
+    (format!("map-{name}"), text)
+}
+
+/// Few features over long horizons.
+fn long(rng: &mut Rng, number: usize) -> (String, String) {
+    let states = between(rng, 3, 8);
+    let mut rows = Vec::new();
+    for state in 0..states {
+        for action in 0..2 {
+            rows.push((state, action, outcomes(rng, states, 2)));
+        }
+    }
+    let model = Model { states: named('s', states), actions: named('a', 2), rows };
+    let (x, y) = (some_states(rng, states, 1), some_states(rng, states, 1));
+    let share = about(rng, 0.1, 0.4);
+    let expression = [
+        format!("abs(x - {share})"),
+        format!("max(-x, {share} - 2*x)"),
+        "x*(1 - x)".to_owned(),
+        "-sqrt(x) + y".to_owned(),
+    ];
+    let expression = &expression[number % 4];
+    let horizon = between(rng, 200, 400);
+    let features = if expression.contains('y') { format!("{{ x = {x}, y = {y} }}") } else { format!("{{ x = {x} }}") };
+    let objective = format!("kind = \"formula\"\nexpression = \"{expression}\"\nfeatures = {features}");
+    ("long".to_owned(), model.text(1.0, horizon, &objective))
+}
