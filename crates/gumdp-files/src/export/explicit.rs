@@ -75,7 +75,7 @@ pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
         defaults.exploration,
         quoted(&defaults.variant.to_string())
     );
-    let GuidedSettings { budget, reach, forecast, exploration, rollouts, caution } = defaults.guided.clone();
+    let GuidedSettings { budget, reach, forecast, exploration, rollouts, caution, .. } = defaults.guided.clone();
     if defaults.guided != (GuidedSettings { budget, ..GuidedSettings::default() }) {
         let _ = writeln!(
             text,

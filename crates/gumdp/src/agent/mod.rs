@@ -11,6 +11,7 @@ use crate::planner::{Budget, GuidedPlanner, GuidedSettings, Planner, PlannerErro
 use crate::policy::{Policy, Uniform};
 use crate::problem::Problem;
 use crate::risk::{FixedRisk, Risk};
+use crate::stop::Stop;
 use crate::words::counted;
 
 /// Who plays.
@@ -156,7 +157,20 @@ impl Agent {
 
     fn guided(problem: &Problem, spec: &Spec, settings: &GuidedSettings, what: String) -> Result<Self, AgentError> {
         let settings = GuidedSettings { budget: spec.budget.unwrap_or(settings.budget), ..settings.clone() };
-        Self::planning(problem, spec, |fixed| GuidedPlanner::new(problem, fixed, settings.clone()), what)
+        // The outer variable is fixed first, with planners that decide as set; then the manner is chosen for it.
+        let quick = GuidedSettings { pilots: false, ..settings.clone() };
+        let fixed = pilot::fix_outer(problem, spec.risk, spec.seed, &spec.limits.stop, |fixed| {
+            GuidedPlanner::new(problem, fixed, quick.clone())
+        })?;
+        let mut planner = GuidedPlanner::new(problem, fixed, settings)?;
+        planner.set_stop(&spec.limits.stop);
+        if planner.prepare().is_err() || spec.limits.stop.is_requested() {
+            return Err(OracleError::Stopped.into());
+        }
+        planner.set_stop(&Stop::NEVER);
+        let outer = fixed.outer().map(|outer| outer.to_string());
+        let what = format!("{what}: {}", planner.manner());
+        Ok(Self { policy: Box::new(planner), what, outer, fixed: Some(fixed), solution: None })
     }
 
     /// Fixes the outer variable and makes the planner.

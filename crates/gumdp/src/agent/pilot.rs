@@ -55,12 +55,15 @@ pub(super) fn fix_outer<P: Policy, E>(
     let seed = rng::word(&mut rng::stream(seed, 0, Purpose::Pilot));
     let played = Cell::new(0);
     // Plays until the candidate has so many episodes; returns the simulated steps of one.
-    let play = |candidate: &mut Candidate, episodes: u64| -> Result<f64, E> {
-        let policy = player(candidate.fixed)?;
+    let play = |candidate: &mut Candidate<P>, episodes: u64| -> Result<f64, E> {
+        let policy = match &candidate.policy {
+            Some(policy) => policy,
+            None => candidate.policy.insert(prepared(player(candidate.fixed)?, stop)),
+        };
         let missing = candidate.costs.len() as u64..episodes;
         played.set(played.get() + missing.end.saturating_sub(missing.start));
         // A player that fails fails again in the real episodes, where it is reported.
-        let runs = stoppable(problem, &policy, seed, missing, stop).unwrap_or_default();
+        let runs = stoppable(problem, policy, seed, missing, stop).unwrap_or_default();
         candidate.costs.extend(runs.iter().map(|run| run.episode.cost));
         candidate.risk = risk.of_samples(&candidate.costs).unwrap_or(f64::INFINITY);
         Ok(runs.iter().map(|run| run.simulated_steps as f64).sum::<f64>() / runs.len().max(1) as f64)
@@ -74,7 +77,7 @@ pub(super) fn fix_outer<P: Policy, E>(
         }
     }
     play(&mut neutral, rounds.episodes)?;
-    let mut candidates: Vec<Candidate> = attitudes(outer.as_ref(), &neutral.costs, rounds.attitudes);
+    let mut candidates: Vec<Candidate<P>> = attitudes(outer.as_ref(), &neutral.costs, rounds.attitudes);
     candidates.insert(0, neutral);
     for candidate in &mut candidates[1..] {
         play(candidate, rounds.episodes)?;
@@ -111,12 +114,19 @@ pub(super) fn fix_outer<P: Policy, E>(
     Ok(best.map_or(outer.attitude(Erm::MEAN), |candidate| candidate.fixed))
 }
 
+/// Does once what is to be done before the first decision; what fails then fails again when it is played.
+fn prepared<P: Policy>(mut policy: P, stop: &Stop) -> P {
+    policy.set_stop(stop);
+    let _ = policy.prepare();
+    policy
+}
+
 /// The better half, without those that had the very costs of a better or equal one.
-fn better_half(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+fn better_half<P>(mut candidates: Vec<Candidate<P>>) -> Vec<Candidate<P>> {
     // The sort is stable: among equals an entropic attitude is kept.
     candidates.sort_by(Candidate::by_risk);
     let half = candidates.len().div_ceil(2);
-    let mut kept: Vec<Candidate> = Vec::with_capacity(half);
+    let mut kept: Vec<Candidate<P>> = Vec::with_capacity(half);
     for candidate in candidates {
         if kept.len() < half && kept.iter().all(|other| other.costs != candidate.costs) {
             kept.push(candidate);
@@ -127,16 +137,18 @@ fn better_half(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
 
 /// A value of the outer variable, or an entropic attitude instead, and how it did.
 #[derive(Clone, Debug, PartialEq)]
-struct Candidate {
+struct Candidate<P> {
     fixed: FixedRisk,
+    /// Who plays, once it has played.
+    policy: Option<P>,
     costs: Vec<f64>,
     /// Of these costs.
     risk: f64,
 }
 
-impl Candidate {
+impl<P> Candidate<P> {
     fn new(fixed: FixedRisk) -> Self {
-        Self { fixed, costs: Vec::new(), risk: f64::INFINITY }
+        Self { fixed, policy: None, costs: Vec::new(), risk: f64::INFINITY }
     }
 
     fn by_risk(a: &Self, b: &Self) -> std::cmp::Ordering {
@@ -164,7 +176,6 @@ impl Rounds {
     fn new(problem: &Problem, simulated_steps: f64) -> Self {
         let (transitions, horizon) = (problem.mdp().transition_count(), problem.horizon() as f64);
         let looked_at = transitions.min(MOST_TRANSITIONS) as f64 * horizon * (horizon + 1.0) / 2.0;
-        // Each time that it plays, a planner is made anew.
         let steps = simulated_steps + TRANSITION * looked_at + transitions as f64;
         let all = (EFFORT / steps).clamp(LEAST, MOST) as u64;
         if all >= PLENTY {
@@ -179,7 +190,7 @@ impl Rounds {
 }
 
 /// Entropic attitudes that are worth a try besides the neutral one, given its costs.
-fn attitudes(outer: &dyn OuterForm, neutral: &[f64], tried: &[f64]) -> Vec<Candidate> {
+fn attitudes<P>(outer: &dyn OuterForm, neutral: &[f64], tried: &[f64]) -> Vec<Candidate<P>> {
     let (lowest, highest) = extent(neutral);
     let spread = highest - lowest;
     let finite = tried.iter().filter(|_| spread > 0.0).filter_map(|attitude| Erm::new(attitude / spread).ok());

@@ -23,7 +23,7 @@ use crate::risk::Erm;
 /// Step costs beyond this number are not kept but computed for each time anew.
 const KEPT_COSTS: usize = 1 << 22;
 
-/// Values differ by rounding at least; a smaller difference is a tie.
+/// Values differ by rounding at least; a smaller part of their scale is a tie.
 const TIE: f64 = 1e-12;
 
 /// No place among the states within reach of the root.
@@ -126,11 +126,11 @@ impl Marginal {
     }
 
     /// The move that is best at the root of the last update.
-    pub(super) fn best(&self, problem: &Problem, moves: &Moves, erm: Erm, at: &OccupancyState) -> u32 {
+    pub(super) fn best(&self, problem: &Problem, moves: &Moves, erm: Erm, at: &OccupancyState, scale: f64) -> u32 {
         let mut best = (f64::INFINITY, moves.range(at.state).start);
         for number in moves.range(at.state) {
             let value = self.of_move(problem, moves, erm, at, number);
-            if value < best.0 - TIE {
+            if value < best.0 - TIE * scale {
                 best = (value, number);
             }
         }

@@ -13,15 +13,16 @@
 //! decisions approach the optimum, if `reach` and `exploration` are positive, up to the rounding of backups (1e-7 of the
 //! spread of values for each step). `docs/planner.md` has the reasons and the measurements.
 
+mod choice;
 mod marginal;
 mod moves;
+mod prepare;
 mod settings;
 mod tree;
 
 pub(super) use moves::{Moves, Outcome};
 pub use settings::GuidedSettings;
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use crate::model::{Action, Pair};
@@ -32,10 +33,13 @@ use crate::risk::{Erm, FixedRisk};
 use crate::rng::Rng;
 use crate::stop::Stop;
 
-use super::lattice::{Lattice, Scratch};
+use super::lattice::Scratch;
+use super::mcts::Planner;
 use super::settings::PlannerError;
+use choice::Manner;
 use marginal::{Ahead, Marginal};
 use moves::Spread;
+use prepare::Prepared;
 use tree::{EdgeId, NONE, NodeId, ROOT, Tree};
 
 /// Simulations between two looks at the clock.
@@ -43,9 +47,6 @@ const CLOCK_INTERVAL: u64 = 16;
 
 /// The most outcomes that marginal backward induction looks at: a fraction of a second, and some hundred megabytes.
 const MOST_OUTCOMES: usize = 1 << 25;
-
-/// Numbers that a lattice may read: about a second.
-const LATTICE_WORK: usize = 1 << 27;
 
 /// Plans with the model's probabilities, one decision at a time.
 ///
@@ -74,6 +75,8 @@ pub struct GuidedPlanner {
     /// What was prepared before the first decision.
     prepared: Option<Prepared>,
     scratch: Scratch,
+    /// Decides in its manner.
+    published: Option<Box<Planner>>,
     tree: Tree,
     evaluator: PathEvaluator,
     /// Pairs of the simulated path; the first H − (root's time) are used.
@@ -88,12 +91,6 @@ pub struct GuidedPlanner {
     expected: OccupancyState,
     simulated_steps: u64,
     stop: Stop,
-}
-
-/// What is known before the first decision, shared by all clones.
-#[derive(Clone, Debug)]
-struct Prepared {
-    lattice: Option<Arc<Lattice>>,
 }
 
 /// How a search went.
@@ -124,6 +121,7 @@ impl GuidedPlanner {
             moves,
             prepared: None,
             scratch: Scratch::default(),
+            published: None,
             tree: Tree::default(),
             evaluator: problem.path_evaluator(),
             path: vec![0; problem.horizon()],
@@ -146,7 +144,7 @@ impl GuidedPlanner {
 
     /// Simulations of a move of the root and the estimated ERM of playing it.
     fn estimate(&self, at: &OccupancyState, number: u32, stopped: StopReason) -> (u64, f64) {
-        if let Some(lattice) = self.prepared.as_ref().and_then(|prepared| prepared.lattice.as_ref()) {
+        if let Some(lattice) = self.lattice() {
             return (0, lattice.of_move(&self.moves, at, number, &mut Scratch::default()));
         }
         if stopped == StopReason::Marginal {
@@ -159,47 +157,34 @@ impl GuidedPlanner {
         edge.filter(|edge| edge.visits > 0).map_or((0, f64::NAN), |edge| (u64::from(edge.visits), edge.value))
     }
 
-    /// The best move of the lattice, if there is one.
-    fn by_lattice(&mut self, at: &OccupancyState) -> Option<u32> {
-        let lattice = self.prepared.as_ref()?.lattice.as_ref()?;
-        let mut best = (f64::INFINITY, self.moves.range(at.state).start);
-        for number in self.moves.range(at.state) {
-            let value = lattice.of_move(&self.moves, at, number, &mut self.scratch);
-            if value < best.0 {
-                best = (value, number);
-            }
-        }
-        Some(best.1)
-    }
-
-    /// Whether the tree sees far enough from here.
-    fn within_reach(&self, steps: usize) -> bool {
-        let GuidedSettings { reach, .. } = self.settings;
+    /// Whether the tree sees the horizon from so many steps before it.
+    fn within(&self, reach: f64, steps: usize) -> bool {
         let simulations = self.settings.usual(steps) as f64;
         let Spread { choice, chance } = self.spread;
         let near = || steps as f64 * (choice + chance) <= reach * simulations.ln();
         !self.linear && reach > 0.0 && (reach == f64::INFINITY || near())
     }
 
-    /// The part of the occupancy to come that is taken as given: that of random moves, where chance decides more than choice.
-    fn forecast(&self) -> f64 {
-        if self.spread.chance > self.spread.choice { self.settings.forecast } else { 0.0 }
-    }
-
     fn search(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Searched, PolicyFailure> {
         let started = Instant::now();
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
         let steps = steps.expect("there is no decision at the horizon");
-        self.prepare()?;
-        if let Some(chosen) = self.by_lattice(at) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let by_lattice = self.by_lattice(at, &mut scratch);
+        self.scratch = scratch;
+        if let Some(chosen) = by_lattice {
             return Ok(Searched { simulations: 0, stopped: StopReason::Lattice, chosen });
         }
-        let searches = self.within_reach(steps);
+        let (reach, forecast) = match self.prepared.as_ref().map(|prepared| prepared.manner) {
+            Some(Manner::Marginal { reach, forecast }) => (reach, forecast),
+            _ => (self.settings.reach, self.settings.forecast),
+        };
+        let searches = self.within(reach, steps);
         // As many outcomes as the budget would simulate steps: it does not take much longer than a search.
         let work = (self.settings.usual(steps) as usize).saturating_mul(steps).min(MOST_OUTCOMES);
-        let forecast = if searches || self.linear { 0.0 } else { self.forecast() };
+        let forecast = if searches || self.linear { 0.0 } else { forecast };
         self.marginal.update(&self.problem, &self.moves, self.erm, at, Ahead { work, forecast, keep_risks: searches });
-        let base = self.marginal.best(&self.problem, &self.moves, self.erm, at);
+        let base = self.marginal.best(&self.problem, &self.moves, self.erm, at, self.scale_of_values());
         if !searches {
             self.played = None;
             return Ok(Searched { simulations: 0, stopped: StopReason::Marginal, chosen: base });
@@ -238,6 +223,11 @@ impl GuidedPlanner {
         Ok(Searched { simulations, stopped, chosen })
     }
 
+    /// How far apart values are.
+    fn scale_of_values(&self) -> f64 {
+        self.prepared.as_ref().map_or(1.0, |prepared| prepared.scale)
+    }
+
     /// Moves the root of the tree to `at`, where `base` is the move of marginal backward induction.
     fn set_root(&mut self, at: &OccupancyState, base: u32) {
         self.root.clone_from(&at.features);
@@ -257,10 +247,11 @@ impl GuidedPlanner {
     /// One simulation: select, expand, roll out, back up. Returns whether its cost was a number.
     fn simulate(&mut self, start: usize, steps: usize, rng: &mut Rng) -> bool {
         self.trail.clear();
+        let exploration = self.settings.exploration * self.scale_of_values();
         let mut node = ROOT;
         let mut leaf = None;
         for step in 0..steps {
-            let edge = self.tree.select(node, &self.moves, self.settings.exploration);
+            let edge = self.tree.select(node, &self.moves, exploration);
             self.path[step] = self.moves.get(self.tree.edge(edge).number).pair.0;
             self.trail.push((node, edge));
             if step + 1 == steps {
@@ -329,6 +320,10 @@ impl Walk for Known {
 
 impl Policy for GuidedPlanner {
     fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure> {
+        self.prepare_once()?;
+        if let Some(published) = &mut self.published {
+            return published.act(at, rng);
+        }
         let chosen = self.search(at, rng)?.chosen;
         Ok(self.problem.mdp().action(self.moves.get(chosen).pair))
     }
@@ -340,6 +335,10 @@ impl Policy for GuidedPlanner {
     /// # Panics
     /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
     fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Decision, PolicyFailure> {
+        self.prepare_once()?;
+        if let Some(published) = &mut self.published {
+            return published.decide(at, rng);
+        }
         let Searched { simulations, stopped, chosen } = self.search(at, rng)?;
         let mdp = self.problem.mdp();
         let reason = |pair: Pair| {
@@ -362,26 +361,30 @@ impl Policy for GuidedPlanner {
     }
 
     fn prepare(&mut self) -> Result<(), PolicyFailure> {
-        if self.prepared.is_none() {
-            let lattice = Lattice::solve(&self.problem, &self.moves, self.risk, LATTICE_WORK, &self.stop);
-            if self.stop.is_requested() {
-                return Err(PolicyFailure::Stopped);
-            }
-            self.prepared = Some(Prepared { lattice: lattice.map(Arc::new) });
-        }
-        Ok(())
+        self.prepare_once()
     }
 
     fn begin_episode(&mut self) {
+        self.published.iter_mut().for_each(|published| published.begin_episode());
         self.played = None;
     }
 
     fn set_stop(&mut self, stop: &Stop) {
+        self.published.iter_mut().for_each(|published| published.set_stop(stop));
         self.stop = stop.clone();
     }
 
     fn simulated_steps(&self) -> u64 {
-        self.simulated_steps
+        self.simulated_steps + self.published.as_ref().map_or(0, |published| published.simulated_steps())
+    }
+
+    /// Known where the lattice decides: nothing is drawn then.
+    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
+        let Some(chosen) = self.by_lattice(at, &mut Scratch::default()) else { return false };
+        let pair = self.moves.get(chosen).pair;
+        probabilities.clear();
+        probabilities.extend(self.problem.mdp().pairs(at.state).map(|own| f64::from(u8::from(own == pair.0))));
+        true
     }
 
     fn problem(&self) -> Option<&Problem> {

@@ -22,15 +22,19 @@ pub struct GuidedSettings {
     /// states. Farther from the horizon it would see too little of what is to come, and marginal backward induction plays
     /// alone. 0 is never, ∞ always.
     pub reach: f64,
-    /// Where nothing is searched and chance decides more than choice (entropy of a move's outcomes above ½ ln(moves)): the part
-    /// of the occupancy that random moves would bring from here on which marginal backward induction adds to that reached.
+    /// Where nothing is searched: the part of the occupancy that random moves would bring from here on which marginal backward
+    /// induction adds to that reached.
     pub forecast: f64,
-    /// The exploration constant θ of the tree.
+    /// The exploration constant θ of the tree, in units of how far apart the costs of random play are.
     pub exploration: f64,
     /// Rollouts from a leaf before it is expanded.
     pub rollouts: u32,
     /// Standard errors by which another action must be better than that of marginal backward induction.
     pub caution: f64,
+    /// Whether a lattice decides where features are few.
+    pub lattice: bool,
+    /// Whether pilot episodes choose among manners of deciding, these settings the first of them, where no lattice is settled.
+    pub pilots: bool,
 }
 
 impl Default for GuidedSettings {
@@ -39,9 +43,11 @@ impl Default for GuidedSettings {
             budget: Budget::simulations(1000),
             reach: 1.25,
             forecast: 0.5,
-            exploration: 0.2,
+            exploration: 0.4,
             rollouts: 4,
             caution: 2.0,
+            lattice: true,
+            pilots: true,
         }
     }
 }

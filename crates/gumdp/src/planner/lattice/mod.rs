@@ -21,6 +21,7 @@ use crate::planner::guided::Moves;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::FixedRisk;
 use crate::stop::Stop;
+use crate::words::counted;
 
 /// The most nodes: they are kept.
 const MOST_NODES: usize = 1 << 24;
@@ -39,6 +40,7 @@ pub(super) struct Lattice {
     layout: Layout,
     /// V by time and node.
     values: Vec<Vec<f64>>,
+    settled: bool,
     /// V at the start.
     pub(super) value: f64,
 }
@@ -63,16 +65,18 @@ impl Lattice {
             let range = finer.range();
             let agree = (finer.value - best.value).abs() <= AGREEMENT * range;
             best = finer;
+            best.settled = agree;
             if agree {
                 break;
             }
         }
+        best.settled |= best.layout.is_exact;
         Some(best)
     }
 
-    /// Whether every value is exact but for rounding.
-    pub(super) fn is_exact(&self) -> bool {
-        self.layout.is_exact
+    /// Whether it is exact but for rounding, or a finer one says the same.
+    pub(super) fn is_settled(&self) -> bool {
+        self.settled
     }
 
     /// How far apart values are.
@@ -91,8 +95,15 @@ impl Lattice {
         stop: &Stop,
     ) -> Option<Self> {
         let horizon = problem.horizon();
-        let mut lattice =
-            Self { problem: problem.clone(), risk, frame, layout, values: vec![Vec::new(); horizon], value: f64::NAN };
+        let mut lattice = Self {
+            problem: problem.clone(),
+            risk,
+            frame,
+            layout,
+            values: vec![Vec::new(); horizon],
+            settled: false,
+            value: f64::NAN,
+        };
         for time in (0..horizon).rev() {
             if stop.is_requested() {
                 return None;
@@ -226,6 +237,17 @@ impl Lattice {
             self.risk.erm().quickly(outcomes.iter().copied())
         };
         charged + after
+    }
+}
+
+impl std::fmt::Display for Lattice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let nodes = counted(self.layout.nodes, "node");
+        match self.frame.axes.len() {
+            0 => write!(f, "backward induction, {nodes}"),
+            axes if self.layout.is_exact => write!(f, "exact lattice of {}, {nodes}", counted(axes, "feature")),
+            axes => write!(f, "lattice of {}, {nodes}", counted(axes, "feature")),
+        }
     }
 }
 

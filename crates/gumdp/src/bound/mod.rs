@@ -1,0 +1,108 @@
+//! Proven lower bounds on the lowest risk, for problems whose optimum is out of reach.
+//!
+//! | method | for | why it holds |
+//! |---|---|---|
+//! | [`Method::Exact`] | what can be solved | it is the optimum |
+//! | [`Method::Visits`] | separable convex f: entropies, distances, smooth coverage | a sum of convex functions that vanish at 0 is superadditive over visits |
+//! | [`Method::Tangent`] | convex f | f lies above its tangents, and risks are monotone |
+//! | [`Method::Range`] | any f | no cost is lower than f can be |
+//!
+//! Entropic risks are bounded as they are, for every β; measures that are at least the mean by the mean; others by the best case. Each
+//! bound is the value of a relaxed problem that is solved exactly; nothing is sampled or interpolated. Also here: the classical problem of
+//! infinitely many trials, min f(E d), whose dual is the tangent bound at β = 0 ([`infinite_trials`]).
+
+mod tangent;
+mod visits;
+
+pub use tangent::{InfiniteTrials, infinite_trials};
+
+use std::fmt;
+
+use crate::oracle::{self, Limits, OracleError};
+use crate::problem::Problem;
+use crate::risk::Risk;
+
+/// What rounding may do to a bound, as a part of the numbers that it is computed from.
+const ROUNDING: f64 = 1e-11;
+
+/// A number that no policy can get below, and why.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LowerBound {
+    /// The lowest risk is at least this.
+    pub value: f64,
+    /// How that is proven.
+    pub method: Method,
+}
+
+/// How a bound is proven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// The problem was solved.
+    Exact,
+    /// Step costs from tangents, with each visit of a cell charged by the convex remainder.
+    Visits,
+    /// Step costs from a tangent of f.
+    Tangent,
+    /// The range of f.
+    Range,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exact => "exact",
+            Self::Visits => "visits",
+            Self::Tangent => "tangent",
+            Self::Range => "range",
+        })
+    }
+}
+
+/// The highest lower bound that is known, be it the optimum.
+///
+/// ```
+/// use gumdp::bound::{Method, lower_bound};
+/// use gumdp::oracle::Limits;
+/// use gumdp::Erm;
+/// let map = gumdp_files::tasks::get("grid-il").unwrap().problem;
+/// let bound = lower_bound(&map, Erm::new(1.0)?, &Limits { max_states: 1000, ..Limits::QUICK })?;
+/// assert!(bound.method == Method::Visits && bound.value > 0.0158);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If it was stopped, or f has no value for an episode that can happen.
+pub fn lower_bound(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) -> Result<LowerBound, OracleError> {
+    let risk = risk.into();
+    match oracle::solve(problem, risk, limits) {
+        Ok(solution) => return Ok(LowerBound { value: solution.low, method: Method::Exact }),
+        Err(error @ (OracleError::Stopped | OracleError::NotFinite)) => return Err(error),
+        Err(_) => {}
+    }
+    relaxed_bound(problem, risk, limits)
+}
+
+/// The highest lower bound that needs no solution of the problem itself.
+///
+/// # Errors
+/// If it was stopped.
+pub fn relaxed_bound(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) -> Result<LowerBound, OracleError> {
+    let risk = problem.measure(risk);
+    let erm = risk.entropic_floor();
+    let range = LowerBound { value: problem.objective().bounds().low, method: Method::Range };
+    let mut best = range;
+    let mut consider = |value: Option<f64>, method| {
+        if let Some(value) = value.filter(|value| *value > best.value) {
+            best = LowerBound { value, method };
+        }
+    };
+    consider(tangent::bound(problem, erm, limits)?, Method::Tangent);
+    consider(visits::bound(problem, erm, limits)?, Method::Visits);
+    Ok(LowerBound { value: risk.at_least(best.value), ..best })
+}
+
+/// A value less what rounding may have added, where numbers of this size went into it.
+fn rounded_down(value: f64, size: f64) -> f64 {
+    value - ROUNDING * size.max(value.abs())
+}
+

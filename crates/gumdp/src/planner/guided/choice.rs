@@ -1,0 +1,140 @@
+//! How a planner decides, and which way is best for a problem: chosen by pilot episodes before the first decision.
+//!
+//! All candidates play the same episodes (common random numbers); the better half plays on, until the effort is spent. Another than
+//! the first is chosen only if it is better by a standard error of the difference. Effort is counted, never timed: the choice is
+//! the same for the same problem. Candidates that would take too long are left out.
+
+use super::GuidedPlanner;
+use crate::experiment::stoppable;
+use crate::policy::PolicyFailure;
+use crate::risk::Erm;
+use crate::rng::{self, Purpose};
+
+/// A way to decide.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Manner {
+    /// One step of look-ahead on the lattice.
+    Lattice,
+    /// Marginal backward induction with this forecast; the tree within this reach.
+    Marginal { reach: f64, forecast: f64 },
+    /// The published planner.
+    Published,
+}
+
+/// Simulated steps of all pilot episodes: a few seconds of one core.
+const EFFORT: f64 = 1.2e8;
+/// A transition that marginal backward induction looks at takes about this part of a simulated step.
+const TRANSITION: f64 = 1.0 / 3.0;
+/// A step in the guided tree takes so many of the published planner's.
+const TREE: f64 = 2.0;
+/// The fewest episodes of a candidate that say anything, and the most that are worth it in the first round.
+const FEWEST: f64 = 12.0;
+const MOST: f64 = 48.0;
+/// The seed of pilot episodes: the choice belongs to the problem, not to an experiment.
+const SEED: u64 = 0x0067_756d_6470;
+
+struct Candidate {
+    manner: Manner,
+    /// What costs count for.
+    costs: Vec<f64>,
+    value: f64,
+    /// Simulated steps of an episode.
+    steps: f64,
+}
+
+/// The manner that plays best.
+///
+/// # Errors
+/// If it was stopped.
+pub(super) fn choose(planner: &GuidedPlanner, manners: &[Manner]) -> Result<Manner, PolicyFailure> {
+    let affordable = |manner: &Manner| FEWEST * steps_of(planner, *manner) <= EFFORT / 3.0;
+    let mut candidates: Vec<Candidate> = manners
+        .iter()
+        .enumerate()
+        .filter(|(number, manner)| *number == 0 || affordable(manner))
+        .map(|(_, &manner)| Candidate {
+            manner,
+            costs: Vec::new(),
+            value: f64::INFINITY,
+            steps: steps_of(planner, manner),
+        })
+        .collect();
+    let first = candidates[0].manner;
+    let round: f64 = candidates.iter().map(|candidate| candidate.steps).sum();
+    let episodes = EFFORT / 3.0 / round;
+    if candidates.len() == 1 || episodes < FEWEST {
+        return Ok(first);
+    }
+    let seed = rng::word(&mut rng::stream(SEED, 0, Purpose::Pilot));
+    let mut episodes = episodes.min(MOST) as u64;
+    let mut left = EFFORT;
+    loop {
+        for candidate in &mut candidates {
+            let policy = planner.in_manner(candidate.manner);
+            let missing = candidate.costs.len() as u64..episodes;
+            left -= candidate.steps * missing.end.saturating_sub(missing.start) as f64;
+            // One that fails fails again when it is played, and is not chosen.
+            let runs = stoppable(&planner.problem, &policy, seed, missing, &planner.stop).unwrap_or_default();
+            if planner.stop.is_requested() {
+                return Err(PolicyFailure::Stopped);
+            }
+            candidate.costs.extend(runs.iter().map(|run| planner.risk.of_cost(run.episode.cost)));
+            let complete = candidate.costs.len() as u64 == episodes;
+            candidate.value = if complete { risk_of(planner.erm, &candidate.costs) } else { f64::INFINITY };
+        }
+        // Stable: among equals the first stays.
+        candidates.sort_by(|a, b| a.value.total_cmp(&b.value));
+        let keep_first = candidates.iter().position(|candidate| candidate.manner == first);
+        let half = candidates.len().div_ceil(2).max(2);
+        if keep_first.is_some_and(|place| place >= half) {
+            candidates.swap(half - 1, keep_first.unwrap_or(0));
+        }
+        candidates.truncate(half);
+        let next = 2 * episodes;
+        let round: f64 = candidates.iter().map(|candidate| candidate.steps * episodes as f64).sum();
+        if round > left || next as f64 > 16.0 * MOST {
+            break;
+        }
+        episodes = next;
+    }
+    let base = candidates.iter().find(|candidate| candidate.manner == first);
+    let best = &candidates[0];
+    Ok(match base {
+        Some(base) if best.value + error_of_difference(planner.erm, base, best) >= base.value => first,
+        _ => best.manner,
+    })
+}
+
+fn risk_of(erm: Erm, costs: &[f64]) -> f64 {
+    erm.quickly(costs.iter().map(|&cost| (cost, 1.0)))
+}
+
+/// The standard error of the difference of two risks over the same episodes, by their influence functions.
+fn error_of_difference(erm: Erm, a: &Candidate, b: &Candidate) -> f64 {
+    let beta = erm.beta();
+    let influence = |of: &Candidate, cost: f64| {
+        let excess = cost - of.value;
+        if beta == 0.0 || !beta.is_finite() { excess } else { ((beta * excess).exp() - 1.0) / beta }
+    };
+    let n = a.costs.len().min(b.costs.len()) as f64;
+    let squares: f64 = a.costs.iter().zip(&b.costs).map(|(&x, &y)| (influence(a, x) - influence(b, y)).powi(2)).sum();
+    let error = (squares / n / n).sqrt();
+    if error.is_finite() { error } else { f64::MAX }
+}
+
+/// Simulated steps that an episode takes in this manner, about.
+fn steps_of(planner: &GuidedPlanner, manner: Manner) -> f64 {
+    let horizon = planner.problem.horizon();
+    let all = (horizon * (horizon + 1)) as f64 / 2.0;
+    let simulated = planner.settings.most() as f64 * all;
+    let looked_at = TRANSITION * planner.problem.mdp().transition_count() as f64 * all;
+    match manner {
+        Manner::Lattice => horizon as f64,
+        Manner::Published => simulated,
+        Manner::Marginal { reach, .. } => {
+            let within =
+                (1..=horizon).filter(|&steps| planner.within(reach, steps)).map(|steps| steps as f64).sum::<f64>();
+            TREE * planner.settings.most() as f64 * within + looked_at.min(simulated) + horizon as f64
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What is done once before the first decision: a lattice where features are few, else a choice among manners by pilot episodes.
+
+use std::sync::Arc;
+
+use super::GuidedPlanner;
+use super::choice::{Manner, choose};
+use crate::experiment::stoppable;
+use crate::planner::lattice::{Lattice, Scratch};
+use crate::planner::mcts::Planner;
+use crate::planner::settings::{Budget, Exploration, PlannerSettings};
+use crate::policy::{PolicyFailure, Uniform};
+use crate::problem::OccupancyState;
+
+/// Numbers that a lattice may read: about a second.
+const LATTICE_WORK: usize = 1 << 27;
+/// Episodes of random play that show how far apart costs are.
+const PROBES: u64 = 64;
+
+/// What is known before the first decision, shared by all clones.
+#[derive(Clone, Debug)]
+pub(super) struct Prepared {
+    lattice: Option<Arc<Lattice>>,
+    pub(super) manner: Manner,
+    /// How far apart costs are that random play meets: exploration and ties are relative to it.
+    pub(super) scale: f64,
+}
+
+impl GuidedPlanner {
+    /// How it decides, for people; known once it is prepared.
+    #[must_use]
+    pub fn manner(&self) -> String {
+        let Some(prepared) = &self.prepared else { return "not prepared".to_owned() };
+        match (prepared.manner, &prepared.lattice) {
+            (Manner::Lattice, Some(lattice)) => lattice.to_string(),
+            (Manner::Marginal { reach, .. }, _) if reach == f64::INFINITY => "tree search, chosen by pilot episodes".to_owned(),
+            (Manner::Published, _) => "the published planner, chosen by pilot episodes".to_owned(),
+            _ => "marginal backward induction and tree search".to_owned(),
+        }
+    }
+
+    /// Prepares, if that was not done yet.
+    pub(super) fn prepare_once(&mut self) -> Result<(), PolicyFailure> {
+        if self.prepared.is_some() {
+            return Ok(());
+        }
+        let as_set = Manner::Marginal { reach: self.settings.reach, forecast: self.settings.forecast };
+        let lattice = self
+            .settings
+            .lattice
+            .then(|| Lattice::solve(&self.problem, &self.moves, self.risk, LATTICE_WORK, &self.stop));
+        let lattice = lattice.flatten().map(Arc::new);
+        let scale = self.scale();
+        if self.stop.is_requested() {
+            return Err(PolicyFailure::Stopped);
+        }
+        let settled = lattice.as_ref().is_some_and(|lattice| lattice.is_settled());
+        let chooses = self.settings.pilots && self.settings.budget.time_limit.is_none() && !settled;
+        let mut manners = Vec::new();
+        manners.extend(lattice.is_some().then_some(Manner::Lattice));
+        manners.push(as_set);
+        if chooses {
+            let forecasts = [0.0, 1.0].map(|forecast| Manner::Marginal { reach: self.settings.reach, forecast });
+            manners.extend(forecasts.into_iter().filter(|manner| *manner != as_set && lattice.is_none()));
+            manners.push(Manner::Marginal { reach: f64::INFINITY, forecast: self.settings.forecast });
+            manners.push(Manner::Published);
+        }
+        self.prepared = Some(Prepared { lattice, manner: manners[0], scale });
+        if chooses {
+            match choose(self, &manners) {
+                Ok(manner) => *self = self.in_manner(manner),
+                Err(failure) => {
+                    self.prepared = None;
+                    return Err(failure);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same planner, deciding in this manner.
+    pub(super) fn in_manner(&self, manner: Manner) -> Self {
+        let mut own = self.clone();
+        if let Some(prepared) = &mut own.prepared {
+            prepared.manner = manner;
+            own.published = None;
+            if manner == Manner::Published {
+                let settings = PlannerSettings {
+                    budget: Budget::simulations(self.settings.most()),
+                    exploration: Exploration::Constant(std::f64::consts::SQRT_2 * prepared.scale),
+                    ..PlannerSettings::paper_grid()
+                };
+                own.published = Planner::new(&self.problem, self.risk, settings).ok().map(Box::new);
+            }
+        }
+        own
+    }
+
+    /// How far apart the costs of random play are; where it meets none, how far apart they can be.
+    fn scale(&self) -> f64 {
+        let runs = stoppable(&self.problem, &Uniform::new(&self.problem), 0, 0..PROBES, &self.stop).unwrap_or_default();
+        let costs = runs.iter().map(|run| self.risk.of_cost(run.episode.cost));
+        let (low, high) = costs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        let bounds = self.problem.objective().bounds();
+        let widest = self.risk.of_cost(bounds.high) - self.risk.of_cost(bounds.low);
+        let met = high - low;
+        if met > 0.0 {
+            met
+        } else if widest.is_finite() && widest > 0.0 {
+            widest
+        } else {
+            1.0
+        }
+    }
+
+    /// The lattice, if it decides.
+    pub(super) fn lattice(&self) -> Option<&Lattice> {
+        self.prepared.as_ref().filter(|prepared| prepared.manner == Manner::Lattice)?.lattice.as_deref()
+    }
+
+    /// The best move of the lattice, if it decides.
+    pub(super) fn by_lattice(&self, at: &OccupancyState, scratch: &mut Scratch) -> Option<u32> {
+        let lattice = self.lattice()?;
+        let mut best = (f64::INFINITY, self.moves.range(at.state).start);
+        for number in self.moves.range(at.state) {
+            let value = lattice.of_move(&self.moves, at, number, scratch);
+            if value < best.0 {
+                best = (value, number);
+            }
+        }
+        Some(best.1)
+    }
+}
