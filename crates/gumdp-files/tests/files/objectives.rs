@@ -169,7 +169,7 @@ fn wrong_target_files_are_refused_at_their_place() {
         ("state,acton\nx,go", "demo.csv:1:7: unknown column \"acton\""),
         ("state,action\nx,go\nz,go", "demo.csv:3:1: unknown state \"z\""),
         ("state,action\nx,fly", "demo.csv:2:3: unknown action \"fly\""),
-        ("state,action\ny,stay", "demo.csv:2:3: state \"y\" does not allow the action \"stay\""),
+        ("state,action\ny,stay", "demo.csv:2:3: state \"y\" does not allow action \"stay\""),
         ("state\nx", "demo.csv:1:1: there is no column \"action\"; the columns are state"),
         ("time,state,action\n0,x,go\n2,y,go", "demo.csv:3:1: time 2 follows time 0; it must be 1"),
         ("time,state,action\nsoon,x,go", "demo.csv:2:1: time must be a whole number, not \"soon\""),
