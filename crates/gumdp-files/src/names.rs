@@ -15,30 +15,36 @@ pub(super) type Groups = HashMap<String, Option<Vec<usize>>>;
 /// The names of all states, or of all actions.
 pub(super) struct Names<'a> {
     what: &'static str,
-    known: RefCell<Known>,
+    known: RefCell<Numbered>,
     /// The list has entries that are no names, or is missing: names that are used elsewhere may be right.
     pub(super) learns: bool,
     pub(super) list: Option<Value<'a>>,
 }
 
+/// Names in the order in which they were added.
 #[derive(Default)]
-struct Known {
-    all: Vec<String>,
+pub(super) struct Numbered {
+    pub(super) all: Vec<String>,
     number: HashMap<String, usize>,
 }
 
-impl Known {
+impl Numbered {
     fn add(&mut self, name: &str) -> usize {
         self.number.insert(name.to_owned(), self.all.len());
         self.all.push(name.to_owned());
         self.all.len() - 1
+    }
+
+    /// The number of a name, which is added if it is new.
+    pub(super) fn number_of(&mut self, name: &str) -> usize {
+        self.number.get(name).copied().unwrap_or_else(|| self.add(name))
     }
 }
 
 impl<'a> Names<'a> {
     /// The names in the list of `states` or `actions`.
     pub(super) fn read(what: &'static str, root: Table<'a>) -> Self {
-        let mut known = Known::default();
+        let mut known = Numbered::default();
         let list = root
             .need(&format!("{what}s"))
             .filter(|list| list.list().is_some() && list.not_empty(&format!("name at least one {what}")).is_some());

@@ -3,11 +3,12 @@
 //! Rewards of a state and of an action add up to the reward of the pair. They are costs unless the user says otherwise: the
 //! format does not tell. Labels are names for sets of states; `init` marks where episodes start.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::super::document::shortened;
 use super::super::error::{alternatives, counted};
 use super::super::mistakes::every;
+use super::super::names::Numbered;
 use super::foreign::{Foreign, Row};
 use super::lines::{Piece, lines};
 use super::start::Initial;
@@ -214,7 +215,7 @@ impl<'a> Reader<'a> {
             let members = if label.content == "init" {
                 &mut self.initial
             } else {
-                let place = self.labels.number(label.content) as usize;
+                let place = self.labels.number_of(label.content);
                 if place == self.foreign.labels.len() {
                     self.foreign.labels.push((label.content.to_owned(), Vec::new()));
                 }
@@ -272,7 +273,7 @@ impl<'a> Reader<'a> {
             digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => format!("a{digits}"),
             other => other.to_owned(),
         };
-        let mut action = self.actions.number(&called);
+        let mut action = self.actions.number_of(&called) as u32;
         if current.names.contains(&action) {
             let again = format!("{called}#{choice}");
             let (count, ..) = self.renamed.get_or_insert_with(|| {
@@ -281,7 +282,7 @@ impl<'a> Reader<'a> {
                 (0, name.offset, example)
             });
             *count += 1;
-            action = self.actions.number(&again);
+            action = self.actions.number_of(&again) as u32;
         }
         current.names.insert(action);
         let total: Vec<f64> = current.rewards.iter().zip(&rewards).map(|(a, b)| a + b).collect();
@@ -341,7 +342,7 @@ impl<'a> Reader<'a> {
             self.foreign.initial = Some(Initial { entries, ..Initial::default() });
         }
         // In the order of their numbers, where all have one.
-        let mut names = self.actions.names;
+        let mut names = self.actions.all;
         let number = |name: &String| name.strip_prefix('a')?.parse::<u32>().ok();
         if let Some(numbers) = every::<u32, Vec<u32>>(names.iter().map(number)) {
             let mut order: Vec<usize> = (0..numbers.len()).collect();
@@ -358,24 +359,5 @@ impl<'a> Reader<'a> {
         }
         self.foreign.action_names = Some(names);
         self.foreign
-    }
-}
-
-/// Names in the order in which they first occur.
-#[derive(Default)]
-struct Numbered {
-    names: Vec<String>,
-    numbers: HashMap<String, u32>,
-}
-
-impl Numbered {
-    fn number(&mut self, name: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(name) {
-            return number;
-        }
-        let number = self.names.len() as u32;
-        self.names.push(name.to_owned());
-        self.numbers.insert(name.to_owned(), number);
-        number
     }
 }

@@ -113,23 +113,7 @@ fn limits_are_penalties() {
 }
 
 /// Two states to and fro, two actions in the first.
-const IMITATION: &str = r#"kind = "explicit"
-states = ["x", "y"]
-actions = ["stay", "go"]
-start = "x"
-discount = 0.5
-horizon = 3
-transitions = [
-  { from = "x", action = "stay", to = "x" },
-  { from = "x", action = "go", to = "y" },
-  { from = "y", action = "go", to = "x" },
-]
-[objective]
-kind = "absolute-distance"
-target = { file = "demo.csv" }
-[files]
-"demo.csv" = """
-"#;
+const IMITATION: &str = include_str!("../problems/imitation.toml");
 
 /// The distance of the zero vector to the target is its sum; the distance of a vertex tells one entry.
 fn target_of(csv: &str) -> Result<[f64; 3], FileError> {
