@@ -3,6 +3,7 @@
 use super::Task;
 use super::document::{Table, Value, look_at};
 use super::error::FileError;
+use super::formula::AWAY_FROM_0;
 use gumdp::rng::{self, Purpose};
 use gumdp::words::rounded;
 use gumdp::{BrokenFormula, Pair, Problem};
@@ -54,9 +55,12 @@ pub fn broken_formula(task: &Task, file: &str, text: &str) -> Option<FileError> 
         }
         None => format!("the formula \"{expression}\" is infinite or not a number at the end of an episode"),
     };
-    let located = look_at(file, text, |root| Some(expression_of(root, &expression)?.error(&message)));
-    let error = located.unwrap_or_else(|| FileError::unreadable(file, &message));
-    Some(error.hint("keep divisors, roots and logarithms away from 0: ln(x + 0.01), max(0, x)"))
+    let place = look_at(file, text, |root| Some(expression_of(root, &expression)?.span().start));
+    let error = match place {
+        Some(place) => FileError::at(file, text, place, message),
+        None => FileError::unreadable(file, message),
+    };
+    Some(error.hint(AWAY_FROM_0))
 }
 
 /// Plays random episodes until a formula breaks.
@@ -81,9 +85,9 @@ fn found(problem: &Problem) -> Option<BrokenFormula> {
 
 /// The expression of the objective, or of one of its terms.
 fn expression_of<'a>(table: Table<'a>, expression: &str) -> Option<Value<'a>> {
-    let objective = table.get("objective")?.table().ok()?;
-    let terms = objective.get("terms").and_then(|terms| terms.list().ok()).unwrap_or_default();
-    let tables = std::iter::once(objective).chain(terms.into_iter().filter_map(|term| term.table().ok()));
+    let objective = table.get("objective")?.table()?;
+    let terms = objective.get("terms").and_then(Value::list).unwrap_or_default();
+    let tables = std::iter::once(objective).chain(terms.into_iter().filter_map(Value::table));
     let mut expressions = tables.filter_map(|table| table.get("expression"));
     expressions.find(|value| value.as_text().is_some_and(|text| text.trim() == expression))
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::document::{Table, look_at};
 use super::error::{FileError, counted};
 use super::import::{Format, some_of};
-use super::mistakes::{MAX_MISTAKES, Mistakes};
+use super::mistakes::Mistakes;
 use super::{Scene, Task, read, read_text};
 use gumdp::{Effects, Mdp, Pair};
 
@@ -82,36 +82,25 @@ pub fn check_text(file: &str, text: &str) -> Vec<Finding> {
 }
 
 fn findings(file: &str, text: &str, folder: Option<&Path>) -> Vec<Finding> {
-    let mistakes = Mistakes::all();
-    let (task, last) = match read(file, text, folder, &mistakes) {
-        Ok(task) => (task, None),
-        Err(error) => (None, Some(error)),
-    };
+    let mistakes = Mistakes::default();
+    let task = read(file, text, folder, &mistakes);
     let mut warned = mistakes.warnings();
     let (mut errors, others) = mistakes.into_inner();
-    let last = last.filter(|error| !error.is_told());
-    let cut = errors.len() >= MAX_MISTAKES && last.is_some();
-    errors.extend(last);
     errors.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
     errors.dedup();
     if others > 0 {
         let message = format!("and {} in lines that are not shown", counted(others, "more mistake"));
         errors.push(FileError::unreadable(file, message));
     }
-    if cut {
-        errors.push(FileError::unreadable(
-            file,
-            format!("there are more than {MAX_MISTAKES} mistakes; the rest is not shown"),
-        ));
-    }
-    let mut found: Vec<Finding> =
-        errors.into_iter().map(|place| Finding { severity: Severity::Error, place }).collect();
     if let Some(task) = task {
+        let notes = task.notes.iter().filter(|note| !warned.iter().any(|warning| warning.message == **note));
+        let notes: Vec<FileError> = notes.map(|note| FileError::at(file, text, 0, note)).collect();
+        warned.extend(notes);
         warned.extend(warnings(&task, file, text));
     }
     warned.sort_by_key(|warning| (warning.line, warning.column));
-    found.extend(warned.into_iter().map(|place| Finding { severity: Severity::Warning, place }));
-    found
+    let found = |severity: Severity| move |place: FileError| Finding { severity, place };
+    errors.into_iter().map(found(Severity::Error)).chain(warned.into_iter().map(found(Severity::Warning))).collect()
 }
 
 /// What is allowed but may not be meant.
@@ -123,39 +112,36 @@ fn warnings(task: &Task, file: &str, text: &str) -> Vec<FileError> {
 
 fn warnings_of(task: &Task, file: &str, text: &str, root: Option<Table>) -> Vec<FileError> {
     // At one of these fields, or at the beginning.
-    let at = |fields: &[&str], message: String| {
-        let value = root.and_then(|root| fields.iter().find_map(|field| root.get(field)));
-        value.map_or_else(|| FileError::at(file, text, 0, &message), |value| value.error(&message))
+    let at = |fields: &[&str], message: &str| {
+        let value = root.and_then(|root| root.any(fields));
+        FileError::at(file, text, value.map_or(0, |value| value.span().start), message)
     };
     let mdp = task.problem.mdp();
     let reached = reached(mdp);
-    let mut warnings: Vec<FileError> = task.notes.iter().map(|note| at(&[], note.clone())).collect();
+    let mut warnings = Vec::new();
     let lost: Vec<usize> = (0..reached.len()).filter(|&state| !reached[state]).collect();
     if !lost.is_empty() {
         let names = some_of(lost.iter().map(|&state| mdp.state_name((state as u32).into()).to_owned()));
         let (count, all) = (lost.len(), mdp.state_count());
         let message = format!("{count} of {all} states cannot be reached from the start: {names}");
-        warnings.push(at(&["states", "map"], message));
+        warnings.push(at(&["states", "map"], &message));
     }
     let unused: Vec<u32> = unused_actions(mdp);
     if !unused.is_empty() {
         let names = some_of(unused.iter().map(|&action| mdp.action_name(action.into()).to_owned()));
-        warnings.push(at(&["actions"], format!("no state allows these actions: {names}")));
+        warnings.push(at(&["actions"], &format!("no state allows these actions: {names}")));
     }
     if matches!(task.scene, Scene::Graph(_)) {
-        warnings.extend(
-            same_effect(task).map(|message| {
-                at(&["transitions", "transition"], message).hint("the solvers treat such actions as one")
-            }),
-        );
+        let warning = |message: String| at(&["transitions", "transition"], &message);
+        warnings.extend(same_effect(task).map(warning).map(|w| w.hint("the solvers treat such actions as one")));
     }
     if mdp.pair_count() > 1 && ignores_everything(task, &reached) {
         let message = "the objective is the same whatever happens: every policy is optimal";
-        warnings.push(at(&["objective"], message.to_owned()));
+        warnings.push(at(&["objective"], message));
     }
     if task.problem.horizon() == 1 {
         let message = "the horizon is 1: only the first action counts";
-        warnings.push(at(&["horizon", "accuracy"], message.to_owned()));
+        warnings.push(at(&["horizon", "accuracy"], message));
     }
     warnings
 }

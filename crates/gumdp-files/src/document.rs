@@ -8,19 +8,17 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{FileError, Span, alternatives, counted, did_you_mean, without_quotes};
-use super::mistakes::Mistakes;
-use super::path::find_in_table;
+use super::error::{Span, alternatives, counted, did_you_mean, without_quotes};
+use super::mistakes::{Mistake, Mistakes, Text, every};
 use super::pieces::{LIST, Pieces};
 use super::repair::{Repair, is_duplicate, message};
+use super::table::name_of;
 
-pub(super) use super::table::{Key, Table};
+pub(super) use super::table::{Either, Key, Table};
 
 /// A parsed file.
 pub(super) struct Document<'a> {
-    pub(super) file: &'a str,
-    pub(super) text: &'a str,
-    pub(super) mistakes: &'a Mistakes,
+    pub(super) text: Text<'a>,
     pub(super) root: Spanned<DeTable<'a>>,
     /// Where the elements of a long list stand that are not in `root`.
     pub(super) pieces: &'a [Range<usize>],
@@ -32,50 +30,36 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Parses a text that was perhaps cut into pieces. Where all mistakes are wanted, what can be read of a text with mistakes of
-    /// the syntax is read.
-    pub(super) fn parse(
-        file: &'a str,
-        text: &'a str,
-        pieces: &'a Pieces,
-        mistakes: &'a Mistakes,
-    ) -> Result<Option<Self>, FileError> {
+    /// Parses a text that was perhaps cut into pieces. What can be read of a text with mistakes of the syntax is read.
+    pub(super) fn parse(text: Text<'a>, pieces: &'a Pieces) -> Option<Self> {
         let (mut root, mut errors) = DeTable::parse_recoverable(&pieces.rest);
         let mut lost = Vec::new();
-        if !errors.is_empty() && mistakes.wants_all() {
+        if !errors.is_empty() {
             let repair = Repair::of(&pieces.rest);
             for (offset, message) in repair.mistakes {
-                let message = format!("not valid TOML: {message}");
-                mistakes.accept::<()>(Err(FileError::at(file, text, offset, message)))?;
+                text.error(offset, format!("not valid TOML: {message}")).tell::<()>();
             }
             lost = repair.lost;
             (root, errors) = DeTable::parse_recoverable(pieces.repaired.get_or_init(|| repair.text));
         }
-        let document = Self { file, text, mistakes, root, pieces: &pieces.ranges, lost, moved: 0, before: 0 };
-        document.tell(&pieces.rest, &errors)
+        Self { text, root, pieces: &pieces.ranges, lost, moved: 0, before: 0 }.sound(&pieces.rest, &errors)
     }
 
     /// Parses some elements of a long list, which were moved by so many bytes and have so many elements before them.
-    pub(super) fn moved(
-        whole: &'a Document,
-        part: &'a str,
-        (moved, before): (isize, usize),
-    ) -> Result<Option<Self>, FileError> {
-        let Document { file, text, mistakes, .. } = *whole;
+    pub(super) fn moved(whole: &Document<'a>, part: &'a str, (moved, before): (isize, usize)) -> Option<Self> {
         let (root, errors) = DeTable::parse_recoverable(part);
-        Self { file, text, mistakes, root, pieces: &[], lost: Vec::new(), moved, before }.tell(part, &errors)
+        Self { text: whole.text, root, pieces: &[], lost: Vec::new(), moved, before }.sound(part, &errors)
     }
 
     /// The document, unless it has mistakes of the syntax. After the first the parser guesses; a key that is given twice is
     /// no reason not to read on.
-    fn tell(self, part: &str, errors: &[toml::de::Error]) -> Result<Option<Self>, FileError> {
+    fn sound(self, part: &str, errors: &[toml::de::Error]) -> Option<Self> {
         let guess = errors.iter().find(|error| !is_duplicate(error));
         for error in errors.iter().filter(|error| is_duplicate(error)).chain(guess) {
             let offset = error.span().map_or(0, |span| span.start);
-            let message = format!("not valid TOML: {}", message(error, part));
-            self.mistakes.accept::<()>(Err(self.error(offset, message)))?;
+            self.error(offset, format!("not valid TOML: {}", message(error, part))).tell::<()>();
         }
-        Ok(guess.is_none().then_some(self))
+        guess.is_none().then_some(self)
     }
 
     /// Whether this field, or a part of it, could not be read, which is told already.
@@ -89,15 +73,8 @@ impl<'a> Document<'a> {
         Table { document: self, content: self.root.get_ref(), offset: 0 }
     }
 
-    pub(super) fn error(&self, offset: usize, message: impl Into<String>) -> FileError {
-        FileError::at(self.file, self.text, offset.saturating_add_signed(self.moved), message)
-    }
-
-    /// The dotted name of a value, such as `experiment.beta[1]`.
-    fn name(&self, wanted: &DeValue) -> String {
-        let mut name = String::new();
-        find_in_table(self.root.get_ref(), wanted, &mut name);
-        self.counted(name)
+    pub(super) fn error(&self, offset: usize, message: impl Into<String>) -> Mistake<'a> {
+        self.text.error(offset.saturating_add_signed(self.moved), message)
     }
 
     /// The name that an element of a piece has in the whole list.
@@ -112,9 +89,9 @@ impl<'a> Document<'a> {
 }
 
 /// Looks at a problem file that has no mistakes; `None` if it has.
-pub(super) fn look_at<T>(file: &str, text: &str, look: impl FnOnce(Table) -> Option<T>) -> Option<T> {
-    let (mistakes, pieces) = (Mistakes::first(), Pieces::cut(text));
-    let document = Document::parse(file, text, &pieces, &mistakes).ok()??;
+pub(super) fn look_at<T>(file: &str, content: &str, look: impl FnOnce(Table) -> Option<T>) -> Option<T> {
+    let (mistakes, pieces) = (Mistakes::default(), Pieces::cut(content));
+    let document = Document::parse(Text::of_problem(file, content, &mistakes), &pieces)?;
     look(document.root())
 }
 
@@ -126,23 +103,28 @@ pub(super) struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    pub(super) fn error(self, message: impl Into<String>) -> FileError {
+    pub(super) fn error(self, message: impl Into<String>) -> Mistake<'a> {
         self.document.error(self.span().start, message)
     }
 
-    /// An error that begins with the name of the field and the value found: "`slip` is 2; it must …".
-    pub(super) fn refused(self, found: impl std::fmt::Display, must: &str) -> FileError {
+    /// A mistake that begins with the name of the field and the value found: "`slip` is 2; it must …".
+    pub(super) fn refused(self, found: impl std::fmt::Display, must: &str) -> Mistake<'a> {
         self.error(format!("{} is {found}; it must {must}", self.name()))
     }
 
-    /// An error at this byte of the text of the value, if the file has the text as it is, without escapes.
-    pub(super) fn error_within(self, at: usize, message: impl Into<String>) -> FileError {
-        let source = self.document.text.get(self.span()).unwrap_or_default();
+    /// What was made of this value; what is wrong with it is told.
+    pub(super) fn accept<T>(self, made: Result<T, impl std::fmt::Display>) -> Option<T> {
+        made.map_err(|error| self.error(error.to_string()).tell::<()>()).ok()
+    }
+
+    /// A mistake at this byte of the text of the value, if the file has the text as it is, without escapes.
+    pub(super) fn error_within(self, at: usize, message: impl Into<String>) -> Mistake<'a> {
+        let source = self.document.text.content.get(self.span()).unwrap_or_default();
         let within = self.as_text().and_then(|text| source.find(text)).map_or(0, |quotes| quotes + at);
         self.document.error(self.span().start + within, message)
     }
 
-    fn wrong_type(self, expected: &str) -> FileError {
+    fn wrong_type<T>(self, expected: &str) -> Option<T> {
         let quoted = self.as_text().filter(|_| expected.contains("number")).and_then(without_quotes);
         let found = match self.node.get_ref() {
             DeValue::String(text) => format!("the text \"{}\"", shortened(text)),
@@ -153,28 +135,20 @@ impl<'a> Value<'a> {
             DeValue::Array(_) => "a list".to_owned(),
             DeValue::Table(_) => "a table".to_owned(),
         };
-        self.error(format!("{} must be {expected}, not {found}", self.name())).maybe_hint(quoted)
+        self.error(format!("{} must be {expected}, not {found}", self.name())).maybe_hint(quoted).tell()
     }
 
     pub(super) fn span(self) -> Span {
         self.node.span()
     }
 
-    pub(super) fn document(self) -> &'a Document<'a> {
-        self.document
-    }
-
-    /// See [`Mistakes::accept`].
-    pub(super) fn accept<T>(self, result: Result<T, FileError>) -> Result<Option<T>, FileError> {
-        self.document.mistakes.accept(result)
-    }
-
+    /// The dotted name of a value, such as `experiment.beta[1]`.
     pub(super) fn name(self) -> String {
-        self.document.name(self.node.get_ref())
+        name_of(self.document, &|value| std::ptr::eq(value, self.node.get_ref())).unwrap_or_default()
     }
 
-    pub(super) fn text(self) -> Result<&'a str, FileError> {
-        self.as_text().ok_or_else(|| self.wrong_type("a text in quotes"))
+    pub(super) fn text(self) -> Option<&'a str> {
+        self.as_text().or_else(|| self.wrong_type("a text in quotes"))
     }
 
     pub(super) fn as_text(self) -> Option<&'a str> {
@@ -189,87 +163,105 @@ impl<'a> Value<'a> {
         self.node.get_ref().is_array()
     }
 
-    pub(super) fn flag(self) -> Result<bool, FileError> {
-        self.node.get_ref().as_bool().ok_or_else(|| self.wrong_type("true or false"))
+    pub(super) fn flag(self) -> Option<bool> {
+        self.node.get_ref().as_bool().or_else(|| self.wrong_type("true or false"))
     }
 
     /// Any number, also infinite or not a number.
-    pub(super) fn number(self) -> Result<f64, FileError> {
+    pub(super) fn number(self) -> Option<f64> {
         let number = match self.node.get_ref() {
             DeValue::Integer(i) => i64::from_str_radix(i.as_str(), i.radix()).ok().map(|i| i as f64),
             DeValue::Float(x) => x.as_str().parse().ok(),
-            _ => return Err(self.wrong_type("a number")),
+            _ => return self.wrong_type("a number"),
         };
-        number.ok_or_else(|| self.wrong_type("a number of 64 bits"))
+        number.or_else(|| self.wrong_type("a number of 64 bits"))
     }
 
-    pub(super) fn finite(self) -> Result<f64, FileError> {
+    /// A number for which this holds.
+    pub(super) fn number_that(self, valid: impl FnOnce(f64) -> bool, must: &str) -> Option<f64> {
         let number = self.number()?;
-        if number.is_finite() { Ok(number) } else { Err(self.refused(number, "be finite")) }
+        if valid(number) { Some(number) } else { self.refused(number, must).tell() }
     }
 
-    pub(super) fn probability(self) -> Result<f64, FileError> {
-        let number = self.number()?;
-        if (0.0..=1.0).contains(&number) { Ok(number) } else { Err(self.refused(number, "lie in [0, 1]")) }
+    pub(super) fn finite(self) -> Option<f64> {
+        self.number_that(f64::is_finite, "be finite")
+    }
+
+    /// A finite number that is not negative.
+    pub(super) fn amount(self) -> Option<f64> {
+        let number = self.finite()?;
+        if number < 0.0 { self.refused(number, "not be negative").tell() } else { Some(number) }
+    }
+
+    pub(super) fn probability(self) -> Option<f64> {
+        self.number_that(|number| (0.0..=1.0).contains(&number), "lie in [0, 1]")
     }
 
     /// A whole number in [lowest, highest].
-    pub(super) fn count(self, lowest: u64, highest: u64) -> Result<u64, FileError> {
-        let DeValue::Integer(written) = self.node.get_ref() else {
-            return Err(self.wrong_type("a whole number"));
-        };
+    pub(super) fn count(self, lowest: u64, highest: u64) -> Option<u64> {
+        let DeValue::Integer(written) = self.node.get_ref() else { return self.wrong_type("a whole number") };
         let number = u64::from_str_radix(written.as_str(), written.radix()).ok();
         number
             .filter(|number| (lowest..=highest).contains(number))
-            .ok_or_else(|| self.refused(written, &format!("lie in [{lowest}, {highest}]")))
+            .or_else(|| self.refused(written, &format!("lie in [{lowest}, {highest}]")).tell())
     }
 
     /// One of some named possibilities.
-    pub(super) fn choice<T: Copy>(self, possibilities: &[(&str, T)]) -> Result<T, FileError> {
+    pub(super) fn choice<T: Copy>(self, possibilities: &[(&str, T)]) -> Option<T> {
         let text = self.text()?;
-        possibilities.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(|| {
+        possibilities.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).or_else(|| {
             let quoted: Vec<String> = possibilities.iter().map(|(name, _)| format!("\"{name}\"")).collect();
             self.refused(format!("\"{}\"", shortened(text)), &format!("be {}", alternatives(&quoted)))
                 .maybe_hint(did_you_mean(text, possibilities.iter().map(|(name, _)| *name)))
+                .tell()
         })
     }
 
-    pub(super) fn list(self) -> Result<Vec<Value<'a>>, FileError> {
-        let array = self.node.get_ref().as_array().ok_or_else(|| self.wrong_type("a list in [ ]"))?;
-        Ok(array.iter().map(|node| Value { node, ..self }).collect())
+    pub(super) fn list(self) -> Option<Vec<Value<'a>>> {
+        let array = self.node.get_ref().as_array().or_else(|| self.wrong_type("a list in [ ]"))?;
+        Some(array.iter().map(|node| Value { node, ..self }).collect())
     }
 
-    /// The elements of a list, or the only value. Each is read on its own, so that all mistakes in them are told.
-    pub(super) fn all<T>(self, read: impl FnMut(Value<'a>) -> Result<T, FileError>) -> Result<Vec<T>, FileError> {
+    /// The elements of a list, or the only value.
+    pub(super) fn all<T>(self, read: impl FnMut(Value<'a>) -> Option<T>) -> Option<Vec<T>> {
         let values = if self.is_list() { self.list()? } else { vec![self] };
-        let count = values.len();
-        let read: Vec<Option<T>> =
-            values.into_iter().map(read).map(|read| self.accept(read)).collect::<Result<_, _>>()?;
-        let read: Vec<T> = read.into_iter().flatten().collect();
-        if read.len() == count { Ok(read) } else { Err(FileError::told()) }
+        every(values.into_iter().map(read))
     }
 
-    /// The same for what must be a list.
-    pub(super) fn elements<T>(self, read: impl FnMut(Value<'a>) -> Result<T, FileError>) -> Result<Vec<T>, FileError> {
-        self.list()?;
-        self.all(read)
+    /// The elements of what must be a list.
+    pub(super) fn elements<T>(self, read: impl FnMut(Value<'a>) -> Option<T>) -> Option<Vec<T>> {
+        every(self.list()?.into_iter().map(read))
     }
 
-    pub(super) fn finite_numbers(self) -> Result<Vec<f64>, FileError> {
-        self.elements(Value::finite)
+    /// Refuses an empty list.
+    pub(super) fn not_empty(self, what: &str) -> Option<Self> {
+        if !self.is_list() || !self.list()?.is_empty() {
+            return Some(self);
+        }
+        self.error(format!("{} is empty; it must {what}", self.name())).tell()
     }
 
     /// Exactly two finite numbers.
-    pub(super) fn two_numbers(self) -> Result<[f64; 2], FileError> {
-        let numbers = self.finite_numbers()?;
-        <[f64; 2]>::try_from(numbers).map_err(|numbers| {
-            self.error(format!("{} has {}; it needs 2", self.name(), counted(numbers.len(), "number")))
-        })
+    pub(super) fn two_numbers(self) -> Option<[f64; 2]> {
+        let numbers = self.elements(Value::finite)?;
+        let wrong = || self.error(format!("{} has {}; it needs 2", self.name(), counted(numbers.len(), "number")));
+        <[f64; 2]>::try_from(&numbers[..]).ok().or_else(|| wrong().tell())
     }
 
-    pub(super) fn table(self) -> Result<Table<'a>, FileError> {
-        let content = self.node.get_ref().as_table().ok_or_else(|| self.wrong_type("a table"))?;
-        Ok(Table { document: self.document, content, offset: self.span().start })
+    /// Two finite numbers, the first of which is lower.
+    pub(super) fn range(self, valid: impl FnOnce(f64) -> bool, must: &str) -> Option<[f64; 2]> {
+        let [low, high] = self.two_numbers()?;
+        if valid(low) && low < high { Some([low, high]) } else { self.refused(format!("[{low}, {high}]"), must).tell() }
+    }
+
+    pub(super) fn table(self) -> Option<Table<'a>> {
+        let content = self.node.get_ref().as_table().or_else(|| self.wrong_type("a table"))?;
+        Some(Table { document: self.document, content, offset: self.span().start })
+    }
+
+    /// The entries of a table, in the order of the file.
+    pub(super) fn entries(self) -> Option<Vec<(Key<'a>, Value<'a>)>> {
+        Some(self.table()?.entries())
     }
 }
 

@@ -8,7 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::scene::Terrain;
+use super::scene::GridScene;
 use super::world::MAX_TRANSITIONS;
 use gumdp::{Mdp, ModelError};
 
@@ -20,12 +20,8 @@ pub(super) const MAX_STATES: usize = MAX_TRANSITIONS / ACTIONS.len();
 
 /// A map without its objective.
 pub(super) struct Map {
-    pub(super) rows: usize,
-    pub(super) columns: usize,
-    pub(super) terrains: Vec<Terrain>,
-    pub(super) terrain_of_cell: Vec<u32>,
-    pub(super) start: u32,
-    pub(super) home: Option<u32>,
+    /// What is drawn; the cells of the states are not known yet.
+    pub(super) grid: GridScene,
     /// Probability of moving to one of the two sides instead, each with half of it.
     pub(super) slip: f64,
     pub(super) resources: Vec<String>,
@@ -56,8 +52,8 @@ pub(super) enum Situation {
 impl Map {
     /// Where episodes start. Coming home counts at once if they start elsewhere.
     fn start(&self) -> Situation {
-        let left = self.home.is_some_and(|home| home != self.start);
-        Situation::On { left, carried: 0, cell: self.start, stuck: false }
+        let left = self.grid.home.is_some_and(|home| home != self.grid.start);
+        Situation::On { left, carried: 0, cell: self.grid.start, stuck: false }
     }
 
     /// All situations that can be reached, in order; `None` if there are too many.
@@ -100,7 +96,7 @@ impl Map {
     pub(super) fn cell(&self, situation: Situation) -> Option<u32> {
         match situation {
             Situation::On { cell, .. } => Some(cell),
-            Situation::Home { .. } => self.home,
+            Situation::Home { .. } => self.grid.home,
             Situation::Defeated | Situation::Over => None,
         }
     }
@@ -112,7 +108,7 @@ impl Map {
             outcomes.push((Situation::Over, 1.0));
             return;
         };
-        let terrain = self.terrain(cell);
+        let terrain = self.grid.terrain(cell);
         if terrain.absorbing {
             outcomes.push((situation, 1.0));
             return;
@@ -126,7 +122,7 @@ impl Map {
             outcomes.push((Situation::Defeated, defeat));
             go_on -= defeat;
         }
-        let carried = carried | self.found[self.terrain_of_cell[cell as usize] as usize];
+        let carried = carried | self.found[self.grid.terrain_of_cell[cell as usize] as usize];
         if let Some(sticky) = terrain.sticky {
             let (held, free) =
                 if stuck { (1.0 - sticky.unstuck, sticky.unstuck) } else { (sticky.stuck, 1.0 - sticky.stuck) };
@@ -139,7 +135,7 @@ impl Map {
         {
             let open = terrain.one_way.is_none_or(|only| only as usize == direction);
             let to = self.neighbour(cell, direction).filter(|_| open).unwrap_or(cell);
-            let left = left || self.home.is_some_and(|home| home != to);
+            let left = left || self.grid.home.is_some_and(|home| home != to);
             outcomes.push((Situation::On { left, carried, cell: to, stuck: false }, go_on * probability));
         }
         outcomes.retain(|&(_, probability)| probability > 0.0);
@@ -147,27 +143,24 @@ impl Map {
 
     /// The cell in this direction, unless it is outside or a wall.
     pub(super) fn neighbour(&self, cell: u32, direction: usize) -> Option<u32> {
-        let (row, column) = (cell as usize / self.columns, cell as usize % self.columns);
+        let (row, column) = self.grid.position(cell);
         let (row, column) = match direction {
             0 => (row, column.checked_sub(1)?),
             1 => (row.checked_sub(1)?, column),
             2 => (row, column + 1),
             _ => (row + 1, column),
         };
-        let cell = (row * self.columns + column) as u32;
-        (row < self.rows && column < self.columns && !self.terrain(cell).wall).then_some(cell)
-    }
-
-    pub(super) fn terrain(&self, cell: u32) -> &Terrain {
-        &self.terrains[self.terrain_of_cell[cell as usize] as usize]
+        let GridScene { rows, columns, .. } = self.grid;
+        let cell = (row * columns + column) as u32;
+        (row < rows && column < columns && !self.grid.terrain(cell).wall).then_some(cell)
     }
 
     fn name(&self, situation: Situation) -> String {
         match situation {
             Situation::On { left, carried, cell, stuck } => {
-                let (row, column) = (cell as usize / self.columns, cell as usize % self.columns);
+                let (row, column) = self.grid.position(cell);
                 // Home before it is left is not the same as home when one comes back.
-                let at_start = !left && self.home.is_some();
+                let at_start = !left && self.grid.home.is_some();
                 let place = if at_start { "start".to_owned() } else { format!("({row},{column})") };
                 let with = if carried == 0 { String::new() } else { format!(" with {}", self.load(carried)) };
                 format!("{place}{with}{}", if stuck { " stuck" } else { "" })
@@ -181,10 +174,7 @@ impl Map {
 
     /// The resources carried, as in "R1+R2".
     fn load(&self, carried: u32) -> String {
-        let names: Vec<&str> = (0..self.resources.len())
-            .filter(|bit| carried & (1 << bit) != 0)
-            .map(|bit| self.resources[bit].as_str())
-            .collect();
-        names.join("+")
+        let names = (0..).zip(&self.resources).filter(|(bit, _)| carried & (1 << bit) != 0);
+        names.map(|(_, name)| name.as_str()).collect::<Vec<_>>().join("+")
     }
 }

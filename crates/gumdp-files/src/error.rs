@@ -40,15 +40,6 @@ impl FileError {
         Self { line: Some(line), column: Some(column), ..Self::unreadable(file, message) }
     }
 
-    /// Stands for mistakes that are told already: it ends the reading of what depends on them and is not told itself.
-    pub(super) fn told() -> Self {
-        Self::unreadable("", "")
-    }
-
-    pub(super) fn is_told(&self) -> bool {
-        self.message.is_empty()
-    }
-
     /// The file, with line and column where they are known.
     pub(super) fn place(&self) -> String {
         match (self.line, self.column) {
@@ -59,11 +50,6 @@ impl FileError {
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
-        self
-    }
-
-    pub(crate) fn maybe_hint(mut self, hint: Option<String>) -> Self {
-        self.hint = hint.or(self.hint);
         self
     }
 }

@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::document::{Table, Value, shortened};
-use super::error::FileError;
+use super::document::{Either, Key, Table, Value, shortened};
 use super::names::{Groups, Names};
 use super::scene::{GraphScene, Scene};
 use super::world::{ALL, Doubts, MAX_TRANSITIONS, World};
@@ -13,15 +12,15 @@ use gumdp::{Mdp, MdpBuilder, ModelError, ROW_TOLERANCE, State};
 pub(super) const FIELDS: [&str; 8] =
     ["states", "actions", "start", "initial", "transition", "transitions", "groups", "layout"];
 
-pub(super) fn read(root: Table) -> Result<World, FileError> {
-    let mut states = Names::read("state", root)?;
+pub(super) fn read(root: Table) -> Option<World> {
+    let mut states = Names::read("state", root);
     // Any name may be that of a group that could not be read.
     states.learns |= root.has_lost("groups");
-    let actions = Names::read("action", root)?;
-    let groups = read_groups(root, &states)?;
-    let initial = root.accept(read_initial(root, &states))?.unwrap_or_else(|| ANYWHERE.to_vec());
+    let actions = Names::read("action", root);
+    let groups = read_groups(root, &states);
+    let initial = read_initial(root, &states).unwrap_or_else(|| ANYWHERE.to_vec());
     let rules = read_rules(root, &states, &actions, &groups)?;
-    let positions = root.accept(read_layout(root, &states))?.flatten();
+    let positions = root.get("layout").and_then(|layout| read_layout(layout, &states));
     let mut doubts = Doubts {
         states: states.learns,
         actions: actions.learns,
@@ -29,14 +28,11 @@ pub(super) fn read(root: Table) -> Result<World, FileError> {
         ..Doubts::default()
     };
     let mdp = build(root, &states, &actions, &initial, &rules.read, &mut doubts)?;
-    let groups = groups
-        .into_iter()
-        .map(|(name, members)| {
-            (name, members.unwrap_or_default().into_iter().map(|state| State(state as u32)).collect())
-        })
-        .collect();
+    let members =
+        |members: Option<Vec<usize>>| members.into_iter().flatten().map(|state| State(state as u32)).collect();
+    let groups = groups.into_iter().map(|(name, states)| (name, members(states))).collect();
     let scene = Scene::Graph(GraphScene { positions });
-    Ok(World { mdp: Arc::new(mdp), groups, scene, doubts, costs: Vec::new() })
+    Some(World { mdp: Arc::new(mdp), groups, scene, doubts, costs: Vec::new() })
 }
 
 /// One `transition` of the file: the same outcomes for all these states and actions.
@@ -56,112 +52,91 @@ struct Rules {
     doubtful: bool,
 }
 
-fn read_groups(root: Table, states: &Names) -> Result<Groups, FileError> {
-    let mut groups = Groups::new();
-    let Some(table) = root.get("groups") else { return Ok(groups) };
-    let Some(table) = root.accept(table.table())? else { return Ok(groups) };
-    for (key, value) in table.entries() {
-        let members = || {
-            if states.find(key.text).is_some() || key.text == ALL {
-                let name = shortened(key.text);
-                let error = key.error(format!("the group \"{name}\" has the name of a state; names must differ"));
-                root.accept::<()>(Err(error))?;
-            }
-            states.some(value, &Groups::new())
-        };
+fn read_groups(root: Table, states: &Names) -> Groups {
+    let entries = root.get("groups").and_then(Value::entries).unwrap_or_default();
+    let group = |(key, value): (Key, Value)| {
+        if states.find(key.text).is_some() || key.text == ALL {
+            let name = shortened(key.text);
+            key.error(format!("the group \"{name}\" has the name of a state; names must differ")).tell::<()>();
+        }
         // A group with a mistake exists all the same: it may be named elsewhere.
-        groups.insert(key.text.to_owned(), root.accept(members())?);
-    }
-    Ok(groups)
+        (key.text.to_owned(), states.some(value, &Groups::new()))
+    };
+    entries.into_iter().map(group).collect()
 }
 
-fn read_initial(root: Table, states: &Names) -> Result<Vec<(usize, f64)>, FileError> {
-    match (root.get("start"), root.get("initial")) {
-        (Some(start), None) => Ok(vec![(states.one(start)?, 1.0)]),
-        (None, Some(initial)) => states.distribution(initial.table()?),
-        (Some(_), Some(initial)) => Err(initial.error("both start and initial are given; give one of them")),
-        (None, None) => Err(root.missing("start").hint("name a state, or give initial = { … }")),
+fn read_initial(root: Table, states: &Names) -> Option<Vec<(usize, f64)>> {
+    match root.either("start", "initial")? {
+        Either::One(start) => Some(vec![(states.one(start)?, 1.0)]),
+        Either::Other(initial) => states.by_name(initial, Names::probability),
+        Either::Neither => root.missing("start", Some("name a state, or give initial = { … }")),
     }
 }
 
-fn read_rules(root: Table, states: &Names, actions: &Names, groups: &Groups) -> Result<Rules, FileError> {
+fn read_rules(root: Table, states: &Names, actions: &Names, groups: &Groups) -> Option<Rules> {
     let lists: Vec<Value> = ["transition", "transitions"].iter().filter_map(|key| root.get(key)).collect();
     let mut rules = Rules { read: Vec::new(), doubtful: false };
     if lists.is_empty() {
-        root.accept::<()>(Err(root.missing("transitions")))?;
+        root.missing::<()>("transitions", None);
         rules.doubtful = true;
     }
     let mut transitions = 0_usize;
     let mut read = |value: Value| {
-        let rule = value.table().and_then(|table| read_rule(table, states, actions, groups));
-        let Some(rule) = value.accept(rule)? else {
+        let Some(rule) = value.table().and_then(|table| read_rule(table, states, actions, groups)) else {
             rules.doubtful = true;
-            return Ok(());
+            return Some(());
         };
         let (from, of_actions) = (rule.from.len(), rule.actions.len());
         let to = rule.outcomes.as_ref().map_or(0, |(to, _)| to.len());
         transitions = from.saturating_mul(of_actions).saturating_mul(to + 1).saturating_add(transitions);
         if transitions > MAX_TRANSITIONS {
             let message = format!("the model has more than {MAX_TRANSITIONS} transitions; at most that many are read");
-            return Err(value.error(message));
+            return value.error(message).tell();
         }
         rules.read.push(rule);
-        Ok(())
+        Some(())
     };
     let mut broken = false;
     for list in lists {
-        let values = root.accept(list.list())?;
+        let values = list.list();
         broken |= values.is_none();
-        for value in values.unwrap_or_default() {
-            read(value)?;
-        }
+        values.unwrap_or_default().into_iter().try_for_each(&mut read)?;
     }
-    broken |= !root.read_pieces(read)?;
+    broken |= root.read_pieces(&mut read).is_none();
+    if transitions > MAX_TRANSITIONS {
+        return None;
+    }
     rules.doubtful |= broken;
-    Ok(rules)
+    Some(rules)
 }
 
 /// A rule is known as soon as it is known what it is about.
-fn read_rule(table: Table, states: &Names, actions: &Names, groups: &Groups) -> Result<Rule, FileError> {
-    table.only(&["from", "action", "to", "stay"])?;
-    let from = table.needed("from", |from| states.some(from, groups))?;
-    let actions = table.needed("action", |action| actions.some(action, &Groups::new()))?;
-    let stay = table.accept(table.get("stay").map(Names::probability).transpose())?;
-    let to = table.accept(match table.get("to") {
-        Some(to) if to.is_table() => to.table().and_then(|to| states.distribution(to)),
+fn read_rule(table: Table, states: &Names, actions: &Names, groups: &Groups) -> Option<Rule> {
+    table.only(&["from", "action", "to", "stay"]);
+    let from = table.need("from").and_then(|from| states.some(from, groups));
+    let actions = table.need("action").and_then(|action| actions.some(action, &Groups::new()));
+    let stay = table.get("stay").map_or(Some(0.0), Names::probability);
+    let to = match table.get("to") {
+        Some(to) if to.is_table() => states.by_name(to, Names::probability),
         Some(to) => states.one(to).map(|state| vec![(state, 1.0)]),
-        None if table.get("stay").is_some() => Ok(Vec::new()),
-        None => Err(table.missing("to")),
-    })?;
-    let (Some(from), Some(actions)) = (from, actions) else { return Err(FileError::told()) };
-    let outcomes = to.zip(stay).map(|(to, stay)| (to, stay.unwrap_or(0.0)));
-    Ok(Rule { from, actions, outcomes, place: table.place_in_text() })
-}
-
-fn read_layout(root: Table, states: &Names) -> Result<Option<Vec<[f64; 2]>>, FileError> {
-    let Some(layout) = root.get("layout") else { return Ok(None) };
-    let mut positions = HashMap::new();
-    let entries = layout.table()?.entries();
-    let count = entries.len();
-    for (key, value) in entries {
-        let state = root.accept(states.number(key.text, |message| key.error(message)))?;
-        let position = root.accept(value.two_numbers())?;
-        positions.extend(state.zip(position));
-    }
-    if positions.len() < count || states.learns {
-        return Ok(None);
-    }
-    let position = |state: usize| {
-        positions.get(&state).copied().ok_or_else(|| {
-            let name = shortened(&states.name(state));
-            layout.error(format!("layout has no position for state \"{name}\"; every state needs one"))
-        })
+        None if table.get("stay").is_some() => Some(Vec::new()),
+        None => table.missing("to", None),
     };
-    (0..states.count()).map(position).collect::<Result<_, _>>().map(Some)
+    Some(Rule { from: from?, actions: actions?, outcomes: to.zip(stay), place: table.place_in_text() })
 }
 
-/// The model of these rules. If all mistakes are wanted, a transition that is wrong is replaced by one that stays, so that
-/// whatever names states and actions can be checked too.
+fn read_layout(layout: Value, states: &Names) -> Option<Vec<[f64; 2]>> {
+    let positions: HashMap<usize, [f64; 2]> = states.by_name(layout, Value::two_numbers)?;
+    let position = |state: usize| {
+        let name = || shortened(&states.name(state));
+        let missing = || format!("layout has no position for state \"{}\"; every state needs one", name());
+        positions.get(&state).copied().or_else(|| layout.error(missing()).tell())
+    };
+    if states.learns { None } else { (0..states.count()).map(position).collect() }
+}
+
+/// The model of these rules. A transition that is wrong is replaced by one that stays, so that whatever names states and actions
+/// can be checked too.
 fn build(
     root: Table,
     states: &Names,
@@ -169,13 +144,9 @@ fn build(
     initial: &[(usize, f64)],
     rules: &[Rule],
     doubts: &mut Doubts,
-) -> Result<Mdp, FileError> {
-    let error = match assemble(states, actions, initial, rules).build() {
-        Ok(mdp) => return Ok(mdp),
-        Err(error) => error,
-    };
-    if !root.document().mistakes.wants_all() {
-        return Err(locate(&error, root, states, actions, rules));
+) -> Option<Mdp> {
+    if let Ok(mdp) = assemble(states, actions, initial, rules).build() {
+        return Some(mdp);
     }
     let mut given = HashSet::new();
     let mut sound = Vec::new();
@@ -184,13 +155,13 @@ fn build(
         let Some(first) = pairs().next() else { continue };
         let error = wrong_sum(rule, first, states, actions);
         if let Some(error) = &error {
-            root.accept::<()>(Err(row_message(error, root, rule, pairs().count())))?;
+            tell_once(error, root, rule, pairs().count());
         }
         let outcomes = rule.outcomes.clone().filter(|_| error.is_none());
         let (new, twice): (Vec<_>, Vec<_>) = pairs().partition(|&pair| given.insert(pair));
         if let Some(&(state, action)) = twice.first() {
             let error = ModelError::DuplicateTransition { state: states.name(state), action: actions.name(action) };
-            root.accept::<()>(Err(row_message(&error, root, rule, twice.len())))?;
+            tell_once(&error, root, rule, twice.len());
         }
         sound.extend(new.into_iter().map(|(state, action)| Rule {
             from: vec![state],
@@ -206,22 +177,20 @@ fn build(
     for state in (0..states.count()).filter(|&state| !has_action[state]) {
         if !doubts.transitions {
             let error = ModelError::NoAction { state: states.name(state) };
-            root.accept::<()>(Err(locate(&error, root, states, actions, rules)))?;
+            let entries = states.list.and_then(Value::list).unwrap_or_default();
+            let named = entries.into_iter().find(|entry| entry.as_text() == Some(&states.name(state)));
+            tell_at(named, root, &error);
         }
         sound.push(Rule { from: vec![state], actions: vec![0], outcomes: None, place: 0 });
     }
     doubts.transitions |= has_action.contains(&false);
-    let mut start = initial;
-    loop {
-        match assemble(states, actions, start, &sound).build() {
-            Ok(mdp) => return Ok(mdp),
-            Err(error @ ModelError::InitialSum { .. }) if start != ANYWHERE => {
-                root.accept::<()>(Err(locate(&error, root, states, actions, rules)))?;
-                start = &ANYWHERE;
-            }
-            Err(error) => return Err(locate(&error, root, states, actions, rules)),
-        }
-    }
+    let error = match assemble(states, actions, initial, &sound).build() {
+        Ok(mdp) => return Some(mdp),
+        Err(error) => error,
+    };
+    let is_initial = matches!(error, ModelError::InitialSum { .. } | ModelError::InitialProbability { .. });
+    tell_at(root.get("initial").filter(|_| is_initial), root, &error);
+    assemble(states, actions, &ANYWHERE, &sound).build().ok()
 }
 
 /// Stands for initial probabilities with mistakes.
@@ -235,10 +204,16 @@ fn wrong_sum(rule: &Rule, (state, action): (usize, usize), states: &Names, actio
     ((sum - 1.0).abs() > ROW_TOLERANCE).then(error)
 }
 
-/// A rule's mistake, told once for all its pairs.
-fn row_message(error: &ModelError, root: Table, rule: &Rule, pairs: usize) -> FileError {
+/// Tells a rule's mistake once for all its pairs.
+fn tell_once(error: &ModelError, root: Table, rule: &Rule, pairs: usize) {
     let others = if pairs > 1 { format!(" (and {} more like it)", pairs - 1) } else { String::new() };
-    root.error_at(rule.place, format!("{error}{others}")).maybe_hint(error.hint())
+    root.text().error(rule.place, format!("{error}{others}")).maybe_hint(error.hint()).tell::<()>();
+}
+
+/// Tells what is wrong with the model at the value that caused it.
+fn tell_at(value: Option<Value>, root: Table, error: &ModelError) {
+    let message = error.to_string();
+    value.map_or_else(|| root.error(&message), |value| value.error(&message)).maybe_hint(error.hint()).tell::<()>();
 }
 
 fn assemble(states: &Names, actions: &Names, initial: &[(usize, f64)], rules: &[Rule]) -> MdpBuilder {
@@ -253,30 +228,4 @@ fn assemble(states: &Names, actions: &Names, initial: &[(usize, f64)], rules: &[
         }
     }
     builder
-}
-
-/// The model's complaint, at the place of the file that caused it.
-fn locate(error: &ModelError, root: Table, states: &Names, actions: &Names, rules: &[Rule]) -> FileError {
-    let message = error.to_string();
-    let located = match error {
-        ModelError::RowSum { state, action, .. }
-        | ModelError::Probability { state, action, .. }
-        | ModelError::DuplicateTransition { state, action } => {
-            let (state, action) = (states.find(state), actions.find(action));
-            let gives = |rule: &&Rule| {
-                rule.from.iter().any(|&s| Some(s) == state) && rule.actions.iter().any(|&a| Some(a) == action)
-            };
-            // Of a transition given twice, the second is the surprising one.
-            rules.iter().rfind(gives).map(|rule| root.error_at(rule.place, &message))
-        }
-        ModelError::NoAction { state } => {
-            let entries = states.list.and_then(|list| list.list().ok()).unwrap_or_default();
-            entries.into_iter().find(|entry| entry.as_text() == Some(state)).map(|value| value.error(&message))
-        }
-        ModelError::InitialSum { .. } | ModelError::InitialProbability { .. } => {
-            root.get("initial").map(|value| value.error(&message))
-        }
-        _ => None,
-    };
-    located.unwrap_or_else(|| root.error(message)).maybe_hint(error.hint())
 }

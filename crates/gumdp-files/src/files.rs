@@ -23,42 +23,36 @@ pub(super) struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    pub(super) fn new(root: Table<'a>, folder: Option<&'a Path>) -> Result<Self, FileError> {
-        let own = root.field("files", Value::table)?;
+    pub(super) fn new(root: Table<'a>, folder: Option<&'a Path>) -> Self {
+        let own = root.get("files").and_then(Value::table);
         for (_, text) in own.iter().flat_map(|own| own.entries()) {
-            root.accept(text.text())?;
+            text.text();
         }
         let broken = (own.is_none() && root.get("files").is_some()) || root.has_lost("files");
-        Ok(Self { own, broken, folder, read: Vec::new() })
+        Self { own, broken, folder, read: Vec::new() }
     }
 
     /// The place of the file that `value` names, for messages, and its text.
-    pub(super) fn read(&mut self, value: Value) -> Result<(String, String), FileError> {
+    pub(super) fn read(&mut self, value: Value) -> Option<(String, String)> {
         let name = value.text()?;
         if self.broken {
-            return Err(FileError::told());
+            return None;
         }
         if let Some(own) = self.own {
-            let text = own
-                .get(name)
-                .ok_or_else(|| value.error(format!("{} is \"{name}\", which [files] does not have", value.name())))?;
-            let text = text.as_text().ok_or_else(FileError::told)?;
-            return Ok((name.to_owned(), text.to_owned()));
+            let unknown = || value.error(format!("{} is \"{name}\", which [files] does not have", value.name()));
+            let text = own.get(name).or_else(|| unknown().tell())?.as_text()?;
+            return Some((name.to_owned(), text.to_owned()));
         }
         let Some(folder) = self.folder else {
             let message = format!("{} is \"{name}\", but this text was not read from a folder", value.name());
-            return Err(value.error(message).hint("load the problem from a file, or put the text into [files]"));
+            return value.error(message).hint("load the problem from a file, or put the text into [files]").tell();
         };
         let path = folder.join(name);
-        let place = path.display().to_string();
-        let text = read_file(&path).map_err(|error| match error.line {
-            Some(_) => error,
-            None => value.error(format!("{} is \"{name}\": {error}", value.name())),
-        })?;
+        let text = read_named(&path, value, &format!("{} is \"{name}\": ", value.name()))?;
         if !self.read.iter().any(|(known, _)| known == name) {
             self.read.push((name.to_owned(), text.clone()));
         }
-        Ok((place, text))
+        Some((path.display().to_string(), text))
     }
 
     /// The text of the problem file, with `[files]` if it needs any: it means the same in any folder.
@@ -68,8 +62,9 @@ impl<'a> Files<'a> {
             text.push_str("\n[files]\n");
         }
         for (name, content) in &self.read {
+            let content = if content.contains('\n') { lines(content) } else { quoted(content) };
             // Writing to a string does not fail.
-            let _ = writeln!(text, "{} = {}", quoted(name), quoted(content));
+            let _ = writeln!(text, "{} = {content}", quoted(name));
         }
         text
     }
@@ -83,21 +78,44 @@ pub(super) fn read_file(path: &Path) -> Result<String, FileError> {
     read_text(path, "a file")
 }
 
-/// A TOML string; over several lines if it has them.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::new();
+/// The text of a file that `value` names. If there is none, that is told at the value, after this beginning.
+pub(super) fn read_named(path: &Path, value: Value, beginning: &str) -> Option<String> {
+    match read_file(path) {
+        Err(error) if error.line.is_none() => value.error(format!("{beginning}{error}")).tell(),
+        read => value.document.text.mistakes.accept(read),
+    }
+}
+
+/// A TOML string.
+pub(super) fn quoted(text: &str) -> String {
+    format!("\"{}\"", escaped(text))
+}
+
+/// A TOML string over several lines, as it is where possible.
+pub(super) fn block(text: &str) -> String {
+    let plain = |c: char| c == '\n' || c == '\t' || !c.is_control();
+    let literal = !text.contains("'''") && !text.ends_with('\'') && text.chars().all(plain);
+    if literal { format!("'''\n{text}'''") } else { lines(text) }
+}
+
+/// A TOML string over several lines.
+fn lines(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(escaped).collect();
+    format!("\"\"\"\n{}\"\"\"", lines.join("\n"))
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
     for c in text.chars() {
         match c {
-            '"' | '\\' => {
-                quoted.push('\\');
-                quoted.push(c);
-            }
-            '\n' => quoted.push('\n'),
+            '"' | '\\' => escaped.extend(['\\', c]),
+            '\n' => escaped.push_str("\\n"),
+            '\t' => escaped.push_str("\\t"),
             c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04x}", c as u32);
+                let _ = write!(escaped, "\\u{:04X}", u32::from(c));
             }
-            c => quoted.push(c),
+            c => escaped.push(c),
         }
     }
-    if text.contains('\n') { format!("\"\"\"\n{quoted}\"\"\"") } else { format!("\"{quoted}\"") }
+    escaped
 }

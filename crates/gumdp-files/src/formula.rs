@@ -1,7 +1,8 @@
 //! Costs with names (`[objective.features]`), formulas of them, and limits on them.
 
 use super::document::{Table, Value, shortened};
-use super::error::{FileError, did_you_mean};
+use super::error::did_you_mean;
+use super::mistakes::{Mistake, every};
 use super::objective::Reader;
 use gumdp::kinds::{Holds, Kind};
 use gumdp::{Mdp, Objective, ObjectiveError, Pair};
@@ -17,26 +18,24 @@ fn built_in() -> Vec<&'static str> {
     Kind::all().filter_map(|kind| kind.call).collect()
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// Takes note of the costs with names: those of the model, and `features` of the objective.
-    pub(super) fn read_features(&mut self, objective: Table) -> Result<(), FileError> {
+    pub(super) fn read_features(&mut self, objective: Table) -> Option<()> {
         self.features.extend(self.world.costs.iter().map(|(name, cost)| (name.clone(), Some(cost.clone()))));
-        let Some(features) = objective.get("features") else { return Ok(()) };
-        for (key, value) in features.table()?.entries() {
+        for (key, value) in objective.get("features").map_or(Some(Vec::new()), Value::entries)? {
             let name = key.text;
-            let known = self.features.contains_key(name);
-            if known || is_reserved(name) {
+            if self.features.contains_key(name) || is_reserved(name) {
                 let message = format!("the feature \"{name}\" needs another name; this one has a meaning");
-                features.accept::<()>(Err(key.error(message)))?;
+                key.error(message).tell::<()>();
             } else if !is_proper(name) {
                 let name = shortened(name);
                 let message = format!("the feature \"{name}\" needs a name of letters, digits and _, a letter first");
-                features.accept::<()>(Err(key.error(message)))?;
+                key.error(message).tell::<()>();
             }
-            let cost = features.accept(self.cost(value))?;
+            let cost = self.cost(value);
             self.features.insert(name.to_owned(), cost);
         }
-        Ok(())
+        Some(())
     }
 
     /// Whether there may be features that could not be read.
@@ -45,13 +44,13 @@ impl Reader<'_> {
     }
 
     /// The feature that a text names.
-    pub(super) fn feature(&self, value: Value) -> Result<Vec<f64>, FileError> {
+    pub(super) fn feature(&self, value: Value) -> Option<Vec<f64>> {
         let name = value.text()?;
         if let Some(cost) = self.features.get(name) {
-            return cost.clone().ok_or_else(FileError::told);
+            return cost.clone();
         }
         if self.lacks_features() {
-            return Err(FileError::told());
+            return None;
         }
         let names = self.features.keys().map(String::as_str);
         let hint = did_you_mean(name, names).unwrap_or_else(|| {
@@ -62,95 +61,80 @@ impl Reader<'_> {
                 names => format!("there are {}", names.join(", ")),
             }
         });
-        Err(value.error(format!("unknown feature \"{}\"", shortened(name))).hint(hint))
+        value.error(format!("unknown feature \"{}\"", shortened(name))).hint(hint).tell()
     }
 
     /// A penalty for each limit of an objective: `{ feature, at_most or at_least, penalty }` or a list of them.
-    pub(super) fn limits(&self, table: Table) -> Result<Vec<Objective>, FileError> {
-        let limits = table.field("limit", |value| value.all(|value| self.limit(value.table()?)))?;
-        Ok(limits.unwrap_or_default())
+    pub(super) fn limits(&self, table: Table) -> Option<Vec<Objective>> {
+        table.get("limit").map_or(Some(Vec::new()), |value| value.all(|value| self.limit(value.table()?)))
     }
 
-    fn limit(&self, table: Table) -> Result<Objective, FileError> {
-        table.only(&["feature", "at_most", "at_least", "penalty"])?;
-        let costs = table.needed("feature", |feature| self.cost(feature))?;
+    fn limit(&self, table: Table) -> Option<Objective> {
+        table.only(&["feature", "at_most", "at_least", "penalty"]);
+        let costs = table.need("feature").and_then(|feature| self.cost(feature));
         let (most, least) = (table.get("at_most"), table.get("at_least"));
-        let at_most = table.accept(most.map(Value::finite).transpose())?;
-        let at_least = table.accept(least.map(Value::finite).transpose())?;
+        let (at_most, at_least) = (most.map(Value::finite), least.map(Value::finite));
         match (most, least) {
             (Some(_), Some(least)) => {
-                let error = least.error("both at_most and at_least are given; give one limit for each");
-                table.accept::<()>(Err(error))?;
+                least.error("both at_most and at_least are given; give one limit for each").tell::<()>();
             }
             (None, None) => {
-                table.accept::<()>(Err(table.missing("at_most").hint("or give at_least")))?;
+                table.missing::<()>("at_most", Some("or give at_least"));
             }
             _ => {}
         }
-        let weight = table.needed("penalty", |penalty| {
-            let weight = penalty.finite()?;
-            if weight < 0.0 { Err(penalty.refused(weight, "not be negative")) } else { Ok(weight) }
-        })?;
-        let excess = match (costs, at_most, at_least) {
-            (Some(costs), Some(Some(most)), Some(None)) => Objective::excess(costs, most),
-            (Some(costs), Some(None), Some(Some(least))) => {
-                Objective::excess(costs.into_iter().map(|cost| -cost).collect(), -least)
-            }
-            _ => return Err(FileError::told()),
+        let weight = table.need("penalty").and_then(Value::amount);
+        let excess = match (at_most, at_least) {
+            (Some(most), None) => Objective::excess(costs?, most?),
+            (None, Some(least)) => Objective::excess(costs?.into_iter().map(|cost| -cost).collect(), -least?),
+            _ => return None,
         };
-        Ok(weight.ok_or_else(FileError::told)? * excess.map_err(|error| self.refused(&error, table))?)
+        Some(weight? * excess.map_err(|error| self.refuse(&error, table)).ok()?)
     }
 
-    pub(super) fn formula(&mut self, table: Table) -> Result<Objective, FileError> {
+    pub(super) fn formula(&mut self, table: Table<'a>) -> Option<Objective> {
         let value = table.need("expression")?;
         let text = value.text()?;
-        let names = Objective::formula_inputs(text).map_err(|error| self.explain(&error, value))?;
+        let names = Objective::formula_inputs(text).map_err(|error| self.explain(&error, value)).ok()?;
         if names.is_empty() {
             return self.constant(text, value);
         }
-        let mut inputs = Vec::with_capacity(names.len());
-        for (name, at) in &names {
-            let input = self.input(name, table).and_then(|input| {
-                let unknown = ObjectiveError::UnknownName { name: name.clone(), at: *at };
-                input.ok_or_else(|| self.explain(&unknown, value))
-            });
-            inputs.extend(table.accept(input)?.map(|input| (name.as_str(), input)));
-        }
-        if inputs.len() < names.len() {
-            return Err(FileError::told());
-        }
-        Objective::formula(text, &inputs).map_err(|error| self.explain(&error, value))
+        let inputs = names.iter().map(|(name, at)| Some((name.as_str(), self.input(name, *at, value, table)?)));
+        let inputs: Vec<_> = every(inputs)?;
+        Objective::formula(text, &inputs).map_err(|error| self.explain(&error, value)).ok()
     }
 
     /// An expression that looks at nothing.
-    fn constant(&self, text: &str, value: Value) -> Result<Objective, FileError> {
-        let constant = Objective::formula_constant(text).map_err(|error| self.explain(&error, value))?;
+    fn constant(&self, text: &str, value: Value) -> Option<Objective> {
+        let constant = Objective::formula_constant(text).map_err(|error| self.explain(&error, value)).ok()?;
         if !constant.is_finite() {
-            return Err(value.refused(constant, "be finite"));
+            return value.refused(constant, "be finite").tell();
         }
         let nothing = Objective::linear(vec![0.0; self.world.mdp.pair_count()]);
-        Ok(nothing.map_err(|error| self.explain(&error, value))?.shifted(constant))
+        Some(nothing.map_err(|error| self.explain(&error, value)).ok()?.shifted(constant))
     }
 
-    /// The input of a formula with this name; `None` if there is none.
-    fn input(&mut self, name: &str, table: Table) -> Result<Option<Objective>, FileError> {
+    /// The input of a formula with this name, which stands there in the expression.
+    fn input(&mut self, name: &str, at: usize, value: Value, table: Table<'a>) -> Option<Objective> {
         if let Some(costs) = self.features.get(name) {
-            let costs = costs.clone().ok_or_else(FileError::told)?;
-            return Objective::linear(costs).map(Some).map_err(|error| self.refused(&error, table));
+            return Objective::linear(costs.clone()?).map_err(|error| self.refuse(&error, table)).ok();
         }
-        let Some((function, argument)) = name.strip_suffix(')').and_then(|name| name.split_once('(')) else {
-            return Ok(None);
+        let (function, argument) = name.strip_suffix(')').and_then(|name| name.split_once('(')).unwrap_or_default();
+        let kind = Kind::all().find(|kind| kind.call == Some(function));
+        let targets = if kind.is_some() { table.get("targets") } else { None };
+        let target = match targets {
+            Some(targets) => targets.table()?.get(argument),
+            None => None,
         };
-        let Some(kind) = Kind::all().find(|kind| kind.call == Some(function)) else { return Ok(None) };
-        let targets = table.get("targets").map(Value::table).transpose()?;
-        let target = targets.and_then(|targets| targets.get(argument));
-        if has_target(kind) != target.is_some() || (target.is_none() && !argument.is_empty()) {
-            return Ok(None);
+        let fits = |kind: &&Kind| has_target(kind) == target.is_some() && (target.is_some() || argument.is_empty());
+        if let Some(kind) = kind.filter(fits) {
+            return self.of_kind(kind, table, target);
         }
-        self.of_kind(kind, table, target).map(Some)
+        self.explain(&ObjectiveError::UnknownName { name: name.to_owned(), at }, value);
+        None
     }
 
-    fn unknown_name(&self, name: &str, at: usize, value: Value) -> FileError {
+    fn unknown_name<'v>(&self, name: &str, at: usize, value: Value<'v>) -> Mistake<'v> {
         let (word, argument) = name.split_once('(').unwrap_or((name, ""));
         let argument = argument.trim_end_matches(')');
         let error = |message: String| value.error_within(at, format!("{}: {message}", value.name()));
@@ -176,14 +160,14 @@ impl Reader<'_> {
         error(format!("unknown name \"{}\"", shortened(word))).hint(hint)
     }
 
-    /// The formula's complaint, at its place in the expression and with names instead of numbers.
-    fn explain(&self, error: &ObjectiveError, value: Value) -> FileError {
-        match error {
+    /// Tells the formula's complaint, at its place in the expression and with names instead of numbers.
+    fn explain(&self, error: &ObjectiveError, value: Value) {
+        let mistake = match error {
             ObjectiveError::Expression { at, message } => {
                 value.error_within(*at, format!("{}: {message}", value.name()))
             }
-            ObjectiveError::UnknownName { .. } if self.lacks_features() => FileError::told(),
-            ObjectiveError::Breaks { .. } if self.world.doubts.any() => FileError::told(),
+            ObjectiveError::UnknownName { .. } if self.lacks_features() => return,
+            ObjectiveError::Breaks { .. } if self.world.doubts.any() => return,
             ObjectiveError::UnknownName { name, at } => self.unknown_name(name, *at, value),
             ObjectiveError::Breaks { value: found, point } => {
                 let message = format!(
@@ -191,12 +175,16 @@ impl Reader<'_> {
                     value.name(),
                     described(&self.world.mdp, point)
                 );
-                value.error(message).hint("keep divisors, roots and logarithms away from 0: ln(x + 0.01), max(0, x)")
+                value.error(message).hint(AWAY_FROM_0)
             }
             other => value.error(other.to_string()),
-        }
+        };
+        mistake.tell::<()>();
     }
 }
+
+/// What to do about a formula that breaks.
+pub(super) const AWAY_FROM_0: &str = "keep divisors, roots and logarithms away from 0: ln(x + 0.01), max(0, x)";
 
 /// Whether a feature can have this name.
 pub(super) fn is_feature_name(name: &str) -> bool {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::document::{Key, Table, Value, shortened};
 use super::dynamics::{ACTIONS, MAX_STATES, Map, Situation};
-use super::error::{FileError, counted};
+use super::error::counted;
+use super::mistakes::Mistake;
 use super::scene::{GridScene, Scene, Sticky, Terrain};
 use super::world::{ALL, Doubts, World};
 use gumdp::{Pair, State};
@@ -21,49 +22,40 @@ const LEGEND_FIELDS: [&str; 11] =
 /// The sets of carried resources are subsets, so their number doubles with each.
 const MAX_RESOURCES: usize = 32;
 
-pub(super) fn read(root: Table) -> Result<World, FileError> {
-    let map_value = root.needed("map", |map| map.text().map(|_| map))?;
-    let legend = root.needed("legend", |legend| Legend::read(legend.table()?))?;
-    let slip = root.field("slip", Value::probability)?.unwrap_or(0.0);
-    let (Some(map_value), Some(mut legend)) = (map_value, legend) else { return Err(FileError::told()) };
+pub(super) fn read(root: Table) -> Option<World> {
+    let map_value = root.need("map").filter(|map| map.text().is_some());
+    let legend = root.need("legend").and_then(|legend| Legend::read(legend.table()?));
+    let slip = root.get("slip").and_then(Value::probability).unwrap_or(0.0);
+    let (map_value, mut legend) = (map_value?, legend?);
     let map = read_map(map_value, &mut legend, slip)?;
-    let situations = map.situations().ok_or_else(|| {
-        map_value.error(format!("the map has more than {MAX_STATES} states; at most that many are read"))
-    })?;
-    let mdp = map.model(&situations).map_err(|error| map_value.error(error.to_string()))?;
+    let too_many = || format!("the map has more than {MAX_STATES} states; at most that many are read");
+    let situations = map.situations().or_else(|| map_value.error(too_many()).tell())?;
+    let mdp = map_value.accept(map.model(&situations))?;
 
     let groups = groups(&map, &situations, &legend.names);
     for (name, key) in &legend.names {
         if mdp.find_state(name).is_some() {
             let name = shortened(name);
-            let error = key.error(format!("the terrain \"{name}\" has the name of a state; names must differ"));
-            root.accept::<()>(Err(error))?;
+            key.error(format!("the terrain \"{name}\" has the name of a state; names must differ")).tell::<()>();
         }
     }
-    let has_costs = map.terrains.iter().any(|terrain| terrain.cost != 0.0);
     let cost = |situation: &Situation| match *situation {
-        Situation::On { cell, .. } => map.terrain(cell).cost,
+        Situation::On { cell, .. } => map.grid.terrain(cell).cost,
         _ => 0.0,
     };
     let of_states: Vec<f64> = situations.iter().map(cost).collect();
     let of_pairs = || (0..mdp.pair_count() as u32).map(|pair| of_states[mdp.state(Pair(pair)).index()]).collect();
+    let has_costs = map.grid.terrains.iter().any(|terrain| terrain.cost != 0.0);
     let costs = if has_costs { vec![(MAP_COST.to_owned(), of_pairs())] } else { Vec::new() };
-    let scene = Scene::Grid(GridScene {
-        cell_of_state: situations.iter().map(|&situation| map.cell(situation)).collect(),
-        rows: map.rows,
-        columns: map.columns,
-        terrains: map.terrains,
-        terrain_of_cell: map.terrain_of_cell,
-        start: map.start,
-        home: map.home,
-        behaviour: Vec::new(),
-    });
+    let cell_of_state = situations.iter().map(|&situation| map.cell(situation)).collect();
+    let scene = Scene::Grid(GridScene { cell_of_state, ..map.grid });
     let doubts =
         Doubts { states: legend.doubtful || legend.torn, of_map: legend.torn && !legend.doubtful, ..Doubts::default() };
-    Ok(World { mdp: Arc::new(mdp), groups, costs, scene, doubts })
+    Some(World { mdp: Arc::new(mdp), groups, costs, scene, doubts })
 }
 
 /// What the characters of a map mean.
+#[derive(Default)]
 struct Legend<'a> {
     terrains: Vec<Terrain>,
     number: HashMap<char, u32>,
@@ -79,30 +71,32 @@ struct Legend<'a> {
     torn: bool,
 }
 
+type Change = fn(&mut Terrain);
+
+/// What a word of the legend makes of a floor.
+const WORDS: [(&str, Change); 5] = [
+    ("floor", |_| {}),
+    ("wall", |terrain| terrain.wall = true),
+    ("start", |terrain| terrain.start = true),
+    ("home", |terrain| terrain.home = true),
+    ("goal", |terrain| terrain.absorbing = true),
+];
+
 impl<'a> Legend<'a> {
-    fn read(table: Table<'a>) -> Result<Self, FileError> {
-        let lost = table.document().has_lost("legend");
-        let mut legend = Self {
-            terrains: Vec::new(),
-            number: HashMap::new(),
-            resources: Vec::new(),
-            names: HashMap::new(),
-            doubtful: lost,
-            unclear: lost,
-            torn: false,
-        };
+    fn read(table: Table<'a>) -> Option<Self> {
+        let lost = table.document.has_lost("legend");
+        let mut legend = Self { doubtful: lost, unclear: lost, ..Self::default() };
         let mut resources = BTreeSet::new();
         for (key, value) in table.entries() {
             let mut characters = key.text.chars();
             let (Some(symbol), None) = (characters.next(), characters.next()) else {
                 let name = shortened(key.text);
-                let error = key.error(format!("legend: \"{name}\" must be a single character of the map"));
-                table.accept::<()>(Err(error))?;
+                key.error(format!("legend: \"{name}\" must be a single character of the map")).tell::<()>();
                 (legend.doubtful, legend.unclear) = (true, true);
                 continue;
             };
             legend.number.insert(symbol, legend.terrains.len() as u32);
-            let terrain = table.accept(legend.terrain(symbol, key, value))?.unwrap_or_else(|| {
+            let terrain = legend.terrain(symbol, key, value).unwrap_or_else(|| {
                 (legend.doubtful, legend.unclear) = (true, true);
                 Terrain::floor(symbol)
             });
@@ -111,106 +105,74 @@ impl<'a> Legend<'a> {
         }
         if resources.len() > MAX_RESOURCES {
             let message = format!("legend has {} resources; at most {MAX_RESOURCES} are allowed", resources.len());
-            return Err(table.error(message));
+            return table.error(message).tell();
         }
         legend.resources = resources.into_iter().collect();
-        Ok(legend)
+        Some(legend)
     }
 
     /// One entry: a word for what is simple, a table for the rest.
-    fn terrain(&mut self, symbol: char, key: Key<'a>, value: Value<'a>) -> Result<Terrain, FileError> {
+    fn terrain(&mut self, symbol: char, key: Key<'a>, value: Value<'a>) -> Option<Terrain> {
         let mut terrain = Terrain::floor(symbol);
         if !value.is_table() {
-            #[derive(Clone, Copy)]
-            enum Word {
-                Floor,
-                Wall,
-                Start,
-                Home,
-                Goal,
-            }
-            let words = [
-                ("floor", Word::Floor),
-                ("wall", Word::Wall),
-                ("start", Word::Start),
-                ("home", Word::Home),
-                ("goal", Word::Goal),
-            ];
-            match value.choice(&words)? {
-                Word::Floor => {}
-                Word::Wall => terrain.wall = true,
-                Word::Start => terrain.start = true,
-                Word::Home => terrain.home = true,
-                Word::Goal => terrain.absorbing = true,
-            }
+            value.choice(&WORDS)?(&mut terrain);
             value.text()?.clone_into(&mut terrain.name);
-            return Ok(terrain);
+            return Some(terrain);
         }
         let table = value.table()?;
-        table.only(&LEGEND_FIELDS)?;
-        let name = table.get("name").map(|name| table.accept(self.name(name, key))).transpose()?;
+        table.only(&LEGEND_FIELDS);
+        let name = table.get("name").map(|name| self.name(name, key));
         let mut flag = |field: &str| {
-            let Some(value) = table.get(field) else { return Ok(false) };
-            let flag = table.accept(value.flag())?;
+            let flag = table.get(field).map_or(Some(false), Value::flag);
             self.unclear |= flag.is_none();
-            Ok(flag.unwrap_or(false))
+            flag.unwrap_or(false)
         };
-        terrain.wall = flag("wall")?;
-        terrain.start = flag("start")?;
-        terrain.home = flag("home")?;
-        terrain.absorbing = flag("absorbing")?;
-        terrain.resource = table.field("resource", resource)?;
+        terrain.wall = flag("wall");
+        terrain.start = flag("start");
+        terrain.home = flag("home");
+        terrain.absorbing = flag("absorbing");
+        terrain.resource = table.get("resource").and_then(resource);
         // A probability that is wrong is one all the same.
-        let probability = |field: &str| -> Result<Option<f64>, FileError> {
-            let Some(value) = table.get(field) else { return Ok(None) };
-            Ok(Some(table.accept(value.probability())?.unwrap_or(0.5)))
-        };
-        terrain.enemy = probability("enemy")?;
-        let sticky = (probability("stuck")?, probability("unstuck")?);
-        for (field, is_missing) in [("unstuck", sticky.1.is_none()), ("stuck", sticky.0.is_none())] {
-            if is_missing && sticky != (None, None) {
-                table.accept::<()>(Err(table.missing(field)))?;
-            }
+        let probability = |field| table.get(field).map(|value| value.probability().unwrap_or(0.5));
+        terrain.enemy = probability("enemy");
+        let (stuck, unstuck) = (probability("stuck"), probability("unstuck"));
+        if stuck.is_some() || unstuck.is_some() {
+            table.need("unstuck");
+            table.need("stuck");
+            terrain.sticky = Some(Sticky { stuck: stuck.unwrap_or(0.5), unstuck: unstuck.unwrap_or(0.5) });
         }
-        if sticky != (None, None) {
-            let (stuck, unstuck) = (sticky.0.unwrap_or(0.5), sticky.1.unwrap_or(0.5));
-            terrain.sticky = Some(Sticky { stuck, unstuck });
-        }
-        terrain.one_way = table.field("one_way", direction)?;
-        terrain.cost = table.field("cost", Value::finite)?.unwrap_or(0.0);
+        let actions: Vec<(&str, u32)> = ACTIONS.into_iter().zip(0..).collect();
+        terrain.one_way = table.get("one_way").and_then(|direction| direction.choice(&actions));
+        terrain.cost = table.get("cost").and_then(Value::finite).unwrap_or(0.0);
         let Terrain { start, cost, .. } = terrain;
-        let symbol_name = symbol.escape_debug();
-        if terrain.absorbing && terrain != (Terrain { absorbing: true, start, cost, ..Terrain::floor(symbol) }) {
-            let message = format!(
-                "legend.\"{symbol_name}\": an absorbing cell is never left, so it can only have a name and a cost"
-            );
-            table.accept::<()>(Err(key.error(message)))?;
-        } else if terrain.wall && terrain != (Terrain { wall: true, ..Terrain::floor(symbol) }) {
-            let message = format!("legend.\"{symbol_name}\": a wall cannot be entered, so it can be nothing else");
-            table.accept::<()>(Err(key.error(message)))?;
+        let nothing_else = if terrain.absorbing {
+            let allowed = terrain == Terrain { absorbing: true, start, cost, ..Terrain::floor(symbol) };
+            (!allowed).then_some("an absorbing cell is never left, so it can only have a name and a cost")
+        } else {
+            let allowed = !terrain.wall || terrain == Terrain { wall: true, ..Terrain::floor(symbol) };
+            (!allowed).then_some("a wall cannot be entered, so it can be nothing else")
+        };
+        if let Some(because) = nothing_else {
+            key.error(format!("legend.\"{}\": {because}", symbol.escape_debug())).tell::<()>();
         }
         self.doubtful |= name == Some(None) || (terrain.resource.is_none() && table.get("resource").is_some());
         terrain.name = name.flatten().unwrap_or_else(|| described(&terrain));
-        Ok(terrain)
+        Some(terrain)
     }
 
-    fn name(&mut self, value: Value<'a>, key: Key<'a>) -> Result<String, FileError> {
+    fn name(&mut self, value: Value<'a>, key: Key<'a>) -> Option<String> {
         let name = value.text()?;
         let reserved = [ALL, "stuck", "home", "defeated"].contains(&name) || name.starts_with("delivered-");
         if reserved || name.is_empty() {
-            return Err(value.refused(format!("\"{}\"", shortened(name)), "be another name; this one has a meaning"));
+            let quoted = format!("\"{}\"", shortened(name));
+            return value.refused(quoted, "be another name; this one has a meaning").tell();
         }
         if self.names.insert(name, key).is_some() {
-            return Err(value.error(format!("terrain name \"{}\" is given twice; names must differ", shortened(name))));
+            let name = shortened(name);
+            return value.error(format!("terrain name \"{name}\" is given twice; names must differ")).tell();
         }
-        Ok(name.to_owned())
+        Some(name.to_owned())
     }
-}
-
-/// The number of the only action that leaves a cell.
-fn direction(value: Value) -> Result<u32, FileError> {
-    let actions: Vec<(&str, u32)> = ACTIONS.into_iter().zip(0..).collect();
-    value.choice(&actions)
 }
 
 fn described(terrain: &Terrain) -> String {
@@ -229,26 +191,27 @@ fn described(terrain: &Terrain) -> String {
     words.iter().find(|(_, applies)| *applies).map_or("floor", |(word, _)| word).to_owned()
 }
 
-fn resource(value: Value) -> Result<String, FileError> {
+fn resource(value: Value) -> Option<String> {
     let name = value.text()?;
     if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_') {
-        return Err(value.refused(format!("\"{}\"", shortened(name)), "consist of letters, digits, - and _"));
+        let quoted = format!("\"{}\"", shortened(name));
+        return value.refused(quoted, "consist of letters, digits, - and _").tell();
     }
-    Ok(name.to_owned())
+    Some(name.to_owned())
 }
 
 /// Stands for a cell of which nothing is known.
 const UNKNOWN: u32 = u32::MAX;
 
-fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileError> {
+fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Option<Map> {
     let lines: Vec<&str> = value.text()?.lines().collect();
     let first_width = lines.first().map_or(0, |line| line.chars().count());
     let columns = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
     if first_width == 0 {
-        return Err(value.error("map is empty; it must have at least one cell"));
+        return value.error("map is empty; it must have at least one cell").tell();
     }
     if lines.len().saturating_mul(columns) > MAX_STATES {
-        return Err(value.error(format!("map has more than {MAX_STATES} cells; at most that many are read")));
+        return value.error(format!("map has more than {MAX_STATES} cells; at most that many are read")).tell();
     }
     let mut terrain_of_cell = Vec::with_capacity(lines.len() * columns);
     let (mut starts, mut homes) = (Vec::new(), Vec::new());
@@ -257,7 +220,7 @@ fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileErr
         let width = line.chars().count();
         if width != first_width {
             let message = format!("row {row} of map has {}; the first row has {first_width}", counted(width, "cell"));
-            value.accept::<()>(Err(at_cell(value, &lines, row, 0, message)))?;
+            at_cell(value, &lines, row, 0, message).tell::<()>();
             legend.torn = true;
         }
         for (column, symbol) in line.chars().enumerate() {
@@ -269,7 +232,7 @@ fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileErr
                     let known: Vec<String> = legend.terrains.iter().map(|terrain| terrain.symbol.to_string()).collect();
                     let message = format!("'{}' at ({row},{column}) of map is not in legend", symbol.escape_debug());
                     let hint = format!("the characters of legend are {}", known.join(" "));
-                    value.accept::<()>(Err(at_cell(value, &lines, row, column, message).hint(hint)))?;
+                    at_cell(value, &lines, row, column, message).hint(hint).tell::<()>();
                 }
                 legend.torn = true;
                 continue;
@@ -282,24 +245,20 @@ fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileErr
         terrain_of_cell.resize((row + 1) * columns, UNKNOWN);
     }
     let place = |cell: u32| format!("({},{})", cell as usize / columns, cell as usize % columns);
-    if let [first, second, ..] = homes[..] {
-        let message = format!("map has two homes, {} and {}; it can have one", place(first), place(second));
-        value.accept::<()>(Err(value.error(message)))?;
-    }
-    let start = match starts[..] {
-        [start] => start,
-        [] if legend.unclear => return Err(FileError::told()),
-        // A character that is not in the legend may have been meant for the start.
-        [] if legend.torn => 0,
-        [] => {
-            return Err(value
-                .error("map has no start; it must have one")
-                .hint("add a character with \"start\" to legend"));
+    for (what, cells, can) in [("homes", &homes, "can"), ("starts", &starts, "must")] {
+        if let [first, second, ..] = cells[..] {
+            let message = format!("map has two {what}, {} and {}; it {can} have one", place(first), place(second));
+            value.error(message).tell::<()>();
         }
-        [first, second, ..] => {
-            let message = format!("map has two starts, {} and {}; it must have one", place(first), place(second));
-            value.accept::<()>(Err(value.error(message)))?;
-            first
+    }
+    let start = match starts.first() {
+        Some(&start) => start,
+        None if legend.unclear => return None,
+        // A character that is not in the legend may have been meant for the start.
+        None if legend.torn => 0,
+        None => {
+            let mistake = value.error("map has no start; it must have one");
+            return mistake.hint("add a character with \"start\" to legend").tell();
         }
     };
     if legend.torn {
@@ -312,17 +271,10 @@ fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Result<Map, FileErr
     }
     let terrains = std::mem::take(&mut legend.terrains);
     let resources = std::mem::take(&mut legend.resources);
-    Ok(Map {
-        rows: lines.len(),
-        columns,
-        found: terrains.iter().map(|terrain| bit(&resources, terrain)).collect(),
-        terrains,
-        terrain_of_cell,
-        start,
-        home: homes.first().copied(),
-        slip,
-        resources,
-    })
+    let found = terrains.iter().map(|terrain| bit(&resources, terrain)).collect();
+    let (rows, home) = (lines.len(), homes.first().copied());
+    let grid = GridScene { rows, columns, terrains, terrain_of_cell, start, home, ..GridScene::default() };
+    Some(Map { grid, slip, resources, found })
 }
 
 /// The bit of the resource of a terrain; 0 if it has none.
@@ -331,16 +283,16 @@ fn bit(resources: &[String], terrain: &Terrain) -> u32 {
     number.map_or(0, |number| 1 << number)
 }
 
-/// An error at a cell of the map: its own place if the map is written row by row, that of the map otherwise.
-fn at_cell(map: Value, lines: &[&str], row: usize, column: usize, message: String) -> FileError {
+/// A mistake at a cell of the map: its own place if the map is written row by row, that of the map otherwise.
+fn at_cell<'a>(map: Value<'a>, lines: &[&str], row: usize, column: usize, message: String) -> Mistake<'a> {
     let start = map.span().start;
-    let source = map.document().text.get(start..).unwrap_or_default();
+    let source = map.document.text.content.get(start..).unwrap_or_default();
     // The opening quotes are followed by a line break, which is not part of the text.
     let mut offset = start;
     for (number, line) in source.split_inclusive('\n').enumerate() {
         if number == row + 1 && line.trim_end_matches(['\n', '\r']) == lines[row] {
             let within: usize = line.chars().take(column).map(char::len_utf8).sum();
-            return map.document().error(offset + within, message);
+            return map.document.error(offset + within, message);
         }
         offset += line.len();
     }
@@ -363,7 +315,7 @@ fn groups(map: &Map, situations: &[Situation], names: &HashMap<&str, Key>) -> Ha
     for (state, &situation) in situations.iter().enumerate() {
         match situation {
             Situation::On { cell, stuck, .. } => {
-                let name = map.terrain(cell).name.as_str();
+                let name = map.grid.terrain(cell).name.as_str();
                 if names.contains_key(name) {
                     add(name, state);
                 }

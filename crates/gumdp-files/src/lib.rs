@@ -56,7 +56,6 @@ pub use policy_table::PolicyTable;
 pub use saved_policy::{Preset, Saved, SavedPlanner, SavedPolicy};
 pub use scene::{GraphScene, GridScene, Scene, Sticky, Terrain};
 
-mod behaviour;
 mod broken;
 mod check;
 mod csv;
@@ -73,7 +72,6 @@ mod mistakes;
 mod names;
 mod objective;
 mod over;
-mod path;
 mod pieces;
 mod policy_table;
 mod recording;
@@ -84,24 +82,19 @@ mod settings;
 mod table;
 mod target;
 pub mod tasks;
-mod text;
-mod timing;
 mod world;
 
 pub use settings::{Defaults, PlannerVariant, Script};
 
-use document::shortened;
-
-use document::{Document, Table, Value};
+use document::{Document, Either, Table, Value, shortened};
 use files::{Files, MAX_BYTES};
 use import::{Format, Opened};
-use mistakes::Mistakes;
+use mistakes::{Mistakes, Text};
 use pieces::Pieces;
-use timing::Timing;
 use world::World;
 
 use gumdp::oracle::check_bounded;
-use gumdp::{Objective, Problem, Scripted};
+use gumdp::{MAX_HORIZON, Objective, Problem, ProblemError, Scripted};
 
 const FIELDS: [&str; 11] = [
     "kind",
@@ -177,7 +170,7 @@ impl Task {
     /// # Errors
     /// The first mistake found, with its place.
     pub fn parse(file: &str, text: &str) -> Result<Self, FileError> {
-        Self::complete(file, read(file, text, None, &Mistakes::first()))
+        Self::read(file, text, None)
     }
 
     /// Reads a problem file, or a model of another program together with the files that belong to it.
@@ -185,15 +178,14 @@ impl Task {
     /// # Errors
     /// If the file cannot be read, is not UTF-8, or has a mistake.
     pub fn load(path: &Path) -> Result<Self, FileError> {
-        let file = path.display().to_string();
         let text = read_text(path, "a problem file")?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        Self::complete(&file, read(&file, &text, Some(folder), &Mistakes::first()))
+        Self::read(&path.display().to_string(), &text, Some(path.parent().unwrap_or(Path::new(""))))
     }
 
-    /// Where the first mistake ends the reading, there is either a task or an error.
-    fn complete(file: &str, read: Result<Option<Self>, FileError>) -> Result<Self, FileError> {
-        read?.ok_or_else(|| FileError::unreadable(file, "the file has a mistake"))
+    fn read(file: &str, text: &str, folder: Option<&Path>) -> Result<Self, FileError> {
+        let mistakes = Mistakes::default();
+        let task = read(file, text, folder, &mistakes);
+        task.ok_or_else(|| mistakes.into_first(file))
     }
 }
 
@@ -226,97 +218,72 @@ pub(crate) fn read_text(path: &Path, wanted: &str) -> Result<String, FileError> 
     })
 }
 
-/// The task of a file; `None` if mistakes were collected.
-fn read(file: &str, text: &str, folder: Option<&Path>, mistakes: &Mistakes) -> Result<Option<Task>, FileError> {
+/// The task of a file; `None` if it has mistakes.
+fn read(file: &str, text: &str, folder: Option<&Path>, mistakes: &Mistakes) -> Option<Task> {
     match Format::of(file, text) {
         Some(format) => {
             let opened = Opened { format, text, on_disk: folder.is_some() };
-            read_task(file, &import::wrapper(file), folder, Some(opened), mistakes)
+            read_task(Text::of_problem(file, &import::wrapper(file), mistakes), folder, Some(opened))
         }
-        None => read_task(file, text, folder, None, mistakes),
+        None => read_task(Text::of_problem(file, text, mistakes), folder, None),
     }
 }
 
 /// Reads a text whose files are in a folder.
-fn read_task(
-    file: &str,
-    text: &str,
-    folder: Option<&Path>,
-    opened: Option<Opened>,
-    mistakes: &Mistakes,
-) -> Result<Option<Task>, FileError> {
-    let pieces = Pieces::cut(text);
-    let Some(document) = Document::parse(file, text, &pieces, mistakes)? else { return Ok(None) };
+fn read_task(text: Text, folder: Option<&Path>, opened: Option<Opened>) -> Option<Task> {
+    let pieces = Pieces::cut(text.content);
+    let document = Document::parse(text, &pieces)?;
     let root = document.root();
-    let kind = match root.accept(kind(root))? {
-        Some(kind) => kind,
-        None => likely_kind(root).ok_or_else(FileError::told)?,
-    };
+    let kind = kind(root).or_else(|| likely_kind(root))?;
     let fields: &[&str] = match kind {
         Kind::Explicit => &explicit::FIELDS,
         Kind::Grid => &grid::FIELDS,
         Kind::Import => &import::FIELDS,
     };
-    root.only(&[&FIELDS[..], fields].concat())?;
-    let text_of = |field| mistakes.accept(root.get(field).map(Value::text).transpose());
-    let name = Path::new(file).file_stem().map_or(file.into(), |stem| stem.to_string_lossy()).into_owned();
-    let title = text_of("title")?.flatten().map_or_else(|| name.clone(), str::to_owned);
-    let description = text_of("description")?.flatten().unwrap_or_default().trim().to_owned();
-    let defaults = mistakes.accept(settings::read_defaults(root))?.unwrap_or_default();
-    let timing = match kind {
-        Kind::Import => None,
-        Kind::Explicit | Kind::Grid => mistakes.accept(Timing::read(root))?,
-    };
-    let imported = |import: import::Imported| {
-        let timing = Timing { discount: import.discount, horizon: import.horizon };
-        (import.world, Some(timing), import.notes, import.source)
-    };
-    let own = |world| (world, timing, Vec::new(), text.to_owned());
+    root.only(&[&FIELDS[..], fields].concat());
+    let name = Path::new(text.file).file_stem().map_or(text.file.into(), |stem| stem.to_string_lossy()).into_owned();
+    let title = root.get("title").and_then(Value::text).unwrap_or(&name).to_owned();
+    let description = root.get("description").and_then(Value::text).unwrap_or_default().trim().to_owned();
+    let defaults = settings::read_defaults(root);
+    let timing = if matches!(kind, Kind::Import) { None } else { Timing::read(root) };
+    let own = |world| (world, timing, Vec::new(), text.content.to_owned());
     let read = match kind {
         Kind::Explicit => explicit::read(root).map(own),
         Kind::Grid => grid::read(root).map(own),
-        Kind::Import => import::read(root, opened).map(imported),
+        Kind::Import => import::read(root, opened).map(|read| (read.world, Some(read.timing), read.notes, read.source)),
     };
     // What stands outside the model is looked at even if nothing is known of the model.
-    let (world, timing, notes, source) = match mistakes.accept(read)? {
-        Some(read) => read,
-        None => own(World::placeholder(matches!(kind, Kind::Grid)).map_err(|error| root.error(error.to_string()))?),
-    };
-    let scripts = mistakes.accept(settings::read_scripts(root, &world))?.unwrap_or_default();
-    let files = Files::new(root, folder)?;
-    let problem = mistakes.accept(read_problem(root, &world, timing, files))?;
-    let Some(Read { problem, behaviour, files }) = problem else { return Ok(None) };
+    let (world, timing, notes, source) =
+        read.or_else(|| Some(own(root.accept(World::placeholder(matches!(kind, Kind::Grid)))?)))?;
+    let scripts = settings::read_scripts(root, &world);
+    let Read { problem, behaviour, files } = read_problem(root, &world, timing, Files::new(root, folder))?;
     let source = files.attached(&source);
     for script in scripts.iter().filter(|_| !world.doubts.any()) {
         if let Err(error) = Scripted::new(&problem, script.actions.clone()) {
-            let error = root.need("scripts")?.error(format!("script \"{}\": {error}", script.name));
-            mistakes.accept(Err::<(), _>(error))?;
+            root.need("scripts")?.error(format!("script \"{}\": {error}", script.name)).tell::<()>();
         }
     }
-    if mistakes.any() {
-        return Ok(None);
+    if text.mistakes.any() {
+        return None;
     }
     let mut scene = world.scene;
     if let Scene::Grid(grid) = &mut scene {
         grid.behaviour = behaviour;
     }
-    Ok(Some(Task { name, title, description, problem, defaults, scripts, scene, source, notes, costs: world.costs }))
+    Some(Task { name, title, description, problem, defaults, scripts, scene, source, notes, costs: world.costs })
 }
 
-fn kind(root: Table) -> Result<Kind, FileError> {
-    let Some(kind) = root.get("kind") else {
-        let hint = "it is \"explicit\", \"grid\" or \"import\"; `gumdp show rooms --toml` prints an example";
-        return Err(root.missing("kind").hint(hint));
-    };
-    kind.choice(&KINDS)
+fn kind(root: Table) -> Option<Kind> {
+    let hint = "it is \"explicit\", \"grid\" or \"import\"; `gumdp show rooms --toml` prints an example";
+    root.get("kind").or_else(|| root.missing("kind", Some(hint)))?.choice(&KINDS)
 }
 
 /// The model of a file without mistakes.
 fn read_world(root: Table) -> Option<World> {
-    match kind(root).ok()? {
-        Kind::Explicit => explicit::read(root).ok(),
-        Kind::Grid => grid::read(root).ok(),
-        Kind::Import => import::read(root, None).ok().map(|import| import.world),
+    match kind(root)? {
+        Kind::Explicit => explicit::read(root),
+        Kind::Grid => grid::read(root),
+        Kind::Import => import::read(root, None).map(|import| import.world),
     }
 }
 
@@ -327,6 +294,51 @@ fn likely_kind(root: Table) -> Option<Kind> {
     likely.into_iter().chain(others).find(|(field, _)| root.get(field).is_some()).map(|(_, kind)| kind)
 }
 
+/// The discount and the horizon.
+#[derive(Clone, Copy)]
+struct Timing {
+    discount: f64,
+    /// `None` if it is to be computed from the accuracy.
+    horizon: Option<usize>,
+}
+
+/// How many steps a file says an episode has.
+enum Steps {
+    Given(usize),
+    /// To be computed from the accuracy.
+    Computed,
+    Unsaid,
+}
+
+impl Timing {
+    /// Those of a file that has its model itself; imported models have their own rules.
+    fn read(root: Table) -> Option<Self> {
+        let discount = root.need("discount").and_then(Self::discount);
+        let horizon = match Self::steps(root, MAX_HORIZON)? {
+            Steps::Given(steps) => Some(steps),
+            Steps::Computed => None,
+            Steps::Unsaid => {
+                root.missing("horizon", Some("give the number of steps, or accuracy = … to have it computed"))?
+            }
+        };
+        Some(Self { discount: discount?, horizon })
+    }
+
+    fn discount(value: Value) -> Option<f64> {
+        let discount = value.number()?;
+        let valid = discount > 0.0 && discount <= 1.0;
+        if valid { Some(discount) } else { value.accept(Err(ProblemError::Discount(discount))) }
+    }
+
+    fn steps(root: Table, longest: usize) -> Option<Steps> {
+        match root.either("horizon", "accuracy")? {
+            Either::One(horizon) => Some(Steps::Given(horizon.count(1, longest as u64)? as usize)),
+            Either::Other(_) => Some(Steps::Computed),
+            Either::Neither => Some(Steps::Unsaid),
+        }
+    }
+}
+
 /// What is known once the objective is read.
 struct Read<'a> {
     problem: Problem,
@@ -335,14 +347,8 @@ struct Read<'a> {
     files: Files<'a>,
 }
 
-fn read_problem<'a>(
-    root: Table<'a>,
-    world: &'a World,
-    timing: Option<Timing>,
-    files: Files<'a>,
-) -> Result<Read<'a>, FileError> {
-    let assumed = Timing { discount: 0.5, horizon: Some(1) };
-    let Timing { discount, horizon } = timing.unwrap_or(assumed);
+fn read_problem<'a>(root: Table<'a>, world: &'a World, timing: Option<Timing>, files: Files<'a>) -> Option<Read<'a>> {
+    let Timing { discount, horizon } = timing.unwrap_or(Timing { discount: 0.5, horizon: Some(1) });
     let mut reader = objective::Reader {
         world,
         discount,
@@ -354,34 +360,25 @@ fn read_problem<'a>(
         features: BTreeMap::new(),
         features_broken: false,
     };
-    let read = if let (None, Some((_, cost))) = (root.get("objective"), world.costs.first()) {
-        Objective::linear(cost.clone())
-            .map(|objective| (root, objective))
-            .map_err(|error| root.error(error.to_string()))
-    } else if root.get("objective").is_none() && world.doubts.costs {
-        Err(FileError::told())
-    } else {
-        root.need("objective").and_then(Value::table).and_then(|table| Ok((table, reader.read(table)?)))
+    let read = match (root.get("objective"), world.costs.first()) {
+        (None, Some((_, cost))) => root.accept(Objective::linear(cost.clone())).map(|objective| (root, objective)),
+        (None, None) if world.doubts.costs => None,
+        _ => root.need("objective").and_then(Value::table).and_then(|table| Some((table, reader.read(table)?))),
     };
-    let read = root.accept(read)?;
     let accuracy = |objective: &Objective, accuracy: Value| {
-        Problem::horizon_for(objective, discount, accuracy.number()?).map_err(|error| accuracy.error(error.to_string()))
+        accuracy.accept(Problem::horizon_for(objective, discount, accuracy.number()?))
     };
     if read.is_none() || timing.is_none() {
         // Any objective will do to see whether the accuracy is a number that can be asked for.
-        let nothing = Objective::linear(vec![0.0]).map_err(|error| root.error(error.to_string()))?;
-        root.field("accuracy", |value| accuracy(&nothing, value))?;
+        let nothing = root.accept(Objective::linear(vec![0.0]))?;
+        root.get("accuracy").and_then(|value| accuracy(&nothing, value));
     }
-    let (place, objective) = read.ok_or_else(FileError::told)?;
-    let horizon = match horizon {
-        Some(horizon) => horizon,
-        None => accuracy(&objective, root.need("accuracy")?)?,
-    };
-    if let Some((_, error)) = reader.longest.into_iter().find(|&(steps, _)| timing.is_some() && steps > horizon) {
-        return Err(error);
+    let (place, objective) = read?;
+    let horizon = horizon.or_else(|| accuracy(&objective, root.need("accuracy")?))?;
+    if let Some((_, mistake)) = reader.longest.into_iter().find(|&(steps, _)| timing.is_some() && steps > horizon) {
+        return mistake.tell();
     }
-    let problem = Problem::new(std::sync::Arc::clone(&world.mdp), objective, discount, horizon)
-        .map_err(|error| place.error(error.to_string()))?;
-    check_bounded(&problem).map_err(|error| place.error(error.to_string()))?;
-    Ok(Read { problem, behaviour: reader.behaviour, files: reader.files })
+    let problem = place.accept(Problem::new(std::sync::Arc::clone(&world.mdp), objective, discount, horizon))?;
+    place.accept(check_bounded(&problem))?;
+    Some(Read { problem, behaviour: reader.behaviour, files: reader.files })
 }

@@ -1,87 +1,128 @@
-//! What becomes of a mistake in a file: it ends the reading, or it is kept and the reading goes on behind it.
+//! Mistakes in a file, and where they are told.
 //!
-//! Whatever depends on a part with a mistake is passed over, so that only mistakes are told and not what follows from them:
-//! its reader returns [`FileError::told`].
+//! A reader that meets a mistake tells it and returns `None`. Whatever depends on that part is passed over, so that only mistakes are
+//! told and not what follows from them; what does not depend on it is read all the same. Whoever wants the first mistake only
+//! takes the first.
 
 use std::cell::{Cell, RefCell};
 
-use super::error::FileError;
+use super::error::{FileError, position};
 
-/// More mistakes than this are not collected: nobody reads them.
-pub(super) const MAX_MISTAKES: usize = 100;
-/// Of a model of another program, where one mistake is often made in every line.
-pub(super) const MAX_IN_LINES: usize = 20;
+/// Of a problem file; nobody reads more.
+const MOST: usize = 100;
+/// Of a file of data, where one mistake is often made in every line.
+const MOST_IN_LINES: usize = 20;
 
-/// Where the readers report mistakes. Each part of a file that makes sense without the others is read on its own and handed
-/// to [`Mistakes::accept`].
+/// Where mistakes are told.
+#[derive(Default)]
 pub(super) struct Mistakes {
-    /// `None` if the first mistake ends the reading.
-    collected: Option<RefCell<Vec<FileError>>>,
-    /// Mistakes in lines that are counted only.
+    told: RefCell<Vec<FileError>>,
+    /// How many more there are.
     others: Cell<usize>,
-    /// Warnings, where all mistakes are wanted.
     warnings: RefCell<Vec<FileError>>,
 }
 
 impl Mistakes {
-    /// The first mistake ends the reading.
-    pub(super) fn first() -> Self {
-        Self { collected: None, others: Cell::new(0), warnings: RefCell::default() }
+    /// The value; what is wrong with it is told.
+    pub(super) fn accept<T>(&self, result: Result<T, FileError>) -> Option<T> {
+        result.map_err(|error| self.told.borrow_mut().push(error)).ok()
     }
 
-    /// All mistakes are wanted.
-    pub(super) fn all() -> Self {
-        Self { collected: Some(RefCell::default()), ..Self::first() }
+    pub(super) fn any(&self) -> bool {
+        !self.told.borrow().is_empty()
     }
 
-    pub(super) fn wants_all(&self) -> bool {
-        self.collected.is_some()
-    }
-
-    /// The value; `None` if it is wrong and the reading goes on all the same.
-    pub(super) fn accept<T>(&self, result: Result<T, FileError>) -> Result<Option<T>, FileError> {
-        match (result, &self.collected) {
-            (Ok(value), _) => Ok(Some(value)),
-            (Err(error), Some(_)) if error.is_told() => Ok(None),
-            (Err(error), Some(collected)) if collected.borrow().len() < MAX_MISTAKES => {
-                collected.borrow_mut().push(error);
-                Ok(None)
-            }
-            (Err(error), _) => Err(error),
-        }
-    }
-
-    /// The same for one of many lines: when there are enough mistakes, the others are counted.
-    pub(super) fn accept_in_line<T>(&self, result: Result<T, FileError>) -> Result<Option<T>, FileError> {
-        if self.are_enough() && result.as_ref().is_err_and(|error| !error.is_told()) {
-            self.others.set(self.others.get() + 1);
-            return Ok(None);
-        }
-        self.accept(result)
-    }
-
-    /// Keeps a warning.
-    pub(super) fn warn(&self, warning: FileError) {
-        self.warnings.borrow_mut().push(warning);
-    }
-
-    /// What was kept by [`Mistakes::warn`].
+    /// What was told by [`Text::warn`].
     pub(super) fn warnings(&self) -> Vec<FileError> {
         self.warnings.take()
     }
 
-    /// Whether mistakes in lines are only counted from now on.
-    pub(super) fn are_enough(&self) -> bool {
-        self.collected.as_ref().is_some_and(|collected| collected.borrow().len() >= MAX_IN_LINES)
+    /// The first that was told.
+    pub(super) fn into_first(self, file: &str) -> FileError {
+        let first = self.told.into_inner().into_iter().next();
+        first.unwrap_or_else(|| FileError::unreadable(file, "the file has a mistake"))
     }
 
-    /// Whether mistakes were collected.
-    pub(super) fn any(&self) -> bool {
-        self.collected.as_ref().is_some_and(|collected| !collected.borrow().is_empty())
-    }
-
-    /// The mistakes collected, and how many more there are.
+    /// All that was told, and how many more there are.
     pub(super) fn into_inner(self) -> (Vec<FileError>, usize) {
-        (self.collected.map(RefCell::into_inner).unwrap_or_default(), self.others.get())
+        (self.told.into_inner(), self.others.get())
     }
+}
+
+/// The text of a file, whose places are found when a mistake is told.
+#[derive(Clone, Copy)]
+pub(super) struct Text<'a> {
+    pub(super) file: &'a str,
+    pub(super) content: &'a str,
+    pub(super) mistakes: &'a Mistakes,
+    /// So many mistakes are told, the others counted.
+    most: usize,
+}
+
+impl<'a> Text<'a> {
+    /// The text of a problem file.
+    pub(super) fn of_problem(file: &'a str, content: &'a str, mistakes: &'a Mistakes) -> Self {
+        Self { file, content, mistakes, most: MOST }
+    }
+
+    /// The text of a file of data.
+    pub(super) fn of_data(file: &'a str, content: &'a str, mistakes: &'a Mistakes) -> Self {
+        Self { file, content, mistakes, most: MOST_IN_LINES }
+    }
+
+    /// A mistake at this byte.
+    pub(super) fn error(self, offset: usize, message: impl Into<String>) -> Mistake<'a> {
+        Mistake { text: self, offset, message: message.into(), hint: None }
+    }
+
+    /// A warning, which is also one of the notes.
+    pub(super) fn warn(self, offset: usize, message: String, notes: &mut Vec<String>) {
+        self.mistakes.warnings.borrow_mut().push(FileError::at(self.file, self.content, offset, &message));
+        notes.push(message);
+    }
+
+    /// The line and the column of a place.
+    pub(super) fn place(self, offset: usize) -> String {
+        let (line, column) = position(self.content, offset);
+        format!("line {line}, column {column}")
+    }
+}
+
+/// A mistake that is yet to be told.
+#[must_use = "a mistake is told or not made"]
+pub(super) struct Mistake<'a> {
+    text: Text<'a>,
+    offset: usize,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Mistake<'_> {
+    pub(super) fn hint(self, hint: impl Into<String>) -> Self {
+        self.maybe_hint(Some(hint.into()))
+    }
+
+    pub(super) fn maybe_hint(mut self, hint: Option<String>) -> Self {
+        self.hint = hint.or(self.hint);
+        self
+    }
+
+    /// Tells it; there is no value.
+    #[allow(clippy::must_use_candidate)]
+    pub(super) fn tell<T>(self) -> Option<T> {
+        let Self { text: Text { file, content, mistakes, most }, offset, message, hint } = self;
+        if mistakes.told.borrow().len() >= most {
+            // To find line and column takes time.
+            mistakes.others.set(mistakes.others.get() + 1);
+            return None;
+        }
+        let error = FileError { hint, ..FileError::at(file, content, offset, message) };
+        mistakes.accept(Err(error))
+    }
+}
+
+/// All of them, if there are no mistakes in any: each is looked at, so that all mistakes are told.
+pub(super) fn every<T, C: FromIterator<T>>(values: impl Iterator<Item = Option<T>>) -> Option<C> {
+    let values: Vec<Option<T>> = values.collect();
+    values.into_iter().collect()
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::document::{Table, Value};
-use super::error::FileError;
 use super::files::Files;
+use super::mistakes::{Mistake, every};
 use super::over::spellings;
 use super::world::World;
 use gumdp::kinds::{self, Content, Field, Given, Holds};
@@ -58,7 +58,7 @@ pub(super) struct Reader<'a> {
     /// The path to be imitated, once one is read.
     pub(super) behaviour: Vec<u32>,
     /// Episodes whose occupancy depends on the horizon if it is shorter: their steps, and what is then to be said.
-    pub(super) longest: Vec<(usize, FileError)>,
+    pub(super) longest: Vec<(usize, Mistake<'a>)>,
     pub(super) files: Files<'a>,
     /// Costs with a name, for each pair; `None` for one with a mistake.
     pub(super) features: BTreeMap<String, Option<Vec<f64>>>,
@@ -66,27 +66,25 @@ pub(super) struct Reader<'a> {
     pub(super) features_broken: bool,
 }
 
-impl Reader<'_> {
-    pub(super) fn read(&mut self, table: Table) -> Result<Objective, FileError> {
+impl<'a> Reader<'a> {
+    pub(super) fn read(&mut self, table: Table<'a>) -> Option<Objective> {
         let lost = table.has_lost("features") || table.has_lost("targets");
-        self.features_broken = table.accept(self.read_features(table))?.is_none() || lost;
+        self.features_broken = self.read_features(table).is_none() || lost;
         let objective = self.read_term(table, &["kind", "scale", "offset", "range", "features", "limit"]);
-        let objective = table.accept(objective)?;
-        let limits = self.limits(table)?;
-        let objective = objective.ok_or_else(FileError::told)?;
-        Ok(limits.into_iter().fold(objective, |sum, limit| sum + limit))
+        let limits = self.limits(table);
+        Some(limits?.into_iter().fold(objective?, |sum, limit| sum + limit))
     }
 
-    fn read_term(&mut self, table: Table, common: &[&str]) -> Result<Objective, FileError> {
-        let kind = table.needed("kind", |kind| kind.choice(&Kind::all()))?;
+    fn read_term(&mut self, table: Table<'a>, common: &[&str]) -> Option<Objective> {
+        let kind = table.need("kind").and_then(|kind| kind.choice(&Kind::all()));
         if let Some(kind) = kind {
-            table.only(&[common, &kind.fields()].concat())?;
+            table.only(&[common, &kind.fields()].concat());
         }
         // An objective of the wrong kind is read as what its fields are for.
         let objective = match kind.or(Kind::likely(table)) {
-            Some(Kind::One(kind)) => table.accept(self.of_kind(kind, table, None))?,
-            Some(Kind::Formula) => table.accept(self.formula(table))?,
-            Some(Kind::Sum) => table.accept(self.sum(table))?,
+            Some(Kind::One(kind)) => self.of_kind(kind, table, None),
+            Some(Kind::Formula) => self.formula(table),
+            Some(Kind::Sum) => self.sum(table),
             None => None,
         };
         rescaled(objective.filter(|_| kind.is_some()), table)
@@ -96,36 +94,38 @@ impl Reader<'_> {
     pub(super) fn of_kind(
         &mut self,
         kind: &'static kinds::Kind,
-        table: Table,
-        target: Option<Value>,
-    ) -> Result<Objective, FileError> {
-        let mut given = Given::default();
-        let (mut cells, mut sound) = (None, true);
+        table: Table<'a>,
+        target: Option<Value<'a>>,
+    ) -> Option<Objective> {
+        let (mut given, mut cells, mut sound) = (Given::default(), None, true);
         for field in kind.fields {
             let content = match field.holds {
-                Holds::Cost | Holds::Costs | Holds::ByCost | Holds::Number => self.content(field, table),
-                Holds::Cells { .. } => Ok(Some(self.counted(field, &mut cells, table, target)?)),
-                _ => self.counted(field, &mut cells, table, target).map(Some),
+                Holds::Cost | Holds::Costs | Holds::ByCost | Holds::Number => {
+                    if field.is_optional && table.get(field.name).is_none() {
+                        continue;
+                    }
+                    self.content(field, table)
+                }
+                // What is over the wrong entries cannot be looked at.
+                Holds::Cells { .. } => Some(self.counted(field, &mut cells, table, target)?),
+                _ => self.counted(field, &mut cells, table, target),
             };
-            match table.accept(content)? {
-                Some(content) => given.0.extend(content.map(|content| (field.name, content))),
-                None => sound = false,
-            }
+            sound &= content.is_some();
+            given.0.extend(content.map(|content| (field.name, content)));
         }
         if !sound {
-            return Err(FileError::told());
+            return None;
         }
-        kind.of(given).map_err(|error| self.refused(&error, table))
+        kind.of(given).map_err(|error| self.refuse(&error, table)).ok()
     }
 
-    /// What is in a field that needs no cells; `None` if it is left out.
-    fn content(&self, field: &Field, table: Table) -> Result<Option<Content>, FileError> {
+    /// What is in a field that needs no cells.
+    fn content(&self, field: &Field, table: Table) -> Option<Content> {
         let Some(value) = table.get(field.name) else {
             return match (field.holds, self.world.costs.first()) {
-                _ if field.is_optional => Ok(None),
-                (Holds::Cost, _) if self.world.doubts.costs => Err(FileError::told()),
-                (Holds::Cost, Some((_, cost))) => Ok(Some(Content::Numbers(cost.clone()))),
-                _ => Err(table.missing(field.name)),
+                (Holds::Cost, _) if self.world.doubts.costs => None,
+                (Holds::Cost, Some((_, cost))) => Some(Content::Numbers(cost.clone())),
+                _ => table.missing(field.name, None),
             };
         };
         let content = match field.holds {
@@ -133,78 +133,70 @@ impl Reader<'_> {
             Holds::Costs => Content::Costs(value.elements(|cost| self.cost(cost))?),
             Holds::Number => Content::Number(value.number()?),
             _ => {
-                let numbers = table.accept(value.finite_numbers())?;
-                let length = |list: Value| list.list().map_or(0, |list| list.len());
+                let numbers = value.elements(Value::finite);
+                let length = |list: Value| if list.is_list() { list.list().map_or(0, |list| list.len()) } else { 0 };
                 let (got, expected) = (length(value), table.get("costs").map_or(0, length));
                 if value.is_list() && expected > 0 && got != expected {
-                    return Err(self.refused(&ObjectiveError::Length { what: field.name, got, expected }, table));
+                    self.refuse(&ObjectiveError::Length { what: field.name, got, expected }, table);
+                    return None;
                 }
-                Content::Numbers(numbers.ok_or_else(FileError::told)?)
+                Content::Numbers(numbers?)
             }
         };
-        Ok(Some(content))
+        Some(content)
     }
 
     /// A cost for each pair: that of a feature by its name, or the sum of all entries of a table that apply to it.
-    pub(super) fn cost(&self, value: Value) -> Result<Vec<f64>, FileError> {
+    pub(super) fn cost(&self, value: Value) -> Option<Vec<f64>> {
         if value.as_text().is_some() {
             return self.feature(value);
         }
         let mut costs = vec![0.0; self.world.mdp.pair_count()];
-        let mut sound = true;
-        for (key, cost) in value.table()?.entries() {
-            let pairs = value.accept(self.world.select(key))?;
-            let cost = value.accept(cost.finite())?;
-            sound &= pairs.is_some() && cost.is_some();
-            for pair in pairs.into_iter().flatten() {
-                costs[pair.index()] += cost.unwrap_or(0.0);
+        let entries = value.entries()?.into_iter().map(|(key, cost)| {
+            let (pairs, cost) = (self.world.select(key), cost.finite());
+            pairs.zip(cost)
+        });
+        for (pairs, cost) in every::<_, Vec<_>>(entries)? {
+            for pair in pairs {
+                costs[pair.index()] += cost;
             }
         }
-        if sound { Ok(costs) } else { Err(FileError::told()) }
+        Some(costs)
     }
 
-    fn sum(&mut self, table: Table) -> Result<Objective, FileError> {
+    fn sum(&mut self, table: Table<'a>) -> Option<Objective> {
         let list = table.need("terms")?;
         let terms = list.elements(|value| {
             let term = value.table()?;
-            let weight = term.field("weight", Value::finite)?.unwrap_or(1.0);
-            Ok(weight * self.read_term(term, &["kind", "scale", "offset", "range", "weight"])?)
+            let weight = term.get("weight").and_then(Value::finite).unwrap_or(1.0);
+            Some(weight * self.read_term(term, &["kind", "scale", "offset", "range", "weight"])?)
         })?;
-        let sum = terms.into_iter().reduce(|sum, term| sum + term);
-        sum.ok_or_else(|| list.error(format!("{} is empty; it must have at least one term", list.name())))
+        list.not_empty("have at least one term")?;
+        terms.into_iter().reduce(|sum, term| sum + term)
     }
 
-    /// The objective's complaint, at the field that caused it; nothing new where it only follows from doubts about the model.
-    pub(super) fn refused(&self, error: &ObjectiveError, table: Table) -> FileError {
-        let follows = match error {
-            ObjectiveError::Length { what, .. } => *what == "targets",
-            ObjectiveError::Setting { what: EPSILON, value, .. } => (0.0..=1.0).contains(value),
-            ObjectiveError::Breaks { .. } => true,
-            _ => false,
-        };
+    /// Tells the objective's complaint at the field that caused it; nothing where it only follows from doubts about the model.
+    pub(super) fn refuse(&self, error: &ObjectiveError, table: Table) {
+        let doubtful = self.world.doubts.any();
         match error {
-            _ if follows && self.world.doubts.any() => FileError::told(),
+            ObjectiveError::Length { what: "targets", .. } | ObjectiveError::Breaks { .. } if doubtful => {}
             // The number of entries is in doubt.
-            ObjectiveError::Setting { what: EPSILON, value, .. } if self.world.doubts.any() => table
-                .get("epsilon")
-                .map_or_else(FileError::told, |epsilon| epsilon.refused(value, "lie in [0, 1 / number of entries]")),
+            ObjectiveError::Setting { what: EPSILON, value, .. } if doubtful => {
+                if let Some(epsilon) = table.get("epsilon").filter(|_| !(0.0..=1.0).contains(value)) {
+                    epsilon.refused(value, "lie in [0, 1 / number of entries]").tell::<()>();
+                }
+            }
             _ => locate(error, table),
         }
     }
 }
 
 /// (scale·f + offset − low) / (high − low).
-fn rescaled(objective: Option<Objective>, table: Table) -> Result<Objective, FileError> {
-    let scale = table.field("scale", Value::finite)?;
-    let offset = table.field("offset", Value::finite)?;
-    let range = table.field("range", |range| {
-        let [low, high] = range.two_numbers()?;
-        if low >= high {
-            return Err(range.refused(format!("[{low}, {high}]"), "be [low, high] with low < high"));
-        }
-        Ok([low, high])
-    })?;
-    let mut objective = objective.ok_or_else(FileError::told)?;
+fn rescaled(objective: Option<Objective>, table: Table) -> Option<Objective> {
+    let scale = table.get("scale").and_then(Value::finite);
+    let offset = table.get("offset").and_then(Value::finite);
+    let range = table.get("range").and_then(|range| range.range(|_| true, "be [low, high] with low < high"));
+    let mut objective = objective?;
     if let Some(scale) = scale {
         objective = scale * objective;
     }
@@ -214,18 +206,16 @@ fn rescaled(objective: Option<Objective>, table: Table) -> Result<Objective, Fil
     if let Some([low, high]) = range {
         objective = (1.0 / (high - low)) * objective.shifted(-low);
     }
-    Ok(objective)
+    Some(objective)
 }
 
-fn locate(error: &ObjectiveError, table: Table) -> FileError {
+fn locate(error: &ObjectiveError, table: Table) {
     let what = match error {
         ObjectiveError::Setting { what, .. } => what.rsplit(' ').next().unwrap_or_default(),
         ObjectiveError::Length { what, .. } | ObjectiveError::Empty { what } => what.trim_end_matches('s'),
         ObjectiveError::Entry { what, .. } => what,
         _ => "",
     };
-    match table.get(what).or_else(|| table.get(&format!("{what}s"))) {
-        Some(value) => value.error(error.to_string()),
-        None => table.error(error.to_string()),
-    }
+    let value = table.any(&[what, &format!("{what}s")]);
+    value.map_or_else(|| table.error(error.to_string()), |value| value.error(error.to_string())).tell::<()>();
 }

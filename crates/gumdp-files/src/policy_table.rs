@@ -13,11 +13,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::csv::{Csv, Field};
-use crate::error::FileError;
-use crate::mistakes::Mistakes;
-use crate::text::Text;
-use crate::world::{find_action, find_state};
-use crate::{read_text, shortened};
+use crate::error::{FileError, position};
+use crate::mistakes::{Mistakes, Text, every};
+use crate::read_text;
 use gumdp::{Action, Markov, Pair, Policy, PolicyError, Problem, Scripted, State};
 
 const COLUMNS: [&str; 4] = ["time", "state", "action", "probability"];
@@ -55,21 +53,23 @@ impl PolicyTable {
     /// # Errors
     /// The first mistake found, with its place.
     pub fn parse(file: &str, text: &str, problem: &Problem) -> Result<Self, FileError> {
-        let text = Text { file, content: text, mistakes: &Mistakes::first() };
-        let Some(csv) = Csv::open(&text)? else {
-            return Err(text.error(0, "the file is empty; its first line must name the columns").hint(HINT));
-        };
-        let csv = csv.only(&COLUMNS)?;
-        let rows = csv.rows().map(|(row, whole)| whole.map(|()| row)).collect::<Result<Vec<_>, _>>()?;
+        let mistakes = Mistakes::default();
+        let table = Self::read(Text::of_data(file, text, &mistakes), problem);
+        table.ok_or_else(|| mistakes.into_first(file))
+    }
+
+    fn read(text: Text, problem: &Problem) -> Option<Self> {
+        let csv = Csv::open(text, "name the columns", Some(HINT))?.only(&COLUMNS);
         let columns = COLUMNS.map(|name| csv.column(name));
         let reader = Reader { csv, problem, columns };
-        match reader.columns {
+        let rows: Vec<Vec<Field>> = every(reader.csv.rows().map(|(row, whole)| whole.then_some(row)))?;
+        match columns {
+            _ if text.mistakes.any() => None,
             [None, None, Some(_), None] => reader.script(&rows).map(Self::Script),
             [_, Some(_), Some(_), _] => reader.markov(&rows).map(Self::Markov),
             _ => {
                 let missing = if columns[2].is_none() { "action" } else { "state" };
-                let error = reader.error(0, format!("the column \"{missing}\" is missing"));
-                Err(error.hint(HINT))
+                text.error(0, format!("the column \"{missing}\" is missing")).hint(HINT).tell()
             }
         }
     }
@@ -110,50 +110,34 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn error(&self, offset: usize, message: impl Into<String>) -> FileError {
-        self.csv.text.error(offset, message)
-    }
-
     fn field<'r, 'a>(&self, row: &'r [Field<'a>], column: usize) -> Option<&'r Field<'a>> {
         self.columns[column].map(|place| &row[place])
     }
 
-    fn action(&self, field: &Field) -> Result<Action, FileError> {
-        find_action(self.problem.mdp(), &field.text, |message| self.csv.error(field, message))
-    }
-
-    fn state(&self, field: &Field) -> Result<State, FileError> {
-        find_state(self.problem.mdp(), &field.text, |message| self.csv.error(field, message))
-    }
-
-    fn time(&self, field: &Field) -> Result<usize, FileError> {
+    fn time(&self, field: &Field) -> Option<usize> {
         let last = self.problem.horizon() - 1;
-        field.text.parse().ok().filter(|time| *time <= last).ok_or_else(|| {
-            let message =
-                format!("the time is \"{}\"; it must be a whole number in [0, {last}]", shortened(&field.text));
-            self.error(field.offset, message)
-        })
+        let time = field.text.parse().ok().filter(|time| *time <= last);
+        time.or_else(|| self.csv.refused(field, "the time", &format!("be a whole number in [0, {last}]")).tell())
     }
 
-    fn probability(&self, field: &Field) -> Result<f64, FileError> {
-        field.text.parse().ok().filter(|p| (0.0..=1.0).contains(p)).ok_or_else(|| {
-            let message = format!("the probability is \"{}\"; it must lie in [0, 1]", shortened(&field.text));
-            self.error(field.offset, message)
-        })
+    fn probability(&self, field: &Field) -> Option<f64> {
+        let probability = field.text.parse().ok().filter(|p| (0.0..=1.0).contains(p));
+        probability.or_else(|| self.csv.refused(field, "the probability", "lie in [0, 1]").tell())
     }
 
-    fn script(&self, rows: &[Vec<Field>]) -> Result<Scripted, FileError> {
-        let actions: Vec<Action> = rows.iter().map(|row| self.action(&row[0])).collect::<Result<_, _>>()?;
-        Scripted::new(self.problem, actions.clone()).map_err(|error| {
+    fn script(&self, rows: &[Vec<Field>]) -> Option<Scripted> {
+        let actions: Vec<Action> = every(rows.iter().map(|row| self.csv.action(self.problem.mdp(), &row[0])))?;
+        let refused = |error: PolicyError| {
             let offset = match &error {
-                PolicyError::Unavailable { time, .. } => rows[time % actions.len()][0].offset,
+                PolicyError::Unavailable { time, .. } => rows[time % rows.len()][0].offset,
                 _ => 0,
             };
-            self.error(offset, error.to_string())
-        })
+            self.csv.text.error(offset, error.to_string()).tell::<()>()
+        };
+        Scripted::new(self.problem, actions).map_err(refused).ok()
     }
 
-    fn markov(&self, rows: &[Vec<Field>]) -> Result<Markov, FileError> {
+    fn markov(&self, rows: &[Vec<Field>]) -> Option<Markov> {
         let problem = self.problem;
         let entries = self.entries(rows)?;
         self.check_sums(&entries)?;
@@ -162,9 +146,10 @@ impl Reader<'_> {
         let times = if by_time { problem.horizon() } else { 1 };
         let certain = entries.values().flatten().all(|entry| entry.probability == 0.0 || entry.probability == 1.0);
         let width = if certain { mdp.state_count() } else { mdp.pair_count() };
+        let refused = |message: String| self.csv.text.error(0, message);
         if times.saturating_mul(width) > MOST_ENTRIES {
             let message = format!("a table of {times} times {width} entries is too large; at most {MOST_ENTRIES} fit");
-            return Err(self.error(0, message));
+            return refused(message).tell();
         }
         // Where the policy never comes to, the first action stands for any.
         let first = |state: State| mdp.pairs(state).start;
@@ -175,7 +160,7 @@ impl Reader<'_> {
                     pairs[*time][*state as usize] = entry.pair.0;
                 }
             }
-            return Ok(Markov::of_pairs(problem, pairs));
+            return Some(Markov::of_pairs(problem, pairs));
         }
         let mut none = vec![0.0; mdp.pair_count()];
         mdp.states().for_each(|state| none[first(state) as usize] = 1.0);
@@ -186,41 +171,35 @@ impl Reader<'_> {
                 probabilities[*time][entry.pair.index()] = entry.probability;
             }
         }
-        Markov::stochastic(problem, probabilities).map_err(|error| self.error(0, error.to_string()))
+        Markov::stochastic(problem, probabilities).map_err(|error| refused(error.to_string()).tell::<()>()).ok()
     }
 
-    fn entries(&self, rows: &[Vec<Field>]) -> Result<HashMap<Place, Vec<Entry>>, FileError> {
+    fn entries(&self, rows: &[Vec<Field>]) -> Option<HashMap<Place, Vec<Entry>>> {
         let mdp = self.problem.mdp();
         let mut entries: HashMap<Place, Vec<Entry>> = HashMap::new();
         for row in rows {
-            let (Some(state_field), Some(action_field)) = (self.field(row, 1), self.field(row, 2)) else { continue };
-            let time = self.field(row, 0).map_or(Ok(0), |field| self.time(field))?;
-            let (state, action) = (self.state(state_field)?, self.action(action_field)?);
-            let probability = self.field(row, 3).map_or(Ok(1.0), |field| self.probability(field))?;
-            let Some(pair) = mdp.pair(state, action) else {
-                // A full table has rows for actions that a state does not allow.
-                if probability == 0.0 {
-                    continue;
-                }
-                let allowed: Vec<&str> =
-                    mdp.pairs(state).map(|pair| mdp.action_name(mdp.action(Pair(pair)))).take(8).collect();
-                let message = format!("state \"{}\" does not allow action \"{}\"", state_field.text, action_field.text);
-                let hint = format!("its actions are {}", allowed.join(", "));
-                return Err(self.error(action_field.offset, message).hint(hint));
-            };
+            let (state_field, action_field) = (self.field(row, 1)?, self.field(row, 2)?);
+            let time = self.field(row, 0).map_or(Some(0), |field| self.time(field))?;
+            let (state, action) = (self.csv.state(mdp, state_field)?, self.csv.action(mdp, action_field)?);
+            let probability = self.field(row, 3).map_or(Some(1.0), |field| self.probability(field))?;
+            // A full table has rows for actions that a state does not allow.
+            if mdp.pair(state, action).is_none() && probability == 0.0 {
+                continue;
+            }
+            let pair = self.csv.pair(mdp, state_field, action_field)?;
             let of_place = entries.entry((time, state.0)).or_default();
             let with_probabilities = self.columns[3].is_some();
             if let Some(earlier) = of_place.iter().find(|earlier| !with_probabilities || earlier.pair == pair) {
-                let (line, _) = crate::error::position(self.csv.text.content, earlier.offset);
+                let (line, _) = position(self.csv.text.content, earlier.offset);
                 let place = self.place((time, state.0));
-                let message = format!("{place} has a second row; the first is on line {line}");
-                let error = self.error(state_field.offset, message);
                 let hint = "a column \"probability\" makes an action a matter of chance";
-                return Err(if with_probabilities { error } else { error.hint(hint) });
+                let hint = (!with_probabilities).then(|| hint.to_owned());
+                let message = format!("{place} has a second row; the first is on line {line}");
+                return self.csv.error(state_field, message).maybe_hint(hint).tell();
             }
             of_place.push(Entry { pair, probability, offset: row[0].offset });
         }
-        Ok(entries)
+        Some(entries)
     }
 
     fn place(&self, (time, state): Place) -> String {
@@ -228,21 +207,17 @@ impl Reader<'_> {
         if self.columns[0].is_some() { format!("time {time}, state \"{name}\"") } else { format!("state \"{name}\"") }
     }
 
-    fn check_sums(&self, entries: &HashMap<Place, Vec<Entry>>) -> Result<(), FileError> {
+    fn check_sums(&self, entries: &HashMap<Place, Vec<Entry>>) -> Option<()> {
         let sum = |entries: &Vec<Entry>| entries.iter().map(|entry| entry.probability).sum::<f64>();
         let wrong = entries.iter().filter(|(_, entries)| (sum(entries) - 1.0).abs() > 1e-9);
-        match wrong.min_by_key(|(_, entries)| entries[0].offset) {
-            None => Ok(()),
-            Some((place, entries)) => {
-                let (place, sum) = (self.place(*place), sum(entries));
-                let message = format!("{place}: the probabilities sum to {sum}; they must sum to 1 within 1e-9");
-                Err(self.error(entries[0].offset, message))
-            }
-        }
+        let Some((place, entries)) = wrong.min_by_key(|(_, entries)| entries[0].offset) else { return Some(()) };
+        let (place, sum) = (self.place(*place), sum(entries));
+        let message = format!("{place}: the probabilities sum to {sum}; they must sum to 1 within 1e-9");
+        self.csv.text.error(entries[0].offset, message).tell()
     }
 
     /// Refuses a table without rows for states to which it leads and which have several actions.
-    fn check_reached(&self, entries: &HashMap<Place, Vec<Entry>>) -> Result<(), FileError> {
+    fn check_reached(&self, entries: &HashMap<Place, Vec<Entry>>) -> Option<()> {
         let mdp = self.problem.mdp();
         let by_time = self.columns[0].is_some();
         let mut now: Vec<State> = mdp.initial().iter().map(|&(state, _)| state).collect();
@@ -281,12 +256,13 @@ impl Reader<'_> {
             }
         }
         if missing.is_empty() {
-            return Ok(());
+            return Some(());
         }
         let names: Vec<String> = missing.iter().take(NAMED).map(|place| self.place(*place)).collect();
         let more = missing.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let error = FileError::unreadable(self.csv.text.file, format!("no row for {}{more}", names.join("; ")));
-        Err(error.hint("every state that the policy leads to needs a row, unless it has one action only"))
+        let hint = "every state that the policy leads to needs a row, unless it has one action only";
+        self.csv.text.mistakes.accept(Err(error.hint(hint)))
     }
 }

@@ -5,15 +5,13 @@
 
 use std::collections::HashMap;
 
-use super::csv::{Csv, Field};
+use super::csv::{Csv, Field, Row};
 use super::document::shortened;
-use super::error::FileError;
 use super::import::some_of;
-use super::text::Text;
-use super::world::{find_action, find_state};
+use super::mistakes::{Mistake, Text, every};
 use gumdp::oracle::expected_occupancy;
 use gumdp::{Markov, Partition, Problem, normalised_discounts};
-use gumdp::{Mdp, Pair, State, missing_to_1};
+use gumdp::{Mdp, Pair, missing_to_1};
 
 const COLUMNS: [&str; 6] = ["state", "action", "episode", "time", "mass", "probability"];
 
@@ -28,62 +26,35 @@ pub(super) struct Recording<'a> {
     discount: f64,
 }
 
-/// The fields of a line, and whether there is one for each column; if not, that is told already.
-type Row<'a> = (Vec<Field<'a>>, bool);
-
 impl<'a> Recording<'a> {
-    pub(super) fn open(text: &'a Text<'a>, mdp: &'a Mdp, discount: f64) -> Result<Self, FileError> {
-        let Some(csv) = Csv::open(text)? else {
-            return Err(text.error(0, "the file is empty; its first line must name the columns"));
-        };
-        let csv = csv.only(&COLUMNS)?;
-        let told = |(fields, whole)| Ok((fields, text.accept(whole)?.is_some()));
-        let rows: Vec<Row> = csv.rows().map(told).collect::<Result<_, _>>()?;
+    pub(super) fn open(text: Text<'a>, mdp: &'a Mdp, discount: f64) -> Option<Self> {
+        let csv = Csv::open(text, "name the columns", None)?.only(&COLUMNS);
+        let rows: Vec<Row> = csv.rows().collect();
         if rows.is_empty() {
-            return Err(csv.error(&csv.header[0], "there is no line after the names of the columns"));
+            return csv.error(&csv.header[0], "there is no line after the names of the columns").tell();
         }
-        Ok(Self { csv, rows, mdp, discount })
+        Some(Self { csv, rows, mdp, discount })
     }
 
-    /// An error at the first entry of a column, for what is wrong with all of it.
-    fn error_of(&self, column: usize, message: impl Into<String>) -> FileError {
+    /// A mistake at the first entry of a column, for what is wrong with all of it.
+    fn error_of(&self, column: usize, message: impl Into<String>) -> Mistake<'a> {
         let first = self.rows.iter().find(|(_, whole)| *whole);
         self.csv.error(first.map_or(&self.csv.header[column], |(row, _)| &row[column]), message)
     }
 
-    fn state(&self, field: &Field) -> Result<State, FileError> {
-        find_state(self.mdp, &field.text, |message| self.csv.error(field, message))
-    }
-
-    fn pair(&self, state: &Field, action: &Field) -> Result<Pair, FileError> {
-        let found = self.state(state)?;
-        let known = find_action(self.mdp, &action.text, |message| self.csv.error(action, message))?;
-        self.mdp.pair(found, known).ok_or_else(|| {
-            let (state, name) = (shortened(&state.text), shortened(&action.text));
-            self.csv.error(action, format!("state \"{state}\" does not allow the action \"{name}\""))
-        })
-    }
-
     /// A finite number that is not negative.
-    fn amount(&self, field: &Field, what: &str) -> Result<f64, FileError> {
-        match field.text.parse::<f64>() {
-            Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
-            Ok(_) => {
-                Err(self.csv.error(field, format!("{what} is {}; it must be finite and not negative", field.text)))
-            }
-            Err(_) => {
-                Err(self.csv.error(field, format!("{what} must be a number, not \"{}\"", shortened(&field.text))))
-            }
-        }
+    fn amount(&self, field: &Field, what: &str) -> Option<f64> {
+        let message = match field.text.parse::<f64>() {
+            Ok(number) if number.is_finite() && number >= 0.0 => return Some(number),
+            Ok(_) => format!("{what} is {}; it must be finite and not negative", field.text),
+            Err(_) => format!("{what} must be a number, not \"{}\"", shortened(&field.text)),
+        };
+        self.csv.error(field, message).tell()
     }
 
     /// The average occupancy of the episodes, and the number of steps of the longest. Of each the first steps count, as many as
     /// the horizon has, all if there is none; a shorter one is discounted and normalised by its own length.
-    pub(super) fn trajectories(
-        &self,
-        partition: &Partition,
-        horizon: Option<usize>,
-    ) -> Result<(Vec<f64>, usize), FileError> {
+    pub(super) fn trajectories(&self, partition: &Partition, horizon: Option<usize>) -> Option<(Vec<f64>, usize)> {
         let episodes = self.episodes()?;
         let mut target = vec![0.0; partition.cell_count()];
         for pairs in &episodes {
@@ -92,40 +63,31 @@ impl<'a> Recording<'a> {
                 target[partition.cell(pair.index())] += mass / episodes.len() as f64;
             }
         }
-        Ok((target, episodes.iter().map(Vec::len).max().unwrap_or(0)))
+        Some((target, episodes.iter().map(Vec::len).max().unwrap_or(0)))
     }
 
     /// The pairs of each episode, in the order of the file.
-    fn episodes(&self) -> Result<Vec<Vec<Pair>>, FileError> {
+    fn episodes(&self) -> Option<Vec<Vec<Pair>>> {
         let csv = &self.csv;
         let (states, actions) = (csv.need("state")?, csv.need("action")?);
         let (episode, time) = (csv.column("episode"), csv.column("time"));
         if let Some(column) = csv.column("mass").or(csv.column("probability")) {
-            return Err(self.error_of(column, "a trajectory has no column \"mass\" or \"probability\""));
+            return self.error_of(column, "a trajectory has no column \"mass\" or \"probability\"").tell();
         }
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut episodes: Vec<Vec<Pair>> = Vec::new();
         // Of each episode the last time, and whether it has ended.
         let mut last: Vec<(Option<u64>, bool)> = Vec::new();
         let mut sound = true;
-        let mut tell = |error: FileError| {
-            sound = false;
-            csv.text.tell(error)
-        };
         for (row, whole) in &self.rows {
             if !whole {
                 // Whatever follows may follow from the line that could not be read.
                 last.fill((None, false));
-                tell(FileError::told())?;
+                sound = false;
                 continue;
             }
-            let now = match time.map(|column| self.time(&row[column])).transpose() {
-                Ok(now) => now,
-                Err(error) => {
-                    tell(error)?;
-                    None
-                }
-            };
+            let time = time.map(|column| (&row[column], self.time(&row[column])));
+            let now = time.and_then(|(_, now)| now);
             let name = episode.map(|column| &*row[column].text);
             let number = match name {
                 Some(name) => numbers.get(name).copied(),
@@ -142,84 +104,77 @@ impl<'a> Recording<'a> {
                 episodes.len() - 1
             });
             let (before, ended) = last[number];
-            if let (Some(column), Some(now), Some(before)) = (time, now, before)
-                && now != before.saturating_add(1)
-            {
-                let message = format!("time {now} follows time {before}; it must be {}", before.saturating_add(1));
-                tell(csv.error(&row[column], message))?;
-            }
-            if ended {
-                tell(csv.error(&row[states], "the episode has ended: the line before has no action"))?;
-            }
+            let follows = match (time, before.map(|before| before.saturating_add(1))) {
+                (Some((field, Some(now))), Some(next)) if now != next => {
+                    csv.error(field, format!("time {now} follows time {}; it must be {next}", next - 1)).tell()
+                }
+                (Some((_, None)), _) => None,
+                _ => Some(()),
+            };
+            let goes_on = if ended {
+                csv.error(&row[states], "the episode has ended: the line before has no action").tell()
+            } else {
+                Some(())
+            };
             // The state in which an episode ends has no action.
             let ends = row[actions].text.is_empty();
             let pair = if ends {
-                self.state(&row[states]).map(|_| None)
+                csv.state(self.mdp, &row[states]).map(|_| None)
             } else {
-                self.pair(&row[states], &row[actions]).map(Some)
+                csv.pair(self.mdp, &row[states], &row[actions]).map(Some)
             };
-            match pair {
-                Ok(pair) => episodes[number].extend(pair),
-                Err(error) => tell(error)?,
-            }
+            sound &= follows.and(goes_on).is_some() && pair.is_some();
+            episodes[number].extend(pair.flatten());
             last[number] = (now, ends);
         }
         if !sound {
-            return Err(FileError::told());
+            return None;
         }
         if let Some(number) = episodes.iter().position(Vec::is_empty) {
-            let message = format!("episode {} of the file has no action", number + 1);
-            return Err(self.error_of(states, message));
+            return self.error_of(states, format!("episode {} of the file has no action", number + 1)).tell();
         }
-        Ok(episodes)
+        Some(episodes)
     }
 
-    fn time(&self, cell: &Field) -> Result<u64, FileError> {
-        cell.text.parse().map_err(|_| {
-            self.csv.error(cell, format!("time must be a whole number, not \"{}\"", shortened(&cell.text)))
-        })
+    fn time(&self, field: &Field) -> Option<u64> {
+        let message = || format!("time must be a whole number, not \"{}\"", shortened(&field.text));
+        field.text.parse().ok().or_else(|| self.csv.error(field, message()).tell())
     }
 
-    pub(super) fn occupancy(&self, partition: &Partition) -> Result<Vec<f64>, FileError> {
+    pub(super) fn occupancy(&self, partition: &Partition) -> Option<Vec<f64>> {
         let csv = &self.csv;
         let (states, masses) = (csv.need("state")?, csv.need("mass")?);
         let mut target = vec![0.0; partition.cell_count()];
         let mut given = vec![false; self.mdp.pair_count()];
-        let mut read = |row: &[Field]| {
-            let mass = csv.text.accept(self.amount(&row[masses], "the mass"))?;
+        every::<_, Vec<()>>(self.rows.iter().map(|(row, whole)| {
+            whole.then_some(())?;
+            let mass = self.amount(&row[masses], "the mass");
             let (pair, alone) = if let Some(column) = csv.column("action") {
-                (self.pair(&row[states], &row[column])?, true)
+                (csv.pair(self.mdp, &row[states], &row[column])?, true)
             } else {
-                let mut pairs = self.mdp.pairs(self.state(&row[states])?);
+                let mut pairs = self.mdp.pairs(csv.state(self.mdp, &row[states])?);
                 let first = Pair(pairs.start);
                 (first, pairs.all(|pair| partition.cell(pair as usize) == partition.cell(first.index())))
             };
             if !alone {
                 let message = "the objective counts actions, but the table has no column \"action\"";
-                return Err(csv.error(&row[states], message).hint("over = \"states\" counts states"));
+                return csv.error(&row[states], message).hint("over = \"states\" counts states").tell();
             }
             if std::mem::replace(&mut given[pair.index()], true) {
-                return Err(csv.error(&row[states], "this entry of the occupancy is given twice"));
+                return csv.error(&row[states], "this entry of the occupancy is given twice").tell();
             }
-            target[partition.cell(pair.index())] += mass.ok_or_else(FileError::told)?;
-            Ok(())
-        };
-        let mut sound = true;
-        for (row, whole) in &self.rows {
-            sound &= *whole && csv.text.accept(read(row))?.is_some();
-        }
-        if !sound {
-            return Err(FileError::told());
-        }
+            target[partition.cell(pair.index())] += mass?;
+            Some(())
+        }))?;
         let sum: f64 = target.iter().sum();
         if (sum - 1.0).abs() > SUM_TOLERANCE {
             let message = format!("the masses sum to {sum}; those of an occupancy sum to 1");
-            return Err(self.error_of(masses, message).hint("divide counts by their sum"));
+            return self.error_of(masses, message).hint("divide counts by their sum").tell();
         }
-        Ok(target)
+        Some(target)
     }
 
-    pub(super) fn policy(&self, partition: &Partition, problem: &Problem) -> Result<Vec<f64>, FileError> {
+    pub(super) fn policy(&self, partition: &Partition, problem: &Problem) -> Option<Vec<f64>> {
         let csv = &self.csv;
         let (states, actions) = (csv.need("state")?, csv.need("action")?);
         let column = csv.need("probability")?;
@@ -228,19 +183,19 @@ impl<'a> Recording<'a> {
         let mut lines: Vec<Option<&Field>> = vec![None; self.mdp.state_count()];
         let mut given = vec![false; self.mdp.pair_count()];
         let mut read = |row: &[Field]| {
-            let probability = csv.text.accept(self.amount(&row[column], "the probability"))?;
-            let pair = self.pair(&row[states], &row[actions])?;
+            let probability = self.amount(&row[column], "the probability");
+            let pair = csv.pair(self.mdp, &row[states], &row[actions])?;
             if std::mem::replace(&mut given[pair.index()], true) {
-                return Err(csv.error(&row[actions], "this action of the state is given twice"));
+                return csv.error(&row[actions], "this action of the state is given twice").tell();
             }
-            Ok((pair, probability.ok_or_else(FileError::told)?))
+            Some((pair, probability?))
         };
         let mut sound = true;
         // States with lines that could not be read, and the least probability of such a line that may belong to any state.
         let mut doubtful = vec![false; self.mdp.state_count()];
         let mut least = f64::INFINITY;
         for (row, whole) in &self.rows {
-            let line = if *whole { csv.text.accept(read(row))? } else { None };
+            let line = if *whole { read(row) } else { None };
             if let Some((pair, probability)) = line {
                 probabilities[pair.index()] = probability;
                 lines[self.mdp.state(pair).index()] = Some(&row[column]);
@@ -273,16 +228,16 @@ impl<'a> Recording<'a> {
             if sum > 1.0 || !(doubtful[state.index()] || least <= 1.0 - sum + 1e-6) {
                 let name = shortened(self.mdp.state_name(state));
                 let message = format!("the probabilities of state \"{name}\" sum to {sum}; they must sum to 1");
-                let error = csv.error(field, message).maybe_hint(missing_to_1(sum));
-                csv.text.tell(error)?;
+                csv.error(field, message).maybe_hint(missing_to_1(sum)).tell::<()>();
             }
         }
         if !sound {
-            return Err(FileError::told());
+            return None;
         }
-        let refused = |error: &dyn std::fmt::Display| self.error_of(states, error.to_string());
-        let policy = Markov::stochastic(problem, vec![probabilities]).map_err(|error| refused(&error))?;
-        let occupancy = expected_occupancy(problem, &policy).map_err(|error| refused(&error))?;
+        let refuse = |message: String| self.error_of(states, message).tell::<()>();
+        let policy =
+            Markov::stochastic(problem, vec![probabilities]).map_err(|error| refuse(error.to_string())).ok()?;
+        let occupancy = expected_occupancy(problem, &policy).map_err(|error| refuse(error.to_string())).ok()?;
         let mut target = vec![0.0; partition.cell_count()];
         let mut unsaid = Vec::new();
         for (pair, mass) in occupancy.into_iter().enumerate() {
@@ -293,10 +248,10 @@ impl<'a> Recording<'a> {
             target[partition.cell(pair)] += mass;
         }
         if unsaid.is_empty() {
-            return Ok(target);
+            return Some(target);
         }
         let names = some_of(unsaid.iter().map(|&state| format!("\"{}\"", shortened(self.mdp.state_name(state)))));
         let are = if unsaid.len() == 1 { "state" } else { "states" };
-        Err(self.error_of(states, format!("the policy meets {are} {names}, of which the file says nothing")))
+        self.error_of(states, format!("the policy meets {are} {names}, of which the file says nothing")).tell()
     }
 }

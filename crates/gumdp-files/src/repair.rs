@@ -32,7 +32,7 @@ impl Repair {
             let (_, errors) = DeTable::parse_recoverable(own);
             if let Some(error) = errors.iter().min_by_key(|error| error.span().map_or(0, |span| span.start)) {
                 let offset = statement.range.start + error.span().map_or(0, |span| span.start);
-                repair.mistakes.push((offset, error.message().to_owned()));
+                repair.mistakes.push((offset, message(error, own)));
             }
             if statement.key.is_none() {
                 table_is_lost = !errors.is_empty();

@@ -27,7 +27,7 @@ pub struct GraphScene {
 /// let walls = scene.cells().filter(|&cell| scene.terrain(cell).wall).count();
 /// # let _ = walls;
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct GridScene {
     /// Number of rows.
     pub rows: usize,
@@ -71,7 +71,7 @@ impl GridScene {
 }
 
 /// A kind of cell: one entry of a map's legend.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[allow(clippy::struct_excessive_bools)] // Independent properties, as the legend has them.
 pub struct Terrain {
     /// The character that stands for it in the map.
@@ -101,19 +101,7 @@ pub struct Terrain {
 impl Terrain {
     /// A cell with nothing in it.
     pub(super) fn floor(symbol: char) -> Self {
-        Self {
-            symbol,
-            name: "floor".to_owned(),
-            wall: false,
-            start: false,
-            home: false,
-            resource: None,
-            enemy: None,
-            sticky: None,
-            one_way: None,
-            absorbing: false,
-            cost: 0.0,
-        }
+        Self { symbol, name: "floor".to_owned(), ..Self::default() }
     }
 }
 

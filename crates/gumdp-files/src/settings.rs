@@ -1,7 +1,6 @@
 //! How a task is usually run: `[experiment]`, `[planner]` and `[scripts]`.
 
 use super::document::{Key, Table, Value};
-use super::error::FileError;
 use super::world::World;
 use gumdp::{Action, Budget, Erm, Exploration, GuidedSettings, PlannerSettings, Risk};
 
@@ -95,121 +94,88 @@ pub struct Script {
     pub actions: Vec<Action>,
 }
 
-pub(super) fn read_defaults(root: Table) -> Result<Defaults, FileError> {
+/// What a field says, where there is one without a mistake.
+fn set<T>(setting: &mut T, read: Option<T>) {
+    if let Some(read) = read {
+        *setting = read;
+    }
+}
+
+pub(super) fn read_defaults(root: Table) -> Defaults {
     let mut defaults = Defaults::default();
-    root.field("experiment", |experiment| read_experiment(experiment.table()?, &mut defaults))?;
-    root.field("planner", |planner| read_planner(planner.table()?, &mut defaults))?;
+    if let Some(table) = root.get("experiment").and_then(Value::table) {
+        read_experiment(table, &mut defaults);
+    }
+    if let Some(table) = root.get("planner").and_then(Value::table) {
+        read_planner(table, &mut defaults);
+    }
     defaults.guided.budget = Budget::simulations(defaults.simulations);
-    Ok(defaults)
+    defaults
 }
 
-fn read_experiment(table: Table, defaults: &mut Defaults) -> Result<(), FileError> {
+fn read_experiment(table: Table, defaults: &mut Defaults) {
     const MANY: u64 = 1_000_000_000;
-    table.only(&["beta", "risk", "curve", "runs", "simulations"])?;
-    if let Some(betas) = table.field("beta", read_betas)? {
-        defaults.betas = betas;
-    }
-    let risks = table.field("risk", |risk| {
-        let risks = risk.accept(read_risks(risk))?;
+    table.only(&["beta", "risk", "curve", "runs", "simulations"]);
+    // One β or measure, or a list of them.
+    set(
+        &mut defaults.betas,
+        table.get("beta").and_then(|betas| betas.not_empty("have at least one number")?.all(beta)),
+    );
+    if let Some(risks) = table.get("risk") {
+        set(&mut defaults.risks, risks.not_empty("have at least one measure").and_then(|risks| risks.all(risk)));
         if table.get("beta").is_some() {
-            let error = risk.error("risk and beta are both given");
-            return Err(error.hint("beta = 5 is risk = \"erm:5\"; leave one out"));
+            let mistake = risks.error("risk and beta are both given");
+            mistake.hint("beta = 5 is risk = \"erm:5\"; leave one out").tell::<()>();
         }
-        Ok(risks)
-    })?;
-    if let Some(risks) = risks.flatten() {
-        defaults.risks = risks;
     }
-    defaults.curve = table.field("curve", |curve| {
-        let [low, high] = curve.two_numbers()?;
-        if !(low > 0.0 && low < high) {
-            return Err(curve.refused(format!("[{low}, {high}]"), "be [low, high] with 0 < low < high"));
-        }
-        Ok([low, high])
-    })?;
-    if let Some(runs) = table.field("runs", |runs| runs.count(1, MANY))? {
-        defaults.runs = runs;
-    }
-    if let Some(simulations) = table.field("simulations", |simulations| simulations.count(1, MANY))? {
-        defaults.simulations = simulations;
-    }
-    Ok(())
+    let must = "be [low, high] with 0 < low < high";
+    defaults.curve = table.get("curve").and_then(|curve| curve.range(|low| low > 0.0, must));
+    set(&mut defaults.runs, table.get("runs").and_then(|runs| runs.count(1, MANY)));
+    set(&mut defaults.simulations, table.get("simulations").and_then(|simulations| simulations.count(1, MANY)));
 }
 
-fn read_planner(table: Table, defaults: &mut Defaults) -> Result<(), FileError> {
-    table.only(&["exploration", "variant", "guided"])?;
-    let exploration = table.field("exploration", |value| {
-        let exploration = value.finite()?;
-        if exploration < 0.0 { Err(value.refused(exploration, "not be negative")) } else { Ok(exploration) }
-    })?;
-    if let Some(exploration) = exploration {
-        defaults.exploration = exploration;
-    }
+fn read_planner(table: Table, defaults: &mut Defaults) {
+    table.only(&["exploration", "variant", "guided"]);
+    set(&mut defaults.exploration, table.get("exploration").and_then(Value::amount));
     let variants = [("illustrative", PlannerVariant::Illustrative), ("grid", PlannerVariant::Grid)];
-    if let Some(variant) = table.field("variant", |variant| variant.choice(&variants))? {
-        defaults.variant = variant;
+    set(&mut defaults.variant, table.get("variant").and_then(|variant| variant.choice(&variants)));
+    if let Some(table) = table.get("guided").and_then(Value::table) {
+        read_guided(table, &mut defaults.guided);
     }
-    table.field("guided", |guided| read_guided(guided.table()?, &mut defaults.guided))?;
-    Ok(())
 }
 
-fn read_guided(table: Table, settings: &mut GuidedSettings) -> Result<(), FileError> {
+fn read_guided(table: Table, settings: &mut GuidedSettings) {
     const MANY: u64 = 1_000_000;
-    table.only(&["reach", "forecast", "exploration", "rollouts", "caution"])?;
+    table.only(&["reach", "forecast", "exploration", "rollouts", "caution"]);
     for (name, setting, highest) in [
         ("reach", &mut settings.reach, f64::INFINITY),
         ("forecast", &mut settings.forecast, 1.0),
         ("exploration", &mut settings.exploration, f64::MAX),
         ("caution", &mut settings.caution, f64::MAX),
     ] {
-        let read = table.field(name, |value| {
-            let number = value.number()?;
-            let valid = (0.0..=highest).contains(&number);
-            let allowed = if highest == 1.0 { "lie in [0, 1]" } else { "not be negative" };
-            if valid { Ok(number) } else { Err(value.refused(number, allowed)) }
-        })?;
-        *setting = read.unwrap_or(*setting);
+        let must = if highest == 1.0 { "lie in [0, 1]" } else { "not be negative" };
+        let valid = |number| (0.0..=highest).contains(&number);
+        set(setting, table.get(name).and_then(|value| value.number_that(valid, must)));
     }
-    if let Some(rollouts) = table.field("rollouts", |rollouts| rollouts.count(1, MANY))? {
-        settings.rollouts = rollouts as u32;
-    }
-    Ok(())
+    let rollouts = table.get("rollouts").and_then(|rollouts| rollouts.count(1, MANY));
+    set(&mut settings.rollouts, rollouts.map(|rollouts| rollouts as u32));
 }
 
-/// One β or a list of them.
-fn read_betas(value: Value) -> Result<Vec<f64>, FileError> {
-    not_empty(value, "number")?;
-    let beta = |value: Value| {
-        let beta = value.number()?;
-        if beta.is_nan() { Err(value.refused(beta, "be a number (inf is the worst case)")) } else { Ok(beta) }
-    };
-    value.all(beta)
+fn beta(value: Value) -> Option<f64> {
+    value.number_that(|beta| !beta.is_nan(), "be a number (inf is the worst case)")
 }
 
-/// One risk measure or a list of them.
-fn read_risks(value: Value) -> Result<Vec<Risk>, FileError> {
-    not_empty(value, "measure")?;
-    let risk = |value: Value| value.text()?.parse::<Risk>().map_err(|error| value.error(error.to_string()));
-    value.all(risk)
+fn risk(value: Value) -> Option<Risk> {
+    value.accept(value.text()?.parse())
 }
 
-fn not_empty(value: Value, what: &str) -> Result<(), FileError> {
-    let is_empty = value.is_list() && value.list()?.is_empty();
-    let message = || format!("{} is empty; it must have at least one {what}", value.name());
-    if is_empty { Err(value.error(message())) } else { Ok(()) }
-}
-
-pub(super) fn read_scripts(root: Table, world: &World) -> Result<Vec<Script>, FileError> {
-    let Some(scripts) = root.get("scripts") else { return Ok(Vec::new()) };
+pub(super) fn read_scripts(root: Table, world: &World) -> Vec<Script> {
     let action = |value: Value| world.action(value.text()?, |message| value.error(message));
     let script = |(key, value): (Key, Value)| {
         value.list()?;
-        not_empty(value, "action")?;
-        Ok(Script { name: key.text.to_owned(), actions: value.all(action)? })
+        let actions = value.not_empty("have at least one action")?.all(action)?;
+        Some(Script { name: key.text.to_owned(), actions })
     };
-    let mut read = Vec::new();
-    for entry in scripts.table()?.entries() {
-        read.extend(scripts.accept(script(entry))?);
-    }
-    Ok(read)
+    let scripts = root.get("scripts").and_then(Value::entries).unwrap_or_default();
+    scripts.into_iter().filter_map(script).collect()
 }

@@ -1,10 +1,10 @@
-//! Tables of a problem file: fields that must, may or must not be there.
+//! Tables of a problem file: fields that must, may or must not be there, and the dotted names of values.
 
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 
 use super::document::{Document, Value, shortened};
-use super::error::{FileError, did_you_mean};
-use super::path::find_table;
+use super::error::did_you_mean;
+use super::mistakes::{Mistake, Text};
 use super::pieces::LIST;
 
 /// A table of the file.
@@ -21,99 +21,98 @@ pub(super) struct Table<'a> {
 pub(super) struct Key<'a> {
     document: &'a Document<'a>,
     pub(super) text: &'a str,
-    offset: usize,
+    pub(super) offset: usize,
 }
 
-impl Key<'_> {
-    /// Where it begins.
-    pub(super) fn offset(self) -> usize {
-        self.offset
-    }
-
-    pub(super) fn error(self, message: impl Into<String>) -> FileError {
+impl<'a> Key<'a> {
+    pub(super) fn error(self, message: impl Into<String>) -> Mistake<'a> {
         self.document.error(self.offset, message)
     }
+}
+
+/// Which of two fields a table has.
+pub(super) enum Either<'a> {
+    One(Value<'a>),
+    Other(Value<'a>),
+    Neither,
 }
 
 impl<'a> Value<'a> {
     /// A text that stands for what a key of this name would.
-    pub(super) fn key(self) -> Result<Key<'a>, FileError> {
-        Ok(Key { document: self.document, text: self.text()?, offset: self.span().start })
+    pub(super) fn key(self) -> Option<Key<'a>> {
+        Some(Key { document: self.document, text: self.text()?, offset: self.span().start })
     }
 }
 
 impl<'a> Table<'a> {
-    pub(super) fn error(self, message: impl Into<String>) -> FileError {
+    pub(super) fn error(self, message: impl Into<String>) -> Mistake<'a> {
         self.document.error(self.offset, message)
     }
 
-    pub(super) fn document(self) -> &'a Document<'a> {
-        self.document
+    /// What was made of this table; what is wrong with it is told.
+    pub(super) fn accept<T>(self, made: Result<T, impl std::fmt::Display>) -> Option<T> {
+        made.map_err(|error| self.error(error.to_string()).tell::<()>()).ok()
     }
 
-    /// See [`Mistakes::accept`].
-    pub(super) fn accept<T>(self, result: Result<T, FileError>) -> Result<Option<T>, FileError> {
-        self.document.mistakes.accept(result)
+    /// The text of the file.
+    pub(super) fn text(self) -> Text<'a> {
+        self.document.text
     }
 
     pub(super) fn get(self, key: &str) -> Option<Value<'a>> {
         self.content.get(key).map(|node| Value { document: self.document, node })
     }
 
-    pub(super) fn need(self, key: &str) -> Result<Value<'a>, FileError> {
-        self.get(key).ok_or_else(|| self.missing(key))
+    /// The first of these fields that is there.
+    pub(super) fn any(self, keys: &[&str]) -> Option<Value<'a>> {
+        keys.iter().find_map(|key| self.get(key))
     }
 
-    /// A field on its own: `None` if there is none, or if it is wrong and all mistakes are wanted.
-    pub(super) fn field<T>(
-        self,
-        key: &str,
-        read: impl FnOnce(Value<'a>) -> Result<T, FileError>,
-    ) -> Result<Option<T>, FileError> {
-        Ok(self.accept(self.get(key).map(read).transpose())?.flatten())
+    /// A field that must be there.
+    pub(super) fn need(self, key: &str) -> Option<Value<'a>> {
+        self.get(key).or_else(|| self.missing(key, None))
     }
 
-    /// A field on its own that must be there: `None` only if it is wrong or missing and all mistakes are wanted.
-    pub(super) fn needed<T>(
-        self,
-        key: &str,
-        read: impl FnOnce(Value<'a>) -> Result<T, FileError>,
-    ) -> Result<Option<T>, FileError> {
-        self.accept(self.need(key).and_then(read))
-    }
-
-    pub(super) fn missing(self, key: &str) -> FileError {
-        if self.has_lost(key) {
-            return FileError::told();
+    /// Which of two fields there is. Both are a mistake.
+    pub(super) fn either(self, one: &str, other: &str) -> Option<Either<'a>> {
+        match (self.get(one), self.get(other)) {
+            (Some(_), Some(second)) => {
+                second.error(format!("both {one} and {other} are given; give one of them")).tell()
+            }
+            (Some(one), None) => Some(Either::One(one)),
+            (None, Some(other)) => Some(Either::Other(other)),
+            (None, None) => Some(Either::Neither),
         }
-        self.error(format!("the field \"{key}\" is missing{}", self.place()))
+    }
+
+    /// Tells that a field is missing.
+    pub(super) fn missing<T>(self, key: &str, hint: Option<&str>) -> Option<T> {
+        if self.has_lost(key) {
+            return None;
+        }
+        let message = format!("the field \"{key}\" is missing{}", self.place());
+        self.error(message).maybe_hint(hint.map(str::to_owned)).tell()
     }
 
     /// All entries, in the order of the file.
     pub(super) fn entries(self) -> Vec<(Key<'a>, Value<'a>)> {
         let document = self.document;
-        let mut entries: Vec<_> = self
-            .content
-            .iter()
-            .map(|(key, node)| {
-                (Key { document, text: key.get_ref(), offset: key.span().start }, Value { document, node })
-            })
-            .collect();
+        let entries = self.content.iter().map(|(key, node)| {
+            (Key { document, text: key.get_ref(), offset: key.span().start }, Value { document, node })
+        });
+        let mut entries: Vec<_> = entries.collect();
         entries.sort_by_key(|(key, _)| key.offset);
         entries
     }
 
     /// Refuses entries with any other name.
-    pub(super) fn only(self, allowed: &[&str]) -> Result<(), FileError> {
-        for (key, _) in self.entries() {
-            if !allowed.contains(&key.text) {
-                let hint = did_you_mean(key.text, allowed.iter().copied())
-                    .unwrap_or_else(|| format!("the fields here are {}", allowed.join(", ")));
-                let error = key.error(format!("unknown field \"{}\"{}", shortened(key.text), self.place())).hint(hint);
-                self.accept(Err::<(), _>(error))?;
-            }
+    pub(super) fn only(self, allowed: &[&str]) {
+        for (key, _) in self.entries().into_iter().filter(|(key, _)| !allowed.contains(&key.text)) {
+            let hint = did_you_mean(key.text, allowed.iter().copied())
+                .unwrap_or_else(|| format!("the fields here are {}", allowed.join(", ")));
+            let message = format!("unknown field \"{}\"{}", shortened(key.text), self.place());
+            key.error(message).hint(hint).tell::<()>();
         }
-        Ok(())
     }
 
     /// " in objective", or nothing for the whole file.
@@ -123,10 +122,9 @@ impl<'a> Table<'a> {
 
     /// The dotted name; `None` for the whole file.
     fn name(self) -> Option<String> {
-        let mut name = String::new();
+        let is_wanted = |value: &DeValue| value.as_table().is_some_and(|table| std::ptr::eq(table, self.content));
         let is_root = std::ptr::eq(self.content, self.document.root.get_ref());
-        let found = !is_root && find_table(self.document.root.get_ref(), self.content, &mut name);
-        found.then(|| self.document.counted(name))
+        if is_root { None } else { name_of(self.document, &is_wanted) }
     }
 
     /// Whether a field of this table could not be read, which is told already.
@@ -144,29 +142,57 @@ impl<'a> Table<'a> {
         self.offset.saturating_add_signed(self.document.moved)
     }
 
-    /// An error at a place of the whole text.
-    pub(super) fn error_at(self, place: usize, message: impl Into<String>) -> FileError {
-        FileError::at(self.document.file, self.document.text, place, message)
-    }
-
-    /// Reads the elements of the long list that was cut out of this text, piece by piece. Whether all are TOML.
-    pub(super) fn read_pieces(self, mut read: impl FnMut(Value) -> Result<(), FileError>) -> Result<bool, FileError> {
-        let Document { text, pieces, .. } = *self.document;
-        let (mut before, mut sound) = (0, true);
-        for range in pieces {
+    /// Reads the elements of the long list that was cut out of this text, piece by piece. `None` if some are no TOML or could not be
+    /// read.
+    pub(super) fn read_pieces(self, mut read: impl FnMut(Value) -> Option<()>) -> Option<()> {
+        let mut before = 0;
+        let mut sound = Some(());
+        for range in self.document.pieces {
             let opening = format!("{LIST}=[");
             let moved = range.start as isize - opening.len() as isize;
-            let part = format!("{opening}{}]", &text[range.clone()]);
-            let Some(document) = Document::moved(self.document, &part, (moved, before))? else {
-                sound = false;
+            let part = format!("{opening}{}]", &self.text().content[range.clone()]);
+            let Some(document) = Document::moved(self.document, &part, (moved, before)) else {
+                sound = None;
                 continue;
             };
             let list = document.root().need(LIST)?.list()?;
             before += list.len();
-            for value in list {
-                read(value)?;
-            }
+            list.into_iter().try_for_each(&mut read)?;
         }
-        Ok(sound)
+        sound
     }
+}
+
+/// The dotted name of a value, such as `legend."~".stuck` or `experiment.beta[1]`: looked up only when a mistake is told.
+pub(super) fn name_of(document: &Document, is_wanted: &dyn Fn(&DeValue) -> bool) -> Option<String> {
+    let mut name = String::new();
+    search_table(document.root.get_ref(), is_wanted, &mut name).then(|| document.counted(name))
+}
+
+fn search_table(table: &DeTable, is_wanted: &dyn Fn(&DeValue) -> bool, name: &mut String) -> bool {
+    table.iter().any(|(key, value)| {
+        let separator = if name.is_empty() { "" } else { "." };
+        let key = key.get_ref();
+        // A character of a map stands for itself.
+        let bare = name != "legend" && key.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+        let part = if bare { shortened(key) } else { format!("\"{}\"", shortened(key)) };
+        search_value(value.get_ref(), &format!("{separator}{part}"), is_wanted, name)
+    })
+}
+
+fn search_value(value: &DeValue, part: &str, is_wanted: &dyn Fn(&DeValue) -> bool, name: &mut String) -> bool {
+    let length = name.len();
+    name.push_str(part);
+    let found = is_wanted(value)
+        || match value {
+            DeValue::Table(table) => search_table(table, is_wanted, name),
+            DeValue::Array(array) => (0..)
+                .zip(array.iter())
+                .any(|(index, item): (usize, _)| search_value(item.get_ref(), &format!("[{index}]"), is_wanted, name)),
+            _ => false,
+        };
+    if !found {
+        name.truncate(length);
+    }
+    found
 }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::document::{Key, shortened};
-use super::error::{FileError, did_you_mean, nearest_or_all};
+use super::error::{did_you_mean, nearest_or_all};
+use super::mistakes::Mistake;
 use super::scene::{GraphScene, GridScene, Scene, Terrain};
 use gumdp::{Action, Mdp, ModelError, Pair, State};
 
@@ -60,9 +61,7 @@ impl World {
                 terrains: vec![Terrain::floor(' ')],
                 terrain_of_cell: vec![0],
                 cell_of_state: vec![Some(0)],
-                start: 0,
-                home: None,
-                behaviour: Vec::new(),
+                ..GridScene::default()
             })
         } else {
             Scene::Graph(GraphScene { positions: None })
@@ -71,30 +70,24 @@ impl World {
     }
 
     /// The pairs that `state`, `group` or `*` stands for, each optionally followed by `/action`.
-    pub(super) fn select(&self, key: Key) -> Result<Vec<Pair>, FileError> {
+    pub(super) fn select(&self, key: Key) -> Option<Vec<Pair>> {
         if let Some(states) = self.states(key.text) {
-            if states.is_empty() && self.doubts.any() {
-                return Err(FileError::told());
-            }
-            return Ok(states.into_iter().flat_map(|state| self.mdp.pairs(state).map(Pair)).collect());
+            let pairs = || states.iter().flat_map(|&state| self.mdp.pairs(state).map(Pair)).collect();
+            return if states.is_empty() && self.doubts.any() { None } else { Some(pairs()) };
         }
-        let Some((name, action)) = key.text.rsplit_once('/') else {
-            return Err(self.unknown(key, key.text));
-        };
-        let states = self.states(name).ok_or_else(|| self.unknown(key, name));
+        let Some((name, action)) = key.text.rsplit_once('/') else { return self.unknown(key, key.text) };
+        let states = self.states(name).or_else(|| self.unknown(key, name));
         let known = self.action(action, |message| key.error(message));
-        let (states, known) = match (states, known) {
-            (Err(state), Err(action)) if state.is_told() => return Err(action),
-            (states, known) => (states?, known?),
-        };
+        let (states, known) = (states?, known?);
         let pairs: Vec<Pair> = states.iter().filter_map(|&state| self.mdp.pair(state, known)).collect();
         if pairs.is_empty() && self.doubts.any() {
-            return Err(FileError::told());
+            return None;
         }
         if pairs.is_empty() && !states.is_empty() {
-            return Err(key.error(format!("\"{}\": action \"{action}\" is never possible there", shortened(key.text))));
+            let message = format!("\"{}\": action \"{action}\" is never possible there", shortened(key.text));
+            return key.error(message).tell();
         }
-        Ok(pairs)
+        Some(pairs)
     }
 
     fn states(&self, name: &str) -> Option<Vec<State>> {
@@ -104,9 +97,9 @@ impl World {
         self.mdp.find_state(name).map(|state| vec![state]).or_else(|| self.groups.get(name).cloned())
     }
 
-    /// The action with this name; `error` makes an error of a message.
-    pub(super) fn action(&self, name: &str, error: impl FnOnce(String) -> FileError) -> Result<Action, FileError> {
-        find_action(&self.mdp, name, |message| if self.doubts.actions { FileError::told() } else { error(message) })
+    /// The action with this name; `error` makes a mistake of a message.
+    pub(super) fn action<'t>(&self, name: &str, error: impl FnOnce(String) -> Mistake<'t>) -> Option<Action> {
+        if self.doubts.actions { self.mdp.find_action(name) } else { find_action(&self.mdp, name, error) }
     }
 
     /// Whether a name is neither that of a cell of the map nor of anything else that happens on maps.
@@ -120,30 +113,36 @@ impl World {
         outside(row, rows) || outside(column, columns)
     }
 
-    fn unknown(&self, key: Key, name: &str) -> FileError {
+    fn unknown<T>(&self, key: Key, name: &str) -> Option<T> {
         if self.doubts.states && !(self.doubts.of_map && self.is_nowhere(name)) {
-            return FileError::told();
+            return None;
         }
         let mut groups: Vec<&str> = self.groups.keys().map(String::as_str).collect();
         groups.sort_unstable(); // Hash order must not decide which name is suggested.
         let states = self.mdp.states().map(|state| self.mdp.state_name(state));
-        key.error(format!("unknown state or group \"{}\"", shortened(name)))
-            .maybe_hint(did_you_mean(name, groups.into_iter().chain(states)))
+        let hint = did_you_mean(name, groups.into_iter().chain(states));
+        key.error(format!("unknown state or group \"{}\"", shortened(name))).maybe_hint(hint).tell()
     }
 }
 
-/// The state with this name; `error` makes an error of a message.
-pub(super) fn find_state(mdp: &Mdp, name: &str, error: impl FnOnce(String) -> FileError) -> Result<State, FileError> {
-    mdp.find_state(name).ok_or_else(|| {
+/// The state with this name; `error` makes a mistake of a message.
+pub(super) fn find_state<'t>(mdp: &Mdp, name: &str, error: impl FnOnce(String) -> Mistake<'t>) -> Option<State> {
+    mdp.find_state(name).or_else(|| {
         let states = mdp.states().map(|state| mdp.state_name(state));
-        error(format!("unknown state \"{}\"", shortened(name))).maybe_hint(nearest_or_all("state", name, states))
+        let hint = nearest_or_all("state", name, states);
+        error(format!("unknown state \"{}\"", shortened(name))).maybe_hint(hint).tell()
     })
 }
 
-/// The action with this name; `error` makes an error of a message.
-pub(super) fn find_action(mdp: &Mdp, name: &str, error: impl FnOnce(String) -> FileError) -> Result<Action, FileError> {
-    mdp.find_action(name).ok_or_else(|| {
-        let actions = (0..mdp.action_count() as u32).map(|action| mdp.action_name(action.into()));
-        error(format!("unknown action \"{}\"", shortened(name))).maybe_hint(nearest_or_all("action", name, actions))
+/// The action with this name; `error` makes a mistake of a message.
+pub(super) fn find_action<'t>(mdp: &Mdp, name: &str, error: impl FnOnce(String) -> Mistake<'t>) -> Option<Action> {
+    mdp.find_action(name).or_else(|| {
+        let hint = nearest_or_all("action", name, action_names(mdp));
+        error(format!("unknown action \"{}\"", shortened(name))).maybe_hint(hint).tell()
     })
+}
+
+/// The names of the actions, by number.
+pub(super) fn action_names(mdp: &Mdp) -> impl Iterator<Item = &str> {
+    (0..mdp.action_count() as u32).map(|action| mdp.action_name(action.into()))
 }

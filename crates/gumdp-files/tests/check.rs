@@ -3,25 +3,7 @@
 use gumdp_files::tasks;
 use gumdp_files::{Severity, check_text};
 
-const COIN: &str = r#"kind = "explicit"
-states = ["heads", "tails"]
-actions = ["toss", "keep"]
-start = "heads"
-discount = 0.9
-horizon = 5
-transitions = [
-  { from = "*", action = "toss", to = { heads = 0.5, tails = 0.5 } },
-  { from = "heads", action = "keep", to = "heads" },
-  { from = "tails", action = "keep", to = "tails" },
-]
-[objective]
-kind = "linear"
-cost = { tails = 1 }
-[experiment]
-beta = [0, 1]
-[scripts]
-hold = ["keep"]
-"#;
+const COIN: &str = include_str!("problems/coin.toml");
 
 /// What is found in a file with these replacements, without the file's name.
 fn found(file: &str, text: &str, edits: &[(&str, &str)]) -> Vec<String> {

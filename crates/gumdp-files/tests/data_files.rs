@@ -4,23 +4,7 @@
 use gumdp_files::Task;
 use gumdp_files::{Finding, Severity, check, check_text};
 
-const ROBOT: &str = r#"kind = "explicit"
-states = ["dock", "field", "broken"]
-actions = ["wait", "go"]
-start = "dock"
-discount = 0.9
-horizon = 5
-transitions = [
-  { from = "dock", action = "wait", to = "dock" },
-  { from = "dock", action = "go", to = { field = 0.97, broken = 0.03 } },
-  { from = "field", action = "wait", to = { field = 0.95, broken = 0.05 } },
-  { from = "field", action = "go", to = "dock" },
-  { from = "broken", action = "*", to = "broken" },
-]
-[objective]
-kind = "squared-distance"
-target = { file = "demo.csv" }
-"#;
+const ROBOT: &str = include_str!("problems/robot.toml");
 
 fn shown(findings: Vec<Finding>) -> Vec<String> {
     findings.into_iter().map(|finding| finding.to_string()).collect()

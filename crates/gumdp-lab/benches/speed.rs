@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use gumdp::measures::{Seen, Weigher};
 use gumdp::oracle::{self, Limits};
 use gumdp::rng::{self, Purpose};
-use gumdp::{Erm, Objective, Planner, PlannerSettings, Policy, Roofline};
+use gumdp::{Erm, Mdp, Objective, Planner, PlannerSettings, Policy, Problem, Roofline};
 use gumdp_files::{Task, tasks};
 
 #[path = "../src/race.rs"]
@@ -29,8 +29,14 @@ fn main() {
         return;
     }
     let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|word| name.contains(word.as_str()));
-    let benchmarks: [Benchmark; 5] =
-        [("step", step), ("evaluation", evaluation), ("weigher", weigher), ("selection", selection), ("solve", solve)];
+    let benchmarks: [Benchmark; 6] = [
+        ("step", step),
+        ("evaluation", evaluation),
+        ("weigher", weigher),
+        ("selection", selection),
+        ("solve", solve),
+        ("induction", induction),
+    ];
     for (name, benchmark) in benchmarks {
         if wanted(name) {
             benchmark();
@@ -142,6 +148,65 @@ fn solve() {
     }
 }
 
+/// Backward induction of a linear objective with a million transitions, beside plain products of the same sparse rows.
+fn induction() {
+    for (actions, outcomes) in [(2, 5), (5, 2)] {
+        let problem = random_linear(1_000_000 / (actions * outcomes), actions, outcomes);
+        let mdp = problem.mdp();
+        let (mut ends, mut successors, mut probabilities) = (vec![0], Vec::new(), Vec::new());
+        for pair in 0..mdp.pair_count() as u32 {
+            for (state, p) in mdp.successors(pair.into()) {
+                successors.push(state.0);
+                probabilities.push(p);
+            }
+            ends.push(successors.len());
+        }
+        let (values, mut products) = (vec![0.5; mdp.state_count()], vec![0.0; mdp.pair_count()]);
+        let visited = (mdp.transition_count() * problem.horizon()) as f64;
+        for beta in [0.0, 1.0, 30.0, 1000.0] {
+            let (mut solved, mut plain) = (f64::INFINITY, f64::INFINITY);
+            fastest(|| {
+                let before = Instant::now();
+                black_box(oracle::solve(&problem, Erm::new(beta).unwrap(), &Limits::default()).unwrap());
+                solved = solved.min(before.elapsed().as_secs_f64());
+                let before = Instant::now();
+                for _ in 0..problem.horizon() {
+                    for (product, row) in products.iter_mut().zip(ends.windows(2)) {
+                        let row = row[0]..row[1];
+                        let terms = successors[row.clone()].iter().zip(&probabilities[row]);
+                        *product = terms.map(|(&state, p)| p * values[state as usize]).sum();
+                    }
+                    black_box(&mut products);
+                }
+                plain = plain.min(before.elapsed().as_secs_f64());
+            });
+            println!(
+                "{:<24} {:>10.2} ns per transition on {} threads; product {:.2} ns, ratio {:.2}",
+                format!("induction {actions}×{outcomes} β {beta}"),
+                solved / visited * 1e9,
+                rayon::current_num_threads(),
+                plain / visited * 1e9,
+                solved / plain
+            );
+        }
+    }
+}
+
+/// A problem with random rows and costs.
+fn random_linear(states: usize, actions: usize, outcomes: usize) -> Problem {
+    let mut rng = rng::stream(0, 0, Purpose::Generation);
+    let mut mdp = Mdp::sized(states, actions).start(0);
+    for (state, action) in (0..states).flat_map(|state| (0..actions).map(move |action| (state, action))) {
+        let weights: Vec<f64> = (0..outcomes).map(|_| rng::unit(&mut rng)).collect();
+        let sum: f64 = weights.iter().sum();
+        let to = |weight: f64| (rng::below(&mut rng, states as u32) as usize, weight / sum);
+        mdp = mdp.transition(state, action, weights.into_iter().map(to).collect::<Vec<_>>());
+    }
+    let mdp = mdp.build().unwrap();
+    let costs = (0..mdp.pair_count()).map(|_| rng::unit(&mut rng)).collect();
+    Problem::new(mdp, Objective::linear(costs).unwrap(), 0.9, 131).unwrap()
+}
+
 /// The paper's planner for a task, and an occupancy state in the middle of an episode.
 fn planner(task: &Task) -> Planner {
     let settings = task.defaults.published();
@@ -189,8 +254,18 @@ fn episode(name: &str) {
     );
 }
 
-/// One decision, or only its preparation.
+/// One decision, or only its preparation; for `induction:2x5:1` one solution with 2 actions, 5 outcomes
+/// and β = 1, or only its problem.
 fn count(name: &str, only_setup: bool) {
+    if let Some((shape, beta)) = name.strip_prefix("induction:").and_then(|rest| rest.split_once(':')) {
+        let (actions, outcomes) = shape.split_once('x').unwrap();
+        let (actions, outcomes) = (actions.parse().unwrap(), outcomes.parse().unwrap());
+        let problem = random_linear(100_000 / (actions * outcomes), actions, outcomes);
+        if !only_setup {
+            black_box(oracle::solve(&problem, Erm::new(beta.parse().unwrap()).unwrap(), &Limits::default()).unwrap());
+        }
+        return;
+    }
     let task = tasks::get(name).unwrap();
     let start = task.problem.start(task.problem.mdp().initial()[0].0);
     let mut planner = planner(&task);

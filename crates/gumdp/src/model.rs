@@ -179,9 +179,9 @@ impl Mdp {
         self.first_pair[state.index()]..self.first_pair[state.index() + 1]
     }
 
-    /// The pairs of some states that follow each other.
-    pub(crate) fn pairs_of(&self, states: Range<usize>) -> Range<u32> {
-        self.first_pair[states.start]..self.first_pair[states.end]
+    /// The first pair of each of some states that follow each other, and of the state after them.
+    pub(crate) fn first_pairs(&self, states: Range<usize>) -> &[u32] {
+        &self.first_pair[states.start..=states.end]
     }
 
     /// The pair of a state and an action, if the state allows the action.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::import::quoted;
+use super::super::files::quoted;
 use super::super::{GraphScene, Scene};
 use super::{Export, ExportError, Task, groups, lost_objective, objective};
 use gumdp::{GuidedSettings, Mdp, Pair};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::super::files::quoted;
 use super::super::formula::is_feature_name;
-use super::super::import::quoted;
 use super::Task;
 use gumdp::kinds::{Content, Holds, Kind, Part, Written};
 use gumdp::{Mdp, Pair, Partition};

@@ -1,11 +1,12 @@
-//! The text of the model: where it comes from, and the files that belong to it.
+//! The text of the model: where it comes from, and the problem file that has it all.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::super::document::{Table, Value};
-use super::super::error::{FileError, alternatives};
-use super::super::files::read_file;
+use super::super::document::Table;
+use super::super::error::alternatives;
+use super::super::files::{block, quoted, read_named};
 use super::{FORMATS, Format, Opened};
 
 /// The text of the model and what it is called.
@@ -18,49 +19,61 @@ pub(super) struct Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    pub(super) fn read(root: Table<'a>, opened: Option<Opened<'a>>) -> Result<Self, FileError> {
-        let document = root.document();
+    pub(super) fn read(root: Table<'a>, opened: Option<Opened<'a>>) -> Option<Self> {
+        let own = root.text().file;
         if let Some(Opened { format, text, on_disk }) = opened {
-            let path = on_disk.then(|| PathBuf::from(document.file));
-            return Ok(Self { file: document.file.into(), text: text.into(), format, path });
+            let path = on_disk.then(|| PathBuf::from(own));
+            return Some(Self { file: own.into(), text: text.into(), format, path });
         }
-        let given = root.field("format", |format| format.choice(&FORMATS.map(|format| (format.name, format))))?;
-        let name = root.get("file").map(Value::text).transpose()?;
-        let (file, text, path) = match (root.get("text"), name) {
-            (Some(text), name) => {
-                if let Some(name) = name {
-                    root.accept::<()>(Err(text.error("both file and text are given; give one of them")))?;
-                    root.accept(read_named(root, name))?;
+        let given = root.get("format").and_then(|format| format.choice(&FORMATS.map(|format| (format.name, format))));
+        let named = root.get("file").map(|value| {
+            let path = Path::new(own).parent().unwrap_or(Path::new("")).join(value.text()?);
+            Some((read_named(&path, value, "")?, path))
+        });
+        let (file, text, path): (Cow<str>, Cow<str>, _) = match (root.get("text"), named) {
+            (Some(text), named) => {
+                if named.is_some() {
+                    text.error("both file and text are given; give one of them").tell::<()>();
                 }
-                (format!("{}, text", document.file).into(), Cow::Borrowed(text.text()?), None)
+                (format!("{own}, text").into(), text.text()?.into(), None)
             }
-            (None, Some(name)) => {
-                let (path, text) = read_named(root, name)?;
-                (Cow::Owned(path.display().to_string()), Cow::Owned(text), Some(path))
+            (None, Some(named)) => {
+                let (text, path) = named?;
+                (path.display().to_string().into(), text.into(), Some(path))
             }
             (None, None) => {
-                return Err(root.missing("file").hint("name the file of the model, or give the model as text"));
+                return root.missing("file", Some("name the file of the model, or give the model as text"));
             }
         };
-        let format = given.or_else(|| Format::of(&file, &text)).ok_or_else(|| {
-            let place = root.get("file").or(root.get("text"));
+        let format = given.or_else(|| Format::of(&file, &text)).or_else(|| {
             let formats = alternatives(&FORMATS.map(|format| format!("\"{}\"", format.name)));
             let message = format!("the format of the model is not known from its file; give format = {formats}");
-            let error = place.map_or_else(|| root.error(&message), |value| value.error(&message));
             let is_problem =
                 Path::new(&*file).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
-            if is_problem { error.hint("a problem file needs no import: use it itself") } else { error }
+            let hint = is_problem.then(|| "a problem file needs no import: use it itself".to_owned());
+            root.any(&["file", "text"])?.error(message).maybe_hint(hint).tell()
         })?;
-        Ok(Self { file, text, format, path })
+        Some(Self { file, text, format, path })
     }
 }
 
-/// The file next to the problem file with this name, and its text.
-fn read_named(root: Table, name: &str) -> Result<(PathBuf, String), FileError> {
-    let path = Path::new(root.document().file).parent().unwrap_or(Path::new("")).join(name);
-    let text = read_file(&path).map_err(|error| match error.line {
-        Some(_) => error,
-        None => root.need("file").map_or_else(|error| error, |value| value.error(error.to_string())),
-    })?;
-    Ok((path, text))
+/// The problem file with the text of the model and all that was assumed in it.
+pub(super) fn self_contained(root: Table, content: &Content, lines: &str) -> String {
+    let own = root.text().content;
+    if let Some(text) = root.get("text") {
+        let end = text.span().end;
+        let separator = if lines.is_empty() { "" } else { "\n" };
+        return format!("{}{separator}{}{}", &own[..end], lines.trim_end(), &own[end..]);
+    }
+    // The text takes the place of the name of its file.
+    let Some((key, file)) = root.entries().into_iter().find(|(key, _)| key.text == "file") else {
+        return own.to_owned();
+    };
+    let mut source = own[..key.offset].to_owned();
+    if root.get("format").is_none() {
+        let _ = writeln!(source, "format = {}", quoted(content.format.name));
+    }
+    let _ = write!(source, "{lines}text = {}", block(&content.text));
+    source.push_str(&own[file.span().end..]);
+    source
 }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::super::error::{FileError, counted};
+use super::super::error::counted;
 use super::super::world::MAX_TRANSITIONS;
 use super::Text;
 use super::start::Initial;
@@ -102,23 +102,23 @@ impl Foreign {
     }
 
     /// Adds a transition unless there are too many.
-    pub(super) fn push(&mut self, row: Row, text: &Text) -> Result<(), FileError> {
+    pub(super) fn push(&mut self, row: Row, text: Text) -> Option<()> {
         if self.rows.len() >= MAX_TRANSITIONS {
             let message = format!("the model has more than {MAX_TRANSITIONS} transitions; at most that many are read");
-            return Err(text.error(row.offset, message));
+            return text.error(row.offset, message).tell();
         }
         self.rows.push(row);
-        Ok(())
+        Some(())
     }
 
     /// Sorts what was read and checks that the probabilities of each pair sum to 1.
-    pub(super) fn finish(mut self, text: &Text) -> Result<Model, FileError> {
-        if self.rows.is_empty() && self.extra_states.is_empty() && text.mistakes.any() {
-            return Err(FileError::told());
-        }
+    pub(super) fn finish(mut self, text: Text) -> Option<Model> {
         // States without transitions absorb.
         if self.rows.is_empty() && self.extra_states.is_empty() {
-            return Err(text.error(0, "the file has no transitions; it needs at least one"));
+            if !text.mistakes.any() {
+                text.error(0, "the file has no transitions; it needs at least one").tell::<()>();
+            }
+            return None;
         }
         self.rows.sort_by_key(|row| (row.state, row.action));
         let mut states: Vec<u32> = self.rows.iter().flat_map(|row| [row.state, row.next]).collect();
@@ -135,8 +135,7 @@ impl Foreign {
                 // Where transitions could not be read, a sum is too low for that reason alone.
                 if sum > 1.0 || !self.unread.may_add((state, action), 1.0 - sum) {
                     let error = ModelError::RowSum { state: state_name(state), action: self.action_name(action), sum };
-                    let located = text.error(offset, error.to_string()).maybe_hint(error.hint());
-                    text.accept(Err::<(), _>(located))?;
+                    text.error(offset, error.to_string()).maybe_hint(error.hint()).tell::<()>();
                 }
                 // More mistakes are looked for in a model that can be built.
                 for (number, row) in self.rows[first..end].iter_mut().enumerate() {
@@ -155,7 +154,7 @@ impl Foreign {
         }
         let mut model = Model { foreign: self, states, actions, pairs, pairs_of_state: Vec::new() };
         model.absorb();
-        Ok(model)
+        Some(model)
     }
 
     fn action_name(&self, action: u32) -> String {

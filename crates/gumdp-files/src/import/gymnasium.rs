@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::super::document::shortened;
-use super::super::error::FileError;
+use super::super::mistakes::Mistake;
 use super::foreign::{Foreign, MAX_ID, Row, TERMINATED};
 use super::json::Json;
 use super::start::Initial;
@@ -21,13 +21,13 @@ fn looks_like(text: &str) -> bool {
 }
 
 /// The transitions of a file.
-fn read(text: &Text) -> Result<Foreign, FileError> {
+fn read(text: Text) -> Option<Foreign> {
     let mut reader =
         Reader { json: Json::new(text), foreign: Foreign::new(vec!["cost".to_owned()], true), ends: vec![] };
     let read = if reader.json.peek() == Some(b'[') { reader.states() } else { reader.object() };
-    let read = read.and_then(|()| reader.json.end());
-    reader.foreign.unread.wholes |= text.accept(read)?.is_none();
-    Ok(reader.finished())
+    reader.foreign.unread.wholes |= read.and_then(|()| reader.json.end()).is_none();
+    let nothing = reader.foreign.rows.is_empty() && text.mistakes.any();
+    (!nothing).then(|| reader.finished())
 }
 
 struct Reader<'a> {
@@ -37,9 +37,9 @@ struct Reader<'a> {
     ends: Vec<bool>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// Either `P` itself or an object around it.
-    fn object(&mut self) -> Result<(), FileError> {
+    fn object(&mut self) -> Option<()> {
         let start = self.json.offset();
         self.json.expect(b'{', "'{'")?;
         let (mut first, mut is_model, mut is_around) = (true, false, false);
@@ -51,8 +51,8 @@ impl Reader<'_> {
             let key = self.json.key()?;
             let value = self.json.offset();
             if let Some(&earlier) = places.get(key) {
-                let error = self.twice(&format!("\"{}\"", shortened(key)), earlier, offset);
-                self.json.pass_over::<()>(value, error)?;
+                self.tell_twice(&format!("\"{}\"", shortened(key)), earlier, offset);
+                self.json.pass_over(value)?;
                 continue;
             }
             places.insert(key, offset);
@@ -62,8 +62,18 @@ impl Reader<'_> {
                     self.states()
                 }
                 "initial" | "initial_state_distrib" | "isd" => self.initial(),
-                "discount" | "gamma" => self.discount(key),
-                "horizon" => self.horizon(),
+                "discount" | "gamma" => {
+                    let valid = |discount| discount > 0.0 && discount <= 1.0;
+                    let discount = self.number(key, valid, "be a number in (0, 1]");
+                    self.foreign.discount = discount.or(self.foreign.discount);
+                    discount.map(|_| ())
+                }
+                "horizon" => {
+                    let valid = |horizon: f64| horizon.fract() == 0.0 && (1.0..=MAX_HORIZON as f64).contains(&horizon);
+                    let horizon = self.number(key, valid, &format!("be a whole number in [1, {MAX_HORIZON}]"));
+                    self.foreign.horizon = horizon.map(|horizon| horizon as usize);
+                    horizon.map(|_| ())
+                }
                 key if key.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
                     is_model = true;
                     self.id_of(key, offset).and_then(|state| self.actions(state))
@@ -73,66 +83,40 @@ impl Reader<'_> {
                     self.json.skip()
                 }
             };
-            if let Err(error) = read {
+            if read.is_none() {
                 self.foreign.unread.wholes |= is_model || key == "P";
-                self.json.pass_over::<()>(value, error)?;
+                self.json.pass_over(value)?;
             }
         }
         for (key, offset) in others {
             if is_model && !is_around {
-                let error = self.wrong_id(key, offset).hint("what is no state stands beside \"P\": {\"P\": …, …}");
-                self.json.text.accept::<()>(Err(error))?;
+                let hint = "what is no state stands beside \"P\": {\"P\": …, …}";
+                self.wrong_id(key, offset).hint(hint).tell::<()>();
                 self.foreign.unread.wholes = true;
             } else {
                 self.foreign.notes.push(format!("\"{}\" is ignored", shortened(key)));
             }
         }
         if is_model || is_around {
-            return Ok(());
+            return Some(());
         }
-        let error = self.json.error(start, "the file has no transitions: neither \"P\" nor states such as \"0\"");
-        Err(error.hint("json.dump({\"P\": env.unwrapped.P}, file) writes them; NumPy's numbers need default=float"))
+        let message = "the file has no transitions: neither \"P\" nor states such as \"0\"";
+        let hint = "json.dump({\"P\": env.unwrapped.P}, file) writes them; NumPy's numbers need default=float";
+        self.json.text.error(start, message).hint(hint).tell()
     }
 
-    fn discount(&mut self, key: &str) -> Result<(), FileError> {
-        let offset = self.json.offset();
-        let discount = self.json.number()?;
-        if !(discount > 0.0 && discount <= 1.0) {
-            return Err(self.json.error(offset, format!("{key} is {discount}; it must be a number in (0, 1]")));
-        }
-        self.foreign.discount = Some(discount);
-        Ok(())
+    fn states(&mut self) -> Option<()> {
+        self.each("the state", Self::actions).map(|sound| self.foreign.unread.wholes |= !sound)
     }
 
-    fn horizon(&mut self) -> Result<(), FileError> {
-        let offset = self.json.offset();
-        let horizon = self.json.number()?;
-        if horizon.fract() != 0.0 || !(1.0..=MAX_HORIZON as f64).contains(&horizon) {
-            let message = format!("horizon is {horizon}; it must be a whole number in [1, {MAX_HORIZON}]");
-            return Err(self.json.error(offset, message));
-        }
-        self.foreign.horizon = Some(horizon as usize);
-        Ok(())
-    }
-
-    fn states(&mut self) -> Result<(), FileError> {
-        let sound = self.each("the state", Self::actions)?;
-        self.foreign.unread.wholes |= !sound;
-        Ok(())
-    }
-
-    fn actions(&mut self, state: u32) -> Result<(), FileError> {
+    fn actions(&mut self, state: u32) -> Option<()> {
         let sound = self.each("the action", |reader, action| reader.transitions(state, action))?;
         self.foreign.unread.wholes |= !sound;
-        Ok(())
+        Some(())
     }
 
     /// Reads an object whose names are ids, or a list in which they are the places. Whether all could be read.
-    fn each(
-        &mut self,
-        what: &str,
-        mut read: impl FnMut(&mut Self, u32) -> Result<(), FileError>,
-    ) -> Result<bool, FileError> {
+    fn each(&mut self, what: &str, mut read: impl FnMut(&mut Self, u32) -> Option<()>) -> Option<bool> {
         let list = self.json.peek() == Some(b'[');
         let (open, end) = if list { (b'[', b']') } else { (b'{', b'}') };
         self.json.expect(open, "'{' or '['")?;
@@ -141,130 +125,132 @@ impl Reader<'_> {
         while self.json.next_item(count == 0, end)? {
             let offset = self.json.offset();
             let id = if list {
-                self.checked(f64::from(count), offset, what)
+                self.id_in(f64::from(count), offset, what)
             } else {
                 let key = self.json.key()?;
-                self.id_of(key, offset).and_then(|id| match places.insert(id, offset) {
-                    Some(earlier) => Err(self.twice(&format!("{what} {id}"), earlier, offset)),
-                    None => Ok(id),
+                self.id_of(key, offset).filter(|&id| {
+                    let earlier = places.insert(id, offset);
+                    earlier.is_none_or(|earlier| self.tell_twice(&format!("{what} {id}"), earlier, offset).is_some())
                 })
             };
             count += 1;
             let value = self.json.offset();
-            if let Err(error) = id.and_then(|id| read(self, id)) {
+            if id.and_then(|id| read(self, id)).is_none() {
                 sound = false;
-                self.json.pass_over::<()>(value, error)?;
+                self.json.pass_over(value)?;
             }
         }
-        Ok(sound)
+        Some(sound)
     }
 
-    fn twice(&self, what: &str, first: usize, offset: usize) -> FileError {
-        let first = self.json.text.place(first);
-        self.json.error(offset, format!("{what} is given twice; first in {first}"))
+    fn tell_twice(&self, what: &str, first: usize, offset: usize) -> Option<()> {
+        let text = self.json.text;
+        text.error(offset, format!("{what} is given twice; first in {}", text.place(first))).tell()
     }
 
-    fn wrong_id(&self, key: &str, offset: usize) -> FileError {
+    fn wrong_id(&self, key: &str, offset: usize) -> Mistake<'a> {
         let key = shortened(key);
         let message = format!("the id \"{key}\" of a state or an action must be a whole number in [0, {MAX_ID}]");
-        self.json.error(offset, message)
+        self.json.text.error(offset, message)
     }
 
-    fn id_of(&self, key: &str, offset: usize) -> Result<u32, FileError> {
-        key.parse().ok().filter(|&id| id <= MAX_ID).ok_or_else(|| self.wrong_id(key, offset))
+    fn id_of(&self, key: &str, offset: usize) -> Option<u32> {
+        key.parse().ok().filter(|&id| id <= MAX_ID).or_else(|| self.wrong_id(key, offset).tell())
     }
 
-    fn checked(&self, number: f64, offset: usize, what: &str) -> Result<u32, FileError> {
+    fn id_in(&self, number: f64, offset: usize, what: &str) -> Option<u32> {
         if number.fract() == 0.0 && (0.0..=f64::from(MAX_ID)).contains(&number) {
-            return Ok(number as u32);
+            return Some(number as u32);
         }
-        Err(self.json.error(offset, format!("{what} is {number}; it must be a whole number in [0, {MAX_ID}]")))
+        let message = format!("{what} is {number}; it must be a whole number in [0, {MAX_ID}]");
+        self.json.text.error(offset, message).tell()
     }
 
     /// `[[p, s', r, terminated], …]`. A pair of which something could not be read is taken note of.
-    fn transitions(&mut self, state: u32, action: u32) -> Result<(), FileError> {
+    fn transitions(&mut self, state: u32, action: u32) -> Option<()> {
         let read = self.rows(state, action);
-        if !matches!(read, Ok(true)) {
+        if read != Some(true) {
             self.foreign.unread.of_pair(state, action);
         }
         read.map(|_| ())
     }
 
-    fn rows(&mut self, state: u32, action: u32) -> Result<bool, FileError> {
+    fn rows(&mut self, state: u32, action: u32) -> Option<bool> {
         let start = self.json.offset();
         self.json.expect(b'[', "'[' and the transitions [p, s', r, terminated]")?;
         let (mut first, mut sound) = (true, true);
         while self.json.next_item(first, b']')? {
             first = false;
             let offset = self.json.offset();
-            if let Err(error) = self.row(state, action) {
+            if self.row(state, action).is_none() {
                 sound = false;
-                self.json.pass_over::<()>(offset, error)?;
+                self.json.pass_over(offset)?;
             }
         }
         if first {
-            let error = self.json.error(start, format!("action {action} of state {state} has no transitions"));
-            self.json.text.accept::<()>(Err(error))?;
+            let message = format!("action {action} of state {state} has no transitions");
+            self.json.text.error(start, message).tell::<()>();
         }
-        Ok(sound && !first)
+        Some(sound && !first)
     }
 
-    fn row(&mut self, state: u32, action: u32) -> Result<(), FileError> {
+    fn row(&mut self, state: u32, action: u32) -> Option<()> {
         let offset = self.json.offset();
         self.json.expect(b'[', "'[' and p, s', r, terminated")?;
-        let probability = self.number("the probability", |p| (0.0..=1.0).contains(&p), "lie in [0, 1]")?;
+        let probability = self.or_pass_over(|reader| reader.probability("the probability"))?;
         self.json.expect(b',', "',' and the next state")?;
-        let next_offset = self.json.offset();
-        let next = self.number("the next state", |_| true, "")?;
+        let next = self.or_pass_over(|reader| {
+            let start = reader.json.offset();
+            let number = reader.json.number()?;
+            reader.id_in(number, start, "the next state")
+        })?;
         self.json.expect(b',', "',' and the reward")?;
-        let reward = self.number("the reward", f64::is_finite, "be finite")?;
+        let reward = self.or_pass_over(|reader| reader.number("the reward", f64::is_finite, "be finite"))?;
         let mut terminated = Some(false);
         if self.json.peek() != Some(b']') {
             self.json.expect(b',', "',' and whether the episode ends")?;
-            let start = self.json.offset();
-            terminated = match self.json.flag() {
-                Ok(flag) => Some(flag),
-                Err(error) => self.json.pass_over(start, error)?,
-            };
+            terminated = self.or_pass_over(|reader| reader.json.flag())?;
         }
         self.json.expect(b']', "']'")?;
-        let next = next.map(|next| self.checked(next, next_offset, "the next state"));
-        let next = next.map(|next| self.json.text.accept(next)).transpose()?.flatten();
-        let (Some(probability), Some(next), Some(reward), Some(terminated)) = (probability, next, reward, terminated)
-        else {
-            return Err(FileError::told());
-        };
-        let reward = self.foreign.rewards.number_of(&[reward]);
+        let (next, probability, terminated) = (next?, probability?, terminated?);
+        let reward = self.foreign.rewards.number_of(&[reward?]);
         self.foreign.push(Row { state, action, next, probability, reward, offset }, self.json.text)?;
         self.ends.push(terminated);
-        Ok(())
+        Some(())
     }
 
-    /// A number that is `allowed`; `None` if it is not, which is told already.
-    fn number(&mut self, what: &str, allowed: fn(f64) -> bool, must: &str) -> Result<Option<f64>, FileError> {
+    #[allow(clippy::option_option)] // Nothing behind an outer `None` can be read.
+    /// What is read; `None` inside if it has a mistake behind which the text can be read.
+    fn or_pass_over<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
         let start = self.json.offset();
-        let number = match self.json.number() {
-            Ok(number) => number,
-            Err(error) => return self.json.pass_over(start, error),
-        };
-        if allowed(number) {
-            return Ok(Some(number));
+        let read = read(self);
+        if read.is_none() {
+            self.json.pass_over(start)?;
         }
-        let error = self.json.error(start, format!("{what} is {number}; it must {must}"));
-        self.json.text.accept(Err(error))
+        Some(read)
+    }
+
+    /// A number for which this holds.
+    fn number(&mut self, what: &str, valid: impl Fn(f64) -> bool, must: &str) -> Option<f64> {
+        let start = self.json.offset();
+        let number = self.json.number()?;
+        let message = || format!("{what} is {number}; it must {must}");
+        if valid(number) { Some(number) } else { self.json.text.error(start, message()).tell() }
+    }
+
+    fn probability(&mut self, what: &str) -> Option<f64> {
+        self.number(what, |p| (0.0..=1.0).contains(&p), "lie in [0, 1]")
     }
 
     /// Probabilities in the order of the states, or by id.
-    fn initial(&mut self) -> Result<(), FileError> {
-        let mut initial = Initial { offset: self.json.offset(), doubtful: true, ..Initial::default() };
+    fn initial(&mut self) -> Option<()> {
+        let mut initial = Initial { offset: self.json.offset(), ..Initial::default() };
         let read = self.each("the state", |reader, state| {
             let offset = reader.json.offset();
-            let allowed = |p| (0.0..=1.0).contains(&p);
-            let probability = reader.number("the initial probability", allowed, "lie in [0, 1]")?;
-            initial.entries.push((state, probability.ok_or_else(FileError::told)?, offset));
-            Ok(())
+            initial.entries.push((state, reader.probability("the initial probability")?, offset));
+            Some(())
         });
-        initial.doubtful = !matches!(read, Ok(true));
+        initial.doubtful = read != Some(true);
         self.foreign.initial = Some(initial);
         read.map(|_| ())
     }

@@ -10,16 +10,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::document::{Table, Value, shortened};
-use super::error::FileError;
-use super::mistakes::Mistakes;
+use super::files::quoted;
+use super::mistakes::{Mistakes, Text};
 use super::scene::{GraphScene, Scene};
-use super::text::Text;
-use super::timing;
 use super::world::{Doubts, World};
-use content::Content;
+use super::{Steps, Timing};
+use content::{Content, self_contained};
 use foreign::{Built, Foreign, Model, SplitError};
 use gumdp::{MAX_HORIZON, normalised_discounts};
-use source::self_contained;
 use start::initial;
 
 mod content;
@@ -28,12 +26,11 @@ mod drn;
 mod foreign;
 mod gymnasium;
 mod json;
-mod source;
+mod lines;
 mod start;
 mod unread;
 
 pub(super) use foreign::some_of;
-pub(super) use source::quoted;
 
 pub(super) const FIELDS: [&str; 7] = ["file", "format", "text", "start", "initial", "rewards", "gain"];
 
@@ -49,12 +46,10 @@ pub(super) struct Format {
     extension: &'static str,
     /// Whether a text begins like a file of this format.
     looks_like: fn(&str) -> bool,
-    read: fn(&Text) -> Result<Foreign, FileError>,
+    read: fn(Text) -> Option<Foreign>,
     /// Reads the files that belong to the one at this path.
-    read_neighbours: Option<ReadNeighbours>,
+    read_neighbours: Option<fn(&Path, &mut Foreign, &Mistakes)>,
 }
-
-type ReadNeighbours = fn(&Path, &mut Foreign, &mut Vec<String>, &Mistakes) -> Result<(), FileError>;
 
 const FORMATS: [&Format; 3] = [&csv::FORMAT, &gymnasium::FORMAT, &drn::FORMAT];
 
@@ -89,45 +84,55 @@ pub(super) fn wrapper(file: &str) -> String {
 /// What a file of this kind describes.
 pub(super) struct Imported {
     pub(super) world: World,
-    pub(super) discount: f64,
-    /// `None` if it is to be computed from the accuracy.
-    pub(super) horizon: Option<usize>,
+    pub(super) timing: Timing,
     pub(super) notes: Vec<String>,
     /// A problem file that says the same without any other file.
     pub(super) source: String,
 }
 
+/// What had to be assumed.
+#[derive(Default)]
+struct Assumed {
+    /// For the user to know.
+    notes: Vec<String>,
+    /// Fields of a problem file that say it.
+    lines: String,
+}
+
 /// Reads a file of this kind.
-pub(super) fn read(root: Table, opened: Option<Opened>) -> Result<Imported, FileError> {
-    let document = root.document();
-    let content = root.accept(Content::read(root, opened))?;
-    let split = root.field("rewards", |rewards| rewards.choice(&[("expected", false), ("split", true)]))?;
-    let split = split.unwrap_or(false);
-    let gain = root.field("gain", Value::flag)?;
-    let given = Given::read(root, split)?;
-    let content = content.ok_or_else(FileError::told)?;
-    let text = Text { file: &content.file, content: &content.text, mistakes: document.mistakes };
-    let mut foreign = (content.format.read)(&text)?;
-    let mut notes = std::mem::take(&mut foreign.notes);
+pub(super) fn read(root: Table, opened: Option<Opened>) -> Option<Imported> {
+    let content = Content::read(root, opened);
+    let rewards = root.get("rewards").and_then(|rewards| rewards.choice(&[("expected", false), ("split", true)]));
+    let split = rewards.unwrap_or(false);
+    let gain = root.get("gain").and_then(Value::flag);
+    let discount = root.get("discount").and_then(Timing::discount);
+    // Split states need one step more.
+    let longest = if split { MAX_HORIZON - 1 } else { MAX_HORIZON };
+    let mut steps = Timing::steps(root, longest).unwrap_or(Steps::Unsaid);
+    if let (Steps::Computed, true, Some(accuracy)) = (&steps, split, root.get("accuracy")) {
+        accuracy.error("rewards = \"split\" needs horizon instead of accuracy").tell::<()>();
+        steps = Steps::Unsaid;
+    }
+    let content = content?;
+    let text = Text::of_data(&content.file, &content.text, root.text().mistakes);
+    let mut foreign = (content.format.read)(text)?;
     if let (Some(path), Some(read)) = (&content.path, content.format.read_neighbours) {
-        read(path, &mut foreign, &mut notes, document.mistakes)?;
+        read(path, &mut foreign, text.mistakes);
     }
     if let Some(gain) = gain {
         foreign.gains = gain;
     } else if foreign.gains {
-        notes.push("rewards are taken for gains: a cost is minus a reward".to_owned());
+        foreign.notes.push("rewards are taken for gains: a cost is minus a reward".to_owned());
     }
-    let mut model = foreign.finish(&text)?;
-    notes.append(&mut model.foreign.notes);
+    let mut model = foreign.finish(text)?;
 
-    let mut lines = String::new();
-    let discount = discount(given.discount, &model.foreign, &mut notes, &mut lines);
-    let initial = root.accept(initial(root, &model, &text, &mut notes, &mut lines))?;
-    let initial = initial.unwrap_or_else(|| vec![(model.states[0], 1.0)]);
-    let horizon = match given.horizon {
+    let mut assumed = Assumed { notes: std::mem::take(&mut model.foreign.notes), ..Assumed::default() };
+    let discount = discount.unwrap_or_else(|| assumed.discount(&model.foreign));
+    let initial = initial(root, &model, text, &mut assumed).unwrap_or_else(|| vec![(model.states[0], 1.0)]);
+    let horizon = match steps {
         Steps::Given(horizon) => Some(horizon),
         Steps::Computed => None,
-        Steps::Unsaid => Some(horizon(&model.foreign, discount, split, &mut notes, &mut lines)),
+        Steps::Unsaid => Some(assumed.horizon(&model.foreign, discount, longest)),
     };
     let uncertain = model.uncertain_rewards();
     let (built, horizon) = match horizon {
@@ -136,108 +141,68 @@ pub(super) fn read(root: Table, opened: Option<Opened>) -> Result<Imported, File
             // A reward is paid one step later, with a discount γ times smaller, as a share of a longer horizon.
             let earned = normalised_discounts(discount, horizon)[0];
             let paid = normalised_discounts(discount, longer)[1];
-            (split_states(&model, &initial, earned / paid, root, &text)?, Some(longer))
+            (split_states(&model, &initial, earned / paid, root, text)?, Some(longer))
         }
         _ => {
             if uncertain > 0 && root.get("rewards").is_none() {
-                notes.push(format!(
+                assumed.notes.push(format!(
                     "in {uncertain} of {} state-action pairs the reward depends on the next state; the expected reward \
                      is the cost (rewards = \"split\" keeps the distribution of the total exact)",
                     model.pair_count()
                 ));
             }
-            (model.expected(&initial).map_err(|error| text.error(0, error.to_string()))?, horizon)
+            let built = model.expected(&initial);
+            (built.map_err(|error| text.error(0, error.to_string()).tell::<()>()).ok()?, horizon)
         }
     };
     if model.foreign.rewards.names.len() > 1 && root.get("objective").is_none() {
         let (first, others) = (&model.foreign.rewards.names[0], model.foreign.rewards.names[1..].join(", "));
-        notes.push(format!("the cost is \"{first}\"; [objective] can use the others: {others}"));
+        assumed.notes.push(format!("the cost is \"{first}\"; [objective] can use the others: {others}"));
     }
-    let source = self_contained(root, &content, &lines);
-    Ok(Imported { world: world(built, &model.foreign, &mut notes), discount, horizon, notes, source })
+    let source = self_contained(root, &content, &assumed.lines);
+    let world = world(built, &model.foreign, &mut assumed.notes);
+    Some(Imported { world, timing: Timing { discount, horizon }, notes: assumed.notes, source })
 }
 
-/// What the file around the model says about time, where it does.
-struct Given {
-    discount: Option<f64>,
-    horizon: Steps,
-}
-
-/// How many steps an episode has.
-enum Steps {
-    Given(usize),
-    /// To be computed from the accuracy.
-    Computed,
-    Unsaid,
-}
-
-impl Given {
-    fn read(root: Table, split: bool) -> Result<Self, FileError> {
-        let discount = root.field("discount", timing::discount)?;
-        let horizon = root.accept(match (root.get("horizon"), root.get("accuracy")) {
-            (Some(horizon), None) => horizon.count(1, longest(split) as u64).map(|steps| Steps::Given(steps as usize)),
-            (Some(_), Some(accuracy)) => Err(accuracy.error("both horizon and accuracy are given; give one of them")),
-            (None, Some(accuracy)) if split => {
-                Err(accuracy.error("rewards = \"split\" needs horizon instead of accuracy"))
-            }
-            (None, Some(_)) => Ok(Steps::Computed),
-            (None, None) => Ok(Steps::Unsaid),
-        })?;
-        Ok(Self { discount, horizon: horizon.unwrap_or(Steps::Unsaid) })
+impl Assumed {
+    fn discount(&mut self, foreign: &Foreign) -> f64 {
+        let discount = foreign.discount.unwrap_or_else(|| {
+            self.notes.push(format!("no discount is given: it is {DISCOUNT}"));
+            DISCOUNT
+        });
+        let _ = writeln!(self.lines, "discount = {discount:?}");
+        discount
     }
-}
 
-/// Split states need one step more.
-fn longest(split: bool) -> usize {
-    if split { MAX_HORIZON - 1 } else { MAX_HORIZON }
-}
-
-fn discount(given: Option<f64>, foreign: &Foreign, notes: &mut Vec<String>, lines: &mut String) -> f64 {
-    if let Some(discount) = given {
-        return discount;
-    }
-    let discount = foreign.discount.unwrap_or_else(|| {
-        notes.push(format!("no discount is given: it is {DISCOUNT}"));
-        DISCOUNT
-    });
-    let _ = writeln!(lines, "discount = {discount:?}");
-    discount
-}
-
-fn horizon(foreign: &Foreign, discount: f64, split: bool, notes: &mut Vec<String>, lines: &mut String) -> usize {
-    let longest = longest(split);
-    let horizon = foreign.horizon.unwrap_or_else(|| {
-        if discount == 1.0 {
-            notes.push(format!("no horizon is given: it is {UNDISCOUNTED_HORIZON}"));
-            return UNDISCOUNTED_HORIZON;
-        }
-        let steps = ((0.01_f64 / 8.0).ln() / discount.ln()).ceil().max(1.0);
-        let horizon = if steps > longest as f64 { longest } else { steps as usize };
-        notes.push(format!(
-            "no horizon is given: it is {horizon}, which leaves at most a hundredth of the largest cost"
-        ));
+    fn horizon(&mut self, foreign: &Foreign, discount: f64, longest: usize) -> usize {
+        let horizon = foreign.horizon.unwrap_or_else(|| {
+            let (horizon, because) = if discount == 1.0 {
+                (UNDISCOUNTED_HORIZON, "")
+            } else {
+                let steps = ((0.01_f64 / 8.0).ln() / discount.ln()).ceil().max(1.0);
+                let horizon = if steps > longest as f64 { longest } else { steps as usize };
+                (horizon, ", which leaves at most a hundredth of the largest cost")
+            };
+            self.notes.push(format!("no horizon is given: it is {horizon}{because}"));
+            horizon
+        });
+        let horizon = horizon.min(longest);
+        let _ = writeln!(self.lines, "horizon = {horizon}");
         horizon
-    });
-    let _ = writeln!(lines, "horizon = {}", horizon.min(longest));
-    horizon.min(longest)
+    }
 }
 
-fn split_states(
-    model: &Model,
-    initial: &[(u32, f64)],
-    factor: f64,
-    root: Table,
-    text: &Text,
-) -> Result<Built, FileError> {
-    model.split(initial, factor).map_err(|error| match error {
-        SplitError::Model(error) => text.error(0, error.to_string()),
+fn split_states(model: &Model, initial: &[(u32, f64)], factor: f64, root: Table, text: Text) -> Option<Built> {
+    let refuse = |error| match error {
+        SplitError::Model(error) => text.error(0, error.to_string()).tell::<()>(),
         SplitError::TooMany { transitions } => {
             let limit = super::world::MAX_TRANSITIONS;
             let message = format!("the split model has {transitions} transitions; at most {limit} are supported");
-            let error = root.get("rewards").map_or_else(|| root.error(&message), |value| value.error(&message));
-            error.hint("rewards = \"expected\" needs no split")
+            let mistake = root.get("rewards").map_or_else(|| root.error(&message), |value| value.error(&message));
+            mistake.hint("rewards = \"expected\" needs no split").tell()
         }
-    })
+    };
+    model.split(initial, factor).map_err(refuse).ok()
 }
 
 fn world(built: Built, foreign: &Foreign, notes: &mut Vec<String>) -> World {

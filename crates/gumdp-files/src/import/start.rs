@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::super::document::{Table, shortened};
-use super::super::error::{FileError, did_you_mean};
+use super::super::document::{Either, Table, shortened};
+use super::super::error::did_you_mean;
+use super::super::mistakes::{Mistake, every};
 use super::foreign::{MAX_ID, Model, TERMINATED, state_name};
-use super::{Text, quoted};
+use super::{Assumed, Text, quoted};
 use gumdp::{ModelError, ROW_TOLERANCE};
 
 /// What a file of the model says about it.
@@ -22,94 +23,84 @@ pub(super) struct Initial {
 }
 
 /// Where episodes start, by id.
-pub(super) fn initial(
-    root: Table,
+pub(super) fn initial<'a>(
+    root: Table<'a>,
     model: &Model,
-    text: &Text,
-    notes: &mut Vec<String>,
-    lines: &mut String,
-) -> Result<Vec<(u32, f64)>, FileError> {
-    let find = |name: &str| {
-        let id = if name == "terminated" { TERMINATED } else { name.strip_prefix('s')?.parse().ok()? };
-        model.knows(id).then_some(id)
-    };
-    let unknown = |name: &str, error: FileError| {
+    text: Text,
+    assumed: &mut Assumed,
+) -> Option<Vec<(u32, f64)>> {
+    let find = |name: &str, error: &dyn Fn(String) -> Mistake<'a>| {
+        let id =
+            if name == "terminated" { Some(TERMINATED) } else { name.strip_prefix('s').and_then(|id| id.parse().ok()) };
+        if let Some(id) = id.filter(|&id| model.knows(id)) {
+            return Some(id);
+        }
         // Transitions that could not be read may mention the state.
         if model.foreign.unread.any() {
-            return FileError::told();
+            return None;
         }
         let names: Vec<String> = model.states.iter().map(|&state| state_name(state)).collect();
-        error.maybe_hint(did_you_mean(name, names.iter().map(String::as_str)))
+        let hint = did_you_mean(name, names.iter().map(String::as_str));
+        error(format!("unknown state \"{}\"", shortened(name))).maybe_hint(hint).tell()
     };
-    match (root.get("start"), root.get("initial")) {
-        (Some(_), Some(initial)) => Err(initial.error("both start and initial are given; give one of them")),
-        (Some(start), None) => {
+    match root.either("start", "initial")? {
+        Either::One(start) => {
             // A bare id is as good as a name.
             let name = match start.as_text() {
                 Some(name) => name.to_owned(),
                 None => format!("s{}", start.count(0, u64::from(MAX_ID))?),
             };
-            let error = || unknown(&name, start.error(format!("unknown state \"{}\"", shortened(&name))));
-            Ok(vec![(find(&name).ok_or_else(error)?, 1.0)])
+            Some(vec![(find(&name, &|message| start.error(message))?, 1.0)])
         }
-        (None, Some(table)) => {
-            let mut initial = Vec::new();
-            let entries = table.table()?.entries();
-            let count = entries.len();
-            let mut sum = Some(0.0);
-            for (key, value) in entries {
-                let error = || unknown(key.text, key.error(format!("unknown state \"{}\"", shortened(key.text))));
-                let state = root.accept(find(key.text).ok_or_else(error))?;
-                let probability = root.accept(value.probability())?;
-                sum = sum.zip(probability).map(|(sum, probability)| sum + probability);
-                initial.extend(state.zip(probability));
+        Either::Other(table) => {
+            let entries = table.entries()?;
+            let states: Vec<Option<u32>> =
+                entries.iter().map(|(key, _)| find(key.text, &|message| key.error(message))).collect();
+            let probabilities: Vec<f64> = every(entries.iter().map(|(_, value)| value.probability()))?;
+            if let Some(error) = wrong_sum(probabilities.iter().sum()) {
+                return table.error(error.to_string()).maybe_hint(error.hint()).tell();
             }
-            if let Some(error) = sum.and_then(wrong_sum) {
-                return Err(table.error(error.to_string()).maybe_hint(error.hint()));
-            }
-            if initial.len() < count { Err(FileError::told()) } else { Ok(initial) }
+            states.into_iter().zip(probabilities).map(|(state, probability)| Some((state?, probability))).collect()
         }
-        (None, None) => {
-            let initial = of_model(model, text, notes)?;
+        Either::Neither => {
+            let initial = of_model(model, text, &mut assumed.notes);
             if let [(state, _)] = initial[..] {
-                let _ = writeln!(lines, "start = {}", quoted(&state_name(state)));
+                let _ = writeln!(assumed.lines, "start = {}", quoted(&state_name(state)));
             } else {
                 let entry = |&(state, p): &(u32, f64)| format!("{} = {p:?}", quoted(&state_name(state)));
-                let _ = writeln!(lines, "initial = {{ {} }}", initial.iter().map(entry).collect::<Vec<_>>().join(", "));
+                let entries: Vec<String> = initial.iter().map(entry).collect();
+                let _ = writeln!(assumed.lines, "initial = {{ {} }}", entries.join(", "));
             }
-            Ok(initial)
+            Some(initial)
         }
     }
 }
 
 /// What the files of the model say, else their first state.
-fn of_model(model: &Model, text: &Text, notes: &mut Vec<String>) -> Result<Vec<(u32, f64)>, FileError> {
+fn of_model(model: &Model, text: Text, notes: &mut Vec<String>) -> Vec<(u32, f64)> {
     let first = model.states[0];
     let Some(given) = &model.foreign.initial else {
         notes.push(format!("no start is given: episodes start in {}", state_name(first)));
-        return Ok(vec![(first, 1.0)]);
+        return vec![(first, 1.0)];
     };
-    let other = given.elsewhere.as_ref().map(|(file, content)| Text { file, content, mistakes: text.mistakes });
-    let text = other.as_ref().unwrap_or(text);
+    let other = given.elsewhere.as_ref().map(|(file, content)| Text::of_data(file, content, text.mistakes));
+    let text = other.unwrap_or(text);
     let mut sound = !given.doubtful;
     let possible = || given.entries.iter().filter(|&&(_, probability, _)| probability > 0.0);
     for &(state, _, offset) in possible().filter(|&&(state, ..)| !model.knows(state)) {
         sound = false;
         if !model.foreign.unread.any() {
             let message = format!("episodes start in {}, but no transition mentions that state", state_name(state));
-            text.accept::<()>(Err(text.error(offset, message)))?;
+            text.error(offset, message).tell::<()>();
         }
     }
     if let Some(error) = wrong_sum(possible().map(|&(_, probability, _)| probability).sum()) {
         if !given.doubtful {
-            text.accept::<()>(Err(text.error(given.offset, error.to_string()).maybe_hint(error.hint())))?;
+            text.error(given.offset, error.to_string()).maybe_hint(error.hint()).tell::<()>();
         }
         sound = false;
     }
-    if !sound {
-        return Ok(vec![(first, 1.0)]);
-    }
-    Ok(possible().map(|&(state, probability, _)| (state, probability)).collect())
+    if sound { possible().map(|&(state, probability, _)| (state, probability)).collect() } else { vec![(first, 1.0)] }
 }
 
 fn wrong_sum(sum: f64) -> Option<ModelError> {

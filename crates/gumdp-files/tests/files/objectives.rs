@@ -113,23 +113,7 @@ fn limits_are_penalties() {
 }
 
 /// Two states to and fro, two actions in the first.
-const IMITATION: &str = r#"kind = "explicit"
-states = ["x", "y"]
-actions = ["stay", "go"]
-start = "x"
-discount = 0.5
-horizon = 3
-transitions = [
-  { from = "x", action = "stay", to = "x" },
-  { from = "x", action = "go", to = "y" },
-  { from = "y", action = "go", to = "x" },
-]
-[objective]
-kind = "absolute-distance"
-target = { file = "demo.csv" }
-[files]
-"demo.csv" = """
-"#;
+const IMITATION: &str = include_str!("../problems/imitation.toml");
 
 /// The distance of the zero vector to the target is its sum; the distance of a vertex tells one entry.
 fn target_of(csv: &str) -> Result<[f64; 3], FileError> {
@@ -169,7 +153,7 @@ fn wrong_target_files_are_refused_at_their_place() {
         ("state,acton\nx,go", "demo.csv:1:7: unknown column \"acton\""),
         ("state,action\nx,go\nz,go", "demo.csv:3:1: unknown state \"z\""),
         ("state,action\nx,fly", "demo.csv:2:3: unknown action \"fly\""),
-        ("state,action\ny,stay", "demo.csv:2:3: state \"y\" does not allow the action \"stay\""),
+        ("state,action\ny,stay", "demo.csv:2:3: state \"y\" does not allow action \"stay\""),
         ("state\nx", "demo.csv:1:1: there is no column \"action\"; the columns are state"),
         ("time,state,action\n0,x,go\n2,y,go", "demo.csv:3:1: time 2 follows time 0; it must be 1"),
         ("time,state,action\nsoon,x,go", "demo.csv:2:1: time must be a whole number, not \"soon\""),

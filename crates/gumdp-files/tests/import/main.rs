@@ -1,6 +1,8 @@
 //! Models of other programs: what they become, what is assumed, what is refused, and that nothing is lost on the way out and
 //! back.
 
+#[path = "../cases/mod.rs"]
+mod cases;
 mod mistakes;
 mod models;
 mod round_trips;

@@ -98,29 +98,7 @@ fn what_a_format_cannot_hold_is_said() {
     assert!(names.starts_with(&["cost1", "cost2"]), "{names:?}");
 }
 
-const MODEL: &str = r#"kind = "explicit"
-states = ["x", "y", "z"]
-actions = ["go", "stay"]
-start = "x"
-discount = 0.9
-horizon = 5
-transitions = [
-  { from = "x", action = "go", to = { y = 0.5, z = 0.5 } },
-  { from = ["y", "z"], action = "go", to = "x" },
-  { from = "*", action = "stay", stay = 1 },
-]
-[groups]
-far = ["y", "z"]
-[layout]
-x = [0, 0]
-y = [1, 0.5]
-z = [1, -0.5]
-[experiment]
-risk = ["cvar:0.9", "mean"]
-[planner.guided]
-caution = 3
-[objective]
-"#;
+const MODEL: &str = include_str!("../problems/model.toml");
 
 /// Every kind of objective: what is written and read again has the same value everywhere.
 #[test]

@@ -16,14 +16,17 @@
 //! | β = ±∞ | U, and the largest or smallest for the sum | |
 //!
 //! The error is a few units in the last place of the largest \|U\| in the second form; else of the \|U\| of the pair and,
-//! where exponentials are taken, of 1/\|β\|. A certain transition adds no error at all.
+//! where exponentials are taken, of 1/\|β\|.
+//!
+//! Functions are polynomials without tables or branches, taken in loops of their own, so that the processor computes several at once.
 
-use crate::logarithm::Logarithm;
+use std::f64::consts::{FRAC_1_SQRT_2, LN_2, LOG2_E};
+
 use crate::risk::Erm;
 
 /// Up to this |β|·range the risk is the mean: it is at most an eighth of that part of the range above it.
 const WEAK: f64 = 1e-17;
-/// Largest |β|·range for which polynomials of 12 and 9 terms are exact to rounding.
+/// Largest |β|·range for which logarithms need not be scaled.
 const MILD: f64 = 0.25;
 /// Exponents up to this need no windows.
 const PLAIN: f64 = 300.0;
@@ -36,40 +39,6 @@ const ONE_WINDOW: f64 = 6.616_261_056_709_485e-112;
 const TWO_WINDOWS: f64 = ONE_WINDOW * ONE_WINDOW;
 /// Below this sum, terms may have become subnormal and lost digits.
 const SMALLEST_SUM: f64 = 1e-290;
-
-/// An exponential of any size: `factor`·exp(WINDOW·`window`).
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Weight {
-    factor: f64,
-    window: f64,
-}
-
-impl Weight {
-    pub(super) fn of(exponent: f64) -> Self {
-        let window = (exponent * (1.0 / WINDOW)).round();
-        // Exact: both are multiples of the last place of the exponent.
-        Self { factor: (exponent - WINDOW * window).exp(), window }
-    }
-
-    /// Adds a term of another window.
-    #[inline]
-    fn join(self, term: f64, window: f64) -> Self {
-        let apart = |windows: f64| {
-            if windows == 1.0 {
-                ONE_WINDOW
-            } else if windows == 2.0 {
-                TWO_WINDOWS
-            } else {
-                0.0
-            }
-        };
-        if window > self.window {
-            Self { factor: self.factor * apart(window - self.window) + term, window }
-        } else {
-            Self { factor: self.factor + term * apart(self.window - window), ..self }
-        }
-    }
-}
 
 /// The form for some values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,133 +71,162 @@ impl Form {
     }
 }
 
-/// The risk of what follows a pair.
+/// The risk of what follows a pair, in two parts, so that each is a loop of its own.
 pub(super) trait Backup: Sync {
-    /// `successors` and `probabilities` are equally long and not empty.
-    fn of(&self, successors: &[u32], probabilities: &[f64]) -> f64;
-}
+    /// Of `successors` and `probabilities`, which are equally long and not empty.
+    fn sum(&self, successors: &[u32], probabilities: &[f64]) -> f64;
 
-/// Σ p·U.
-pub(super) struct Mean<'a>(pub(super) &'a [f64]);
-
-impl Backup for Mean<'_> {
+    /// The risk from that sum.
     #[inline]
-    fn of(&self, successors: &[u32], probabilities: &[f64]) -> f64 {
-        if let [certain] = successors {
-            return self.0[*certain as usize];
-        }
-        product(self.0, successors, probabilities)
+    fn risk(&self, sum: f64) -> f64 {
+        sum
     }
 }
 
+/// g⁻¹(Σ p·g(U)).
+pub(super) struct Sums<'a, F> {
+    /// g(U) of each state.
+    pub(super) terms: &'a [f64],
+    /// g⁻¹.
+    pub(super) inverse: F,
+}
+
+impl<F: Fn(f64) -> f64 + Sync> Backup for Sums<'_, F> {
+    #[inline]
+    fn sum(&self, successors: &[u32], probabilities: &[f64]) -> f64 {
+        product(self.terms, successors, probabilities)
+    }
+
+    #[inline]
+    fn risk(&self, sum: f64) -> f64 {
+        (self.inverse)(sum)
+    }
+}
+
+/// Σ p·x.
 #[inline]
-fn product(of_states: &[f64], successors: &[u32], probabilities: &[f64]) -> f64 {
+pub(super) fn product(of_states: &[f64], successors: &[u32], probabilities: &[f64]) -> f64 {
     successors.iter().zip(probabilities).map(|(&state, &p)| p * of_states[state as usize]).sum()
 }
 
-/// The second form.
-pub(super) struct Mild<'a> {
-    pub(super) values: &'a [f64],
-    /// expm1(β(U − shift)) of each state.
-    pub(super) terms: &'a [f64],
-    pub(super) shift: f64,
-    /// 1/β.
-    pub(super) scale: f64,
+/// a + bx + cx² + dx³ in a short chain of operations.
+#[inline]
+fn cubic(x: f64, square: f64, [a, b, c, d]: [f64; 4]) -> f64 {
+    (a + x * b) + square * (c + x * d)
 }
 
-impl Mild<'_> {
-    /// expm1(x) for x in [0, MILD].
+/// expm1(x) for |x| up to ln(2)/2: the first 13 terms of its series.
+#[inline]
+pub(super) fn exp_m1(x: f64) -> f64 {
+    let square = x * x;
+    let fourth = square * square;
+    let first = cubic(x, square, [1.0, 1.0 / 2.0, 1.0 / 6.0, 1.0 / 24.0]);
+    let second = cubic(x, square, [1.0 / 120.0, 1.0 / 720.0, 1.0 / 5040.0, 1.0 / 40_320.0]);
+    let third = cubic(x, square, [1.0 / 362_880.0, 1.0 / 3_628_800.0, 1.0 / 39_916_800.0, 1.0 / 479_001_600.0]);
+    x * (first + fourth * (second + fourth * (third + fourth * (1.0 / 6_227_020_800.0))))
+}
+
+/// exp(x) for |x| up to `PLAIN`: 2^k·exp(r), k integer.
+#[inline]
+pub(super) fn exp(x: f64) -> f64 {
+    /// What is added to this is rounded to an integer, found in the last bits.
+    const ROUND: f64 = 1.5 * (1_u64 << 52) as f64;
+    /// ln 2 in two parts: a multiple of the first is exact.
+    const HIGH: f64 = 6.931_471_803_691_238e-1;
+    const LOW: f64 = 1.908_214_929_270_587_7e-10;
+    let rounded = x * LOG2_E + ROUND;
+    let k = rounded - ROUND;
+    let power = f64::from_bits((rounded.to_bits() << 52).wrapping_add(1.0_f64.to_bits()));
+    power + power * exp_m1((x - k * HIGH) - k * LOW)
+}
+
+/// ln((1 + s)/(1 − s)) for |s| up to 0.1716, relative error 2⁻⁵⁸ (the polynomial of fdlibm's `e_log.c`).
+#[inline]
+fn ln_ratio(s: f64) -> f64 {
+    const FIRST: [f64; 4] =
+        [6.666_666_666_666_735e-1, 3.999_999_999_940_942e-1, 2.857_142_874_366_239e-1, 2.222_219_843_214_978_4e-1];
+    const SECOND: [f64; 4] = [1.818_357_216_161_805e-1, 1.531_383_769_920_937_3e-1, 1.479_819_860_511_658_6e-1, 0.0];
+    let x = s * s;
+    let square = x * x;
+    s * (2.0 + x * (cubic(x, square, FIRST) + square * square * cubic(x, square, SECOND)))
+}
+
+/// ln(1 + x) for x in [0, expm1(MILD)].
+#[inline]
+pub(super) fn ln_1p(x: f64) -> f64 {
+    ln_ratio(x / (2.0 + x))
+}
+
+/// ln x for a normal positive x: x = 2^k·m with m between √½ and √2.
+#[inline]
+pub(super) fn ln(x: f64) -> f64 {
+    const MANTISSA: u64 = (1 << 52) - 1;
+    /// 2^52: its last bits are an integer.
+    const INTEGER: f64 = (1_u64 << 52) as f64;
+    let bits = x.to_bits() + (1.0_f64.to_bits() - FRAC_1_SQRT_2.to_bits());
+    let k = f64::from_bits((bits >> 52) | INTEGER.to_bits()) - (INTEGER + 1023.0);
+    let m = f64::from_bits((bits & MANTISSA) + FRAC_1_SQRT_2.to_bits());
+    k * LN_2 + ln_ratio((m - 1.0) / (m + 1.0))
+}
+
+/// An exponential of any size: `factor`·exp(WINDOW·`window`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Weight {
+    factor: f64,
+    window: f64,
+}
+
+impl Weight {
+    pub(super) fn of(exponent: f64) -> Self {
+        let window = (exponent * (1.0 / WINDOW)).round();
+        // Exact: both are multiples of the last place of the exponent.
+        Self { factor: exp(exponent - WINDOW * window), window }
+    }
+
+    /// The sum of two.
     #[inline]
-    pub(super) fn term(x: f64) -> f64 {
-        // 1/k! for k = 1 … 12.
-        const SERIES: [f64; 12] = {
-            let (mut series, mut factor, mut k) = ([0.0; 12], 1.0, 0);
-            while k < 12 {
-                factor /= (k + 1) as f64;
-                series[k] = factor;
-                k += 1;
+    fn plus(self, other: Self) -> Self {
+        let apart = |windows: f64| {
+            if windows == 1.0 {
+                ONE_WINDOW
+            } else if windows == 2.0 {
+                TWO_WINDOWS
+            } else {
+                0.0
             }
-            series
         };
-        x * SERIES.iter().rev().fold(0.0, |sum, coefficient| coefficient + x * sum)
-    }
-
-    /// ln(1 + x) for x in [0, expm1(MILD)]: 2·atanh(x/(2 + x)).
-    #[inline]
-    fn ln_1p(x: f64) -> f64 {
-        let s = x / (2.0 + x);
-        let series = [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0, 17.0];
-        2.0 * s * series.iter().rev().fold(0.0, |sum, odd| 1.0 / odd + s * s * sum)
-    }
-}
-
-impl Backup for Mild<'_> {
-    #[inline]
-    fn of(&self, successors: &[u32], probabilities: &[f64]) -> f64 {
-        if let [certain] = successors {
-            return self.values[*certain as usize];
+        if other.window == self.window {
+            Self { factor: self.factor + other.factor, ..self }
+        } else if other.window > self.window {
+            Self { factor: self.factor * apart(other.window - self.window) + other.factor, ..other }
+        } else {
+            Self { factor: self.factor + other.factor * apart(self.window - other.window), ..self }
         }
-        self.shift + Self::ln_1p(product(self.terms, successors, probabilities)) * self.scale
     }
 }
 
-/// The third and the fourth form.
-pub(super) struct Exponential<'a, W> {
+/// The fourth form.
+pub(super) struct Windows<'a> {
     pub(super) erm: Erm,
     pub(super) values: &'a [f64],
     /// exp(βU) of each state.
-    pub(super) weights: &'a [W],
-    /// 1/β.
-    pub(super) scale: f64,
-    pub(super) logarithm: &'a Logarithm,
+    pub(super) weights: &'a [Weight],
 }
 
-impl<W> Exponential<'_, W> {
-    /// The risk if the sum is `factor`·exp(`exponent`).
+impl Backup for Windows<'_> {
     #[inline]
-    fn risk(&self, factor: f64, exponent: f64, successors: &[u32], probabilities: &[f64]) -> f64 {
+    fn sum(&self, successors: &[u32], probabilities: &[f64]) -> f64 {
+        let outcomes = || successors.iter().map(|&state| state as usize).zip(probabilities.iter().copied());
+        let term = |(state, p): (usize, f64)| {
+            let Weight { factor, window } = self.weights[state];
+            Weight { factor: p * factor, window }
+        };
+        let Weight { factor, window } = outcomes().map(term).reduce(Weight::plus).unwrap_or_default();
+        // Probabilities may be so small that the sum has lost digits.
         if factor < SMALLEST_SUM {
-            return self.of_small(successors, probabilities);
+            return self.erm.of_outcomes(outcomes().map(|(state, p)| (self.values[state], p)));
         }
-        (exponent + self.logarithm.ln(factor)) * self.scale
-    }
-
-    /// The risk where probabilities are so small that the sum has lost digits.
-    #[cold]
-    fn of_small(&self, successors: &[u32], probabilities: &[f64]) -> f64 {
-        let values = successors.iter().map(|&state| self.values[state as usize]);
-        self.erm.of_outcomes(values.zip(probabilities.iter().copied()))
-    }
-}
-
-impl Backup for Exponential<'_, f64> {
-    #[inline]
-    fn of(&self, successors: &[u32], probabilities: &[f64]) -> f64 {
-        if let [certain] = successors {
-            return self.values[*certain as usize];
-        }
-        self.risk(product(self.weights, successors, probabilities), 0.0, successors, probabilities)
-    }
-}
-
-impl Backup for Exponential<'_, Weight> {
-    #[inline]
-    fn of(&self, successors: &[u32], probabilities: &[f64]) -> f64 {
-        let first = successors[0] as usize;
-        if successors.len() == 1 {
-            return self.values[first];
-        }
-        let Weight { factor, window } = self.weights[first];
-        let mut sum = Weight { factor: probabilities[0] * factor, window };
-        for (&state, &p) in successors[1..].iter().zip(&probabilities[1..]) {
-            let Weight { factor, window } = self.weights[state as usize];
-            if window == sum.window {
-                sum.factor += p * factor;
-            } else {
-                sum = sum.join(p * factor, window);
-            }
-        }
-        self.risk(sum.factor, WINDOW * sum.window, successors, probabilities)
+        (WINDOW * window + ln(factor)) / self.erm.beta()
     }
 }
 
@@ -237,11 +235,10 @@ pub(super) struct Extreme<'a, const WORST: bool>(pub(super) &'a [f64]);
 
 impl<const WORST: bool> Backup for Extreme<'_, WORST> {
     #[inline]
-    fn of(&self, successors: &[u32], _: &[f64]) -> f64 {
-        let values = successors.iter().map(|&state| self.0[state as usize]);
+    fn sum(&self, successors: &[u32], _: &[f64]) -> f64 {
         // Not f64::max, which asks for NaN as well.
         let worse = |a: f64, b: f64| if (b > a) == WORST { b } else { a };
-        values.reduce(worse).unwrap_or(f64::NAN)
+        successors.iter().map(|&state| self.0[state as usize]).reduce(worse).unwrap_or(f64::NAN)
     }
 }
 
@@ -253,9 +250,15 @@ mod tests {
     fn polynomials_are_the_functions_to_rounding() {
         for k in 0..=10_000 {
             let x = MILD * f64::from(k) / 10_000.0;
-            assert!((Mild::term(x) - x.exp_m1()).abs() <= 4.0 * f64::EPSILON * x, "expm1 of {x}");
             let y = x.exp_m1();
-            assert!((Mild::ln_1p(y) - y.ln_1p()).abs() <= 4.0 * f64::EPSILON * y, "ln1p of {y}");
+            assert!((exp_m1(x) - y).abs() <= 4.0 * f64::EPSILON * x, "expm1 of {x}");
+            assert!((ln_1p(y) - y.ln_1p()).abs() <= 4.0 * f64::EPSILON * y, "ln1p of {y}");
+            for exponent in [PLAIN, -PLAIN, 1.0, -1.0].map(|scale| scale * f64::from(k) / 10_000.0) {
+                let power = exponent.exp();
+                assert!((exp(exponent) - power).abs() <= 4.0 * f64::EPSILON * power, "exp of {exponent}");
+                let off = (ln(power) - power.ln()).abs();
+                assert!(off <= 2.0 * f64::EPSILON * exponent.abs(), "ln of {power:e}: off by {off:e}");
+            }
         }
         assert_eq!(ONE_WINDOW, (-WINDOW).exp());
     }

@@ -20,9 +20,8 @@
 
 use rayon::prelude::*;
 
-use super::backup::{Backup, Exponential, Extreme, Form, Mean, Mild, Weight};
+use super::backup::{Backup, Extreme, Form, Sums, Weight, Windows, exp, exp_m1, ln, ln_1p, product};
 use super::{OracleError, check_stop};
-use crate::logarithm::Logarithm;
 use crate::model::{Pair, State};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Erm;
@@ -38,20 +37,52 @@ pub(super) fn stages(problem: &Problem, time: usize) -> u64 {
     problem.horizon().saturating_sub(time) as u64 * problem.mdp().state_count() as u64
 }
 
-/// Risk and mean of the optimum, and the best pair of each state for each time.
+/// The best pair of each state for each time, as its place among the pairs of the state: bytes, to spare memory.
+#[derive(Debug)]
+pub(super) struct Choices {
+    /// Bytes of one choice.
+    width: usize,
+    /// From the last time to the first; of each the lowest bytes of all states, then the next.
+    bytes: Vec<u8>,
+}
+
+impl Choices {
+    fn new(problem: &Problem) -> Self {
+        let mdp = problem.mdp();
+        let most = mdp.states().map(|state| mdp.pairs(state).len()).max().unwrap_or(0);
+        let width = (1..4).find(|&width| most <= 1 << (8 * width)).unwrap_or(4);
+        Self { width, bytes: Vec::with_capacity(width * mdp.state_count() * problem.horizon()) }
+    }
+
+    /// Adds the choices of the time before.
+    fn push(&mut self, pairs: &[u32], first_pairs: &[u32]) {
+        for byte in 0..self.width {
+            self.bytes.extend(pairs.iter().zip(first_pairs).map(|(pair, first)| ((pair - first) >> (8 * byte)) as u8));
+        }
+    }
+
+    /// The best pair; at the horizon one of the last time.
+    pub(super) fn best(&self, problem: &Problem, time: usize, state: State) -> Pair {
+        let (mdp, from_last) = (problem.mdp(), (problem.horizon() - 1).saturating_sub(time));
+        let byte = |byte: usize| self.bytes[(from_last * self.width + byte) * mdp.state_count() + state.index()];
+        Pair(mdp.pairs(state).start + (0..self.width).map(|k| u32::from(byte(k)) << (8 * k)).sum::<u32>())
+    }
+}
+
+/// Risk and mean of the optimum, and its choices.
 pub(super) fn induction(
     problem: &Problem,
     erm: Erm,
     costs: &[f64],
     constant: f64,
     stop: &Stop,
-) -> Result<(f64, f64, Vec<Vec<u32>>), OracleError> {
-    let mut pairs = Vec::with_capacity(problem.horizon());
+) -> Result<(f64, f64, Choices), OracleError> {
+    let mut choices = Choices::new(problem);
+    let first_pairs = problem.mdp().first_pairs(0..problem.mdp().state_count());
     let from_start =
-        Induction::new(problem, erm, costs, true, stop).from(0, |chosen| pairs.push(std::mem::take(chosen)))?;
-    pairs.reverse();
+        Induction::new(problem, erm, costs, true, stop).from(0, |pairs| choices.push(pairs, first_pairs))?;
     let initial = || problem.mdp().initial().iter().copied();
-    Ok((constant + from_start.risk(erm, initial()), constant + from_start.mean(initial()), pairs))
+    Ok((constant + from_start.risk(erm, initial()), constant + from_start.mean(initial()), choices))
 }
 
 /// Risk and mean of what the optimum costs from a time on, one of these states being the first. The mean is 0 if it is not wanted.
@@ -113,7 +144,8 @@ struct Induction<'a> {
     piece: usize,
     /// Whether means are computed beside the risks.
     with_means: bool,
-    logarithm: Logarithm,
+    /// Pairs with one successor, and that successor: no risk is taken, and nothing is rounded.
+    certain: Vec<(u32, u32)>,
     stop: &'a Stop,
 }
 
@@ -123,55 +155,65 @@ impl<'a> Induction<'a> {
         let mdp = problem.mdp();
         let largest_cost = costs.iter().fold(0.0_f64, |largest, cost| largest.max(cost.abs()));
         let piece = (PIECE * mdp.state_count() / mdp.transition_count()).max(1);
-        Self { problem, erm, costs, largest_cost, piece, with_means, logarithm: Logarithm::new(), stop }
+        let rows = mdp.rows(0..mdp.pair_count() as u32).zip(0..);
+        let certain =
+            rows.filter_map(|((to, _), pair)| if let [only] = *to { Some((pair, only)) } else { None }).collect();
+        Self { problem, erm, costs, largest_cost, piece, with_means, certain, stop }
     }
 
-    /// From each state at time `first` on. `chosen` is given the pairs of each time, from the last to the first, and may take
-    /// them.
-    fn from(&self, first: usize, chosen: impl FnMut(&mut Vec<u32>) + Send) -> Result<Values, OracleError> {
+    /// From each state at time `first` on. `chosen` is given the pairs of each time, from the last to the first.
+    fn from(&self, first: usize, chosen: impl FnMut(&[u32]) + Send) -> Result<Values, OracleError> {
         // In a worker, so that small steps are not handed from thread to thread.
         rayon::scope(|_| self.steps(first, chosen))
     }
 
-    fn steps(&self, first: usize, mut chosen: impl FnMut(&mut Vec<u32>)) -> Result<Values, OracleError> {
+    fn steps(&self, first: usize, mut chosen: impl FnMut(&[u32])) -> Result<Values, OracleError> {
         let states = self.problem.mdp().state_count();
         let mut next = Values { risks: vec![0.0; states], means: vec![0.0; states] };
         let mut now = Values { risks: next.risks.clone(), means: next.means.clone() };
-        let (mut terms, mut windows, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut terms, mut windows, mut pairs) = (Vec::new(), Vec::new(), vec![0; states]);
         let (mut low, mut high) = (0.0, 0.0);
         for &mass in self.problem.masses()[first..].iter().rev() {
             check_stop(self.stop)?;
-            pairs.resize(states, 0);
             let form = Form::new(self.erm, low, high);
             let (erm, beta, scale) = (self.erm, self.erm.beta(), 1.0 / self.erm.beta());
             // Extreme values are exact: only equal risks are ties.
             let rounded = if matches!(form, Form::Worst | Form::Best) { 0.0 } else { TIE };
             let near = rounded * (low.abs().max(high.abs()) + mass * self.largest_cost);
-            let mut step = Step { of: self, mass, next: &next, near, noise: 0.0 };
+            let noise = match form {
+                Form::Mild { .. } => near,
+                Form::Plain | Form::Windows => TIE * scale.abs(),
+                Form::Mean | Form::Worst | Form::Best => 0.0,
+            };
+            let step = Step { of: self, mass, next: &next, near: near + noise, noise };
             let values = &*next.risks;
             (low, high) = match form {
-                Form::Mean => step.run(&Mean(values), &mut now, &mut pairs),
+                Form::Mean => step.run(&Sums { terms: values, inverse: |sum| sum }, &mut now, &mut pairs),
                 Form::Mild { shift } => {
-                    self.of_states(&mut terms, values, |value| Mild::term(beta * (value - shift)));
-                    step.allow(near);
-                    step.run(&Mild { values, terms: &terms, shift, scale }, &mut now, &mut pairs)
+                    self.of_states(&mut terms, values, move |&value| exp_m1(beta * (value - shift)));
+                    let inverse = move |sum| shift + ln_1p(sum) * scale;
+                    step.run(&Sums { terms: &terms, inverse }, &mut now, &mut pairs)
                 }
                 Form::Plain => {
-                    self.of_states(&mut terms, values, |value| (beta * value).exp());
-                    step.allow(TIE * scale.abs());
-                    let (weights, logarithm) = (&*terms, &self.logarithm);
-                    step.run(&Exponential { erm, values, weights, scale, logarithm }, &mut now, &mut pairs)
+                    self.of_states(&mut terms, values, move |&value| exp(beta * value));
+                    step.run(&Sums { terms: &terms, inverse: move |sum| ln(sum) * scale }, &mut now, &mut pairs)
                 }
                 Form::Windows => {
-                    self.of_states(&mut windows, values, |value| Weight::of(beta * value));
-                    step.allow(TIE * scale.abs());
-                    let (weights, logarithm) = (&*windows, &self.logarithm);
-                    step.run(&Exponential { erm, values, weights, scale, logarithm }, &mut now, &mut pairs)
+                    self.of_states(&mut windows, values, move |&value| Weight::of(beta * value));
+                    step.run(&Windows { erm, values, weights: &windows }, &mut now, &mut pairs)
                 }
                 Form::Worst => step.run(&Extreme::<true>(values), &mut now, &mut pairs),
                 Form::Best => step.run(&Extreme::<false>(values), &mut now, &mut pairs),
             };
-            chosen(&mut pairs);
+            if self.with_means {
+                // Not along with the risks, and from where their terms were: what is looked up at random stays in a near cache.
+                self.of_states(&mut terms, &next.means, |&mean| mean);
+                self.of_states(&mut now.means, &pairs, |&pair| {
+                    let (successors, probabilities) = self.problem.mdp().outcomes(Pair(pair));
+                    mass * self.costs[pair as usize] + product(&terms, successors, probabilities)
+                });
+            }
+            chosen(&pairs);
             std::mem::swap(&mut now, &mut next);
         }
         check_stop(self.stop)?;
@@ -182,10 +224,15 @@ impl<'a> Induction<'a> {
     }
 
     /// Computes something for each state.
-    fn of_states<T: Copy + Default + Send>(&self, all: &mut Vec<T>, values: &[f64], of: impl Fn(f64) -> T + Sync) {
+    fn of_states<T: Clone + Default + Send, V: Sync>(
+        &self,
+        all: &mut Vec<T>,
+        values: &[V],
+        of: impl Fn(&V) -> T + Sync,
+    ) {
         all.resize(values.len(), T::default());
         all.par_chunks_mut(self.piece).zip(values.par_chunks(self.piece)).for_each(|(all, values)| {
-            all.iter_mut().zip(values).for_each(|(one, &value)| *one = of(value));
+            all.iter_mut().zip(values).for_each(|(one, value)| *one = of(value));
         });
     }
 }
@@ -202,21 +249,13 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Allows for this much noise.
-    fn allow(&mut self, noise: f64) {
-        self.noise += noise;
-        self.near += noise;
-    }
-
     /// Solves each state; returns the lowest and the highest risk.
     fn run<B: Backup>(&self, backup: &B, now: &mut Values, pairs: &mut [u32]) -> (f64, f64) {
         let piece = self.of.piece;
-        let Values { risks, means } = now;
-        let pieces = risks.par_chunks_mut(piece).zip(means.par_chunks_mut(piece)).zip(pairs.par_chunks_mut(piece));
+        let pieces = now.risks.par_chunks_mut(piece).zip(pairs.par_chunks_mut(piece)).enumerate();
         pieces
-            .enumerate()
-            .map_init(Vec::new, |scratch, (number, ((risks, means), pairs))| {
-                self.run_piece(backup, number * piece, risks, means, pairs, scratch)
+            .map_init(Vec::new, |scratch, (number, (risks, pairs))| {
+                self.run_piece(backup, number * piece, risks, pairs, scratch)
             })
             .reduce(|| (f64::INFINITY, f64::NEG_INFINITY), |a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
@@ -226,39 +265,52 @@ impl Step<'_> {
         backup: &B,
         first: usize,
         risks: &mut [f64],
-        means: &mut [f64],
         pairs: &mut [u32],
         scratch: &mut Vec<f64>,
     ) -> (f64, f64) {
-        let mdp = self.of.problem.mdp();
+        let Induction { problem, costs, certain, stop, .. } = self.of;
+        let mdp = problem.mdp();
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        if self.of.stop.is_requested() {
+        if stop.is_requested() {
             return (low, high);
         }
-        // All risks first: a comparison that went the other way than expected would wait for its risk, and all after it.
-        let all = mdp.pairs_of(first..first + risks.len());
-        let costs = &self.of.costs[all.start as usize..all.end as usize];
+        let first_pairs = mdp.first_pairs(first..first + risks.len());
+        let all = first_pairs[0]..first_pairs[risks.len()];
+        let place = |pair: u32| certain.partition_point(|&(certain, _)| certain < pair);
+        let certain = &certain[place(all.start)..place(all.end)];
+        let costs = &costs[all.start as usize..all.end as usize];
+        // All risks first: a comparison would wait for its risk, and all after it.
         scratch.clear();
-        scratch.extend(mdp.rows(all.clone()).zip(costs).map(|((to, p), cost)| self.mass * cost + backup.of(to, p)));
-        for (state, (best, chosen)) in (first..).zip(risks.iter_mut().zip(&mut *pairs)) {
-            let own = mdp.pairs(State(state as u32));
-            let mut lowest = (f64::INFINITY, own.start);
-            for (&risk, pair) in scratch[(own.start - all.start) as usize..].iter().zip(own) {
+        if certain.len() < all.len() {
+            scratch
+                .extend(mdp.rows(all.clone()).map(|(successors, probabilities)| backup.sum(successors, probabilities)));
+            for (risk, cost) in scratch.iter_mut().zip(costs) {
+                *risk = self.mass * cost + backup.risk(*risk);
+            }
+        }
+        scratch.resize(all.len(), 0.0);
+        for &(pair, successor) in certain {
+            let place = (pair - all.start) as usize;
+            scratch[place] = self.mass * costs[place] + self.next.risks[successor as usize];
+        }
+        let mut of_pairs = &scratch[..];
+        for (own, (best, chosen)) in first_pairs.windows(2).zip(risks.iter_mut().zip(pairs)) {
+            let of_own;
+            (of_own, of_pairs) = of_pairs.split_at((own[1] - own[0]) as usize);
+            let mut lowest = (f64::INFINITY, own[0]);
+            for (&risk, pair) in of_own.iter().zip(own[0]..) {
                 let gain = lowest.0 - risk;
-                let is_better = if gain > 0.0 && gain <= self.near { self.is_better(pair, gain) } else { gain > 0.0 };
-                lowest = if is_better { (risk, pair) } else { lowest };
+                // Between 0 and `near`, in one comparison: of two, the first would often go the other way than expected.
+                let may_be_tie = gain.to_bits().wrapping_sub(1) < self.near.to_bits();
+                if may_be_tie && !self.is_better(pair, gain) {
+                    continue;
+                }
+                lowest.1 = if risk < lowest.0 { pair } else { lowest.1 };
+                lowest.0 = if risk < lowest.0 { risk } else { lowest.0 };
             }
             (*best, *chosen) = lowest;
             low = if lowest.0 < low { lowest.0 } else { low };
             high = if lowest.0 > high { lowest.0 } else { high };
-        }
-        if self.of.with_means {
-            // The rows are still at hand.
-            let next = Mean(&self.next.means);
-            for (mean, &mut pair) in means.iter_mut().zip(pairs) {
-                let (successors, probabilities) = mdp.outcomes(Pair(pair));
-                *mean = self.mass * self.of.costs[pair as usize] + next.of(successors, probabilities);
-            }
         }
         (low, high)
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::backward_induction::{induction, onwards, stages};
+use super::backward_induction::{onwards, stages};
 use super::occupancy_dp::Limits;
 use super::optimal::check_stages;
 use super::unfolded::{Start, Unfolded};
@@ -65,9 +65,12 @@ impl<'a> Passes<'a> {
     pub(super) fn linear_range(&self) -> Result<Option<f64>, OracleError> {
         let Some((costs, constant)) = &self.linear else { return Ok(None) };
         let gains: Vec<f64> = costs.iter().map(|cost| -cost).collect();
-        let (lowest, _, _) = induction(self.problem, Erm::BEST, costs, *constant, &self.limits.stop)?;
-        let (highest_gain, _, _) = induction(self.problem, Erm::BEST, &gains, -constant, &self.limits.stop)?;
-        Ok(Some(-highest_gain - lowest))
+        let best = |costs: &[f64], constant: f64| {
+            let initial = self.problem.mdp().initial();
+            let (best, _) = onwards(self.problem, Erm::BEST, costs, 0, initial, false, &self.limits.stop)?;
+            Ok(constant + best)
+        };
+        Ok(Some(-best(&gains, -constant)? - best(costs, *constant)?))
     }
 
     /// The optimum of each aim; entropic risks of a linear cost by backward induction.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::backward_induction::{induction, stages};
+use super::backward_induction::{Choices, induction, stages};
 use super::occupancy_dp::{Limits, Method, Strategy, solve_aim};
 use super::reduced::Reduced;
 use super::sweep::{Decisions, Sweep};
@@ -35,8 +35,8 @@ pub(super) fn optimum(problem: &Problem, aim: Aim, limits: &Limits) -> Result<In
     let Some((costs, constant)) = linear else { return solve_aim(problem, aim, limits) };
     check_bounded(problem)?;
     check_stages(problem, 0, limits)?;
-    let (value, mean, pairs) = induction(problem, aim.erm, &costs, constant, &limits.stop)?;
-    let policy = OptimalPolicy::new(Kind::Linear(Arc::new(Linear { problem: problem.clone(), pairs })));
+    let (value, mean, choices) = induction(problem, aim.erm, &costs, constant, &limits.stop)?;
+    let policy = OptimalPolicy::new(Kind::Linear(Arc::new(Linear { problem: problem.clone(), choices })));
     Ok(Inner { value, mean, states: stages(problem, 0), method: Method::BackwardInduction, policy })
 }
 
@@ -78,8 +78,7 @@ enum Kind {
 #[derive(Debug)]
 struct Linear {
     problem: Problem,
-    /// The best pair of each state, for each time.
-    pairs: Vec<Vec<u32>>,
+    choices: Choices,
 }
 
 #[derive(Debug)]
@@ -111,7 +110,7 @@ impl OptimalPolicy {
     #[must_use]
     pub fn best(&self, at: &OccupancyState) -> Pair {
         match &self.kind {
-            Kind::Linear(linear) => Pair(linear.pairs[at.time.min(linear.pairs.len() - 1)][at.state.index()]),
+            Kind::Linear(linear) => linear.choices.best(&linear.problem, at.time, at.state),
             Kind::Occupancy(occupancy) => occupancy.best(at, &self.stop),
         }
     }
