@@ -339,7 +339,7 @@ mod tests {
     fn attitudes_are_few_and_need_a_spread() {
         let outer = |text: &str| text.parse::<Risk>().unwrap().outer().unwrap();
         let cvar = outer("cvar:0.5");
-        let tried = |costs: &[f64], tried: &[f64]| attitudes(cvar.as_ref(), costs, tried);
+        let tried = |costs: &[f64], tried: &[f64]| attitudes::<()>(cvar.as_ref(), costs, tried);
         let worst = Candidate::new(FixedRisk::attitude(Erm::WORST));
         assert_eq!(tried(&[1.0, 1.0], &ATTITUDES), std::slice::from_ref(&worst));
         assert_eq!(tried(&[1.0, 3.0], &ATTITUDES).len(), 5);

@@ -32,7 +32,9 @@ impl GuidedPlanner {
         let Some(prepared) = &self.prepared else { return "not prepared".to_owned() };
         match (prepared.manner, &prepared.lattice) {
             (Manner::Lattice, Some(lattice)) => lattice.to_string(),
-            (Manner::Marginal { reach, .. }, _) if reach == f64::INFINITY => "tree search, chosen by pilot episodes".to_owned(),
+            (Manner::Marginal { reach, .. }, _) if reach == f64::INFINITY => {
+                "tree search, chosen by pilot episodes".to_owned()
+            }
             (Manner::Published, _) => "the published planner, chosen by pilot episodes".to_owned(),
             _ => "marginal backward induction and tree search".to_owned(),
         }
