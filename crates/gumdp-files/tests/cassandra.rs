@@ -2,26 +2,7 @@
 
 use gumdp_files::{Task, check_text};
 
-const MAZE: &str = "# A corridor with a trap.
-discount: 0.95
-values: reward
-states: left right trap goal
-actions: west east
-start: left
-
-T: *
-identity
-T: east : left
-0.0 0.9 0.1 0.0
-T: east : right : right 0.0
-T: east : right : goal 1.0
-T: west : right : right 0
-T: west : right : left 1
-
-R: * : * : * 0
-R: east : left : trap -5
-R: * : right : goal 10.0
-";
+const MAZE: &str = include_str!("corpus/maze.mdp");
 
 fn listed(text: &str) -> Vec<String> {
     let task = Task::parse("maze.mdp", text).unwrap_or_else(|error| panic!("{error}"));

@@ -175,9 +175,9 @@ impl Foreign {
     /// The id of the state with this name.
     pub(super) fn find_state(&self, name: &str) -> Option<u32> {
         let named = self.state_names.iter().position(|other| other == name).map(|id| id as u32);
-        let numbered =
-            || name.strip_prefix('s')?.parse().ok().filter(|&id: &u32| id as usize >= self.state_names.len());
-        if name == "terminated" { Some(TERMINATED) } else { named.or_else(numbered) }
+        let unnamed = |id: &u32| *id as usize >= self.state_names.len();
+        let numbered = || name.strip_prefix('s')?.parse().ok().filter(unnamed);
+        named.or_else(|| (name == "terminated").then_some(TERMINATED)).or_else(numbered)
     }
 }
 
