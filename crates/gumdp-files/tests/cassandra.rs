@@ -60,33 +60,6 @@ fn numbers_matrices_and_observations() {
 
 #[test]
 fn mistakes_have_their_place() {
-    let cases = [
-        ("discount: 0.95", "discount: 2", "2:11: discount is \"2\"; it must be a number in (0, 1]"),
-        ("values: reward", "values: gold", "3:9: values is \"gold\"; it must be reward or cost"),
-        ("states: left right", "states: left left right", "4:14: the state \"left\" is given twice"),
-        ("actions: west east\n", "", "1:1: the field \"actions\" is missing"),
-        ("start: left", "start: lift", "6:8: unknown state \"lift\""),
-        (
-            "start: left",
-            "start: 0.5 0.5 0 0.5",
-            "6:1: the initial probabilities sum to 1.5; they must sum to 1 within 1e-9",
-        ),
-        ("0.0 0.9 0.1 0.0", "0.0 0.9 0.1", "10:1: T has 3 values here; it needs 4"),
-        ("0.0 0.9 0.1 0.0", "0.0 0.9 1.5 0.0", "11:9: the probability is 1.5; it must lie in [0, 1]"),
-        (
-            "0.0 0.9 0.1 0.0",
-            "0.0 0.8 0.1 0.0",
-            "11:5: state \"left\", action \"east\": the probabilities sum to 0.9; they must sum to 1 within 1e-9",
-        ),
-        ("T: east : right : goal", "T: eats : right : goal", "13:4: unknown action \"eats\""),
-        ("10.0", "ten", "19:21: the reward is \"ten\"; it must be a finite number or a fraction a/b"),
-        ("# A corridor", "corridor #", "1:1: \"corridor\" stands before the first field"),
-    ];
-    for (old, new, message) in cases {
-        assert!(MAZE.contains(old), "{old}");
-        let error = Task::parse("x.mdp", &MAZE.replacen(old, new, 1)).map(|task| task.name).unwrap_err();
-        assert_eq!(error.to_string(), format!("x.mdp:{message}"));
-    }
     let both = MAZE.replace("10.0", "ten").replace("discount: 0.95", "discount: 2");
     assert_eq!(check_text("x.mdp", &both).len(), 2);
     let seen = "discount: 1\nstates: 1\nactions: 1\nobservations: 2\nT: 0\nidentity\nR: 0 : 0 : 0 : 1 5\n";
