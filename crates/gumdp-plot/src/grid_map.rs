@@ -4,7 +4,7 @@ use super::cells::{Cells, entries, shape};
 use super::frame::{MARGIN, head};
 use super::grid_path;
 use super::ink::{MUTED, ON_DARK, ON_LIGHT};
-use super::legend::{self, Entry, Sample};
+use super::legend::{self, Entry};
 use super::svg::{Anchor, Canvas, Paint, Rect, TextStyle};
 use super::terrain::{self, Icon};
 use super::{name, or, spoken_list, text};
@@ -18,8 +18,6 @@ const INDICES: f64 = 20.0;
 /// A rectangular world seen from above.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GridMap {
-    /// Heading; may be empty.
-    pub title: String,
     /// Rows of cells, top row first.
     pub cells: Vec<Vec<GridCell>>,
     /// Names of the terrain classes by index; the first is the ordinary one.
@@ -79,7 +77,7 @@ impl GridMap {
         let width = (map_width + 2.0 * MARGIN).max((legend::width(&legend) + 2.0 * MARGIN).min(360.0)).max(220.0);
 
         let mut canvas = Canvas::default();
-        let top = head(&mut canvas, &self.title, &legend, width, 8.0) + 14.0;
+        let top = head(&mut canvas, "", &legend, width, 8.0) + 14.0;
         let grid = Cells { origin: (MARGIN + INDICES, top), side };
         for (row, column, content) in entries(&self.cells) {
             let tip = format!("row {row}, column {column}: {}", self.name_of(content.kind));
@@ -93,7 +91,7 @@ impl GridMap {
         let paths: Vec<Vec<(usize, usize)>> = self.paths.iter().map(|path| inside(path, rows, columns)).collect();
         grid_path::draw(&mut canvas, &paths, &grid);
         let bottom = top + rows as f64 * side + MARGIN;
-        canvas.finish(width, bottom, or(&self.title, "Grid map"), &self.description(rows, columns))
+        canvas.finish(width, bottom, "Grid map", &self.description(rows, columns))
     }
 
     fn name_of(&self, kind: CellKind) -> &str {
@@ -146,30 +144,36 @@ impl GridMap {
         }
     }
 
-    fn legend(&self) -> Vec<Entry> {
+    fn legend(&self) -> Vec<Entry<'_>> {
         let mut kinds: Vec<CellKind> = self.cells.iter().flatten().map(|cell| cell.kind).collect();
         kinds.retain(|kind| !matches!(kind, CellKind::Floor | CellKind::Terrain(0)));
         kinds.sort();
         kinds.dedup();
         let mut entries = Vec::new();
         for kind in kinds {
-            let sample = match kind {
-                CellKind::Wall => Sample::Wall,
-                CellKind::Terrain(class) => Sample::Terrain(class),
-                kind => self.icon(kind).map_or(Sample::Terrain(0), Sample::Icon),
-            };
-            entries.push((sample, self.name_of(kind).to_owned()));
+            let icon = self.icon(kind);
+            entries.push(legend::entry(self.name_of(kind), move |canvas, place| match (kind, icon) {
+                (CellKind::Wall, _) => terrain::wall(canvas, place),
+                (CellKind::Terrain(class), _) => terrain::sample(canvas, place, class),
+                (_, Some(icon)) => icon.sample(canvas, place),
+                (_, None) => terrain::sample(canvas, place, 0),
+            }));
         }
         for (index, path) in self.paths.iter().enumerate() {
-            entries.push((Sample::Arrow(index), or(&path.name, "path").to_owned()));
+            entries.push(legend::entry(or(&path.name, "path"), move |canvas, place| {
+                legend::arrow(canvas, place, index);
+            }));
         }
-        if let Some(last) = self.paths.len().checked_sub(1) {
-            let shown = if last == 0 { 0 } else { 6 };
-            entries.push((Sample::Icon(Icon::PathStart(shown)), "first cell".to_owned()));
-            entries.push((Sample::Icon(Icon::PathEnd(shown)), "last cell".to_owned()));
-        }
-        if self.paths.iter().any(|path| path.cells.windows(2).any(|pair| pair[0] == pair[1])) {
-            entries.push((Sample::Icon(Icon::Stay), "stays".to_owned()));
+        let shown = if self.paths.len() == 1 { 0 } else { 6 };
+        let stays = self.paths.iter().any(|path| path.cells.windows(2).any(|pair| pair[0] == pair[1]));
+        for (icon, name, is_drawn) in [
+            (Icon::PathStart(shown), "first cell", !self.paths.is_empty()),
+            (Icon::PathEnd(shown), "last cell", !self.paths.is_empty()),
+            (Icon::Stay, "stays", stays),
+        ] {
+            if is_drawn {
+                entries.push(legend::entry(name, move |canvas, place| icon.sample(canvas, place)));
+            }
         }
         entries
     }

@@ -35,8 +35,7 @@ const NASTY: [f64; 8] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 
 const MARKUP: &str = "<b> & \"q\" 'p' \u{1}";
 
 fn nasty_box(value: f64) -> BoxStats {
-    let (q25, median, q75) = (value, value, value);
-    BoxStats { q25, median, q75, whisker_low: value, whisker_high: value, mean: value, outliers: NASTY.to_vec() }
+    BoxStats { quartiles: [value; 3], whiskers: [value; 2], mean: value, outliers: NASTY.to_vec() }
 }
 
 fn nasty_tree() -> DecisionTree {
@@ -69,7 +68,7 @@ fn degenerate() -> Vec<String> {
         })
         .collect();
     let line = |log_x, step| LinePlot {
-        title: MARKUP.into(),
+        labels: Labels::new(MARKUP, "", ""),
         log_x,
         series: vec![LineSeries {
             name: MARKUP.into(),

@@ -10,7 +10,7 @@ use crate::results::{Experiment, Finished, distinct, runs_text};
 use crate::{number, outcome};
 use gumdp_plot::page::Figure;
 use gumdp_plot::{
-    BarGroup, BarPlot, BoxGroup, BoxPlot, BoxStats, CategoryMap, Distribution, HeatMaps, HeatPanel, LinePlot,
+    BarGroup, BarPlot, BoxGroup, BoxPlot, BoxStats, CategoryMap, Distribution, HeatMaps, HeatPanel, Labels, LinePlot,
     LineSeries, ReferenceLine, StemPlot,
 };
 
@@ -45,11 +45,8 @@ pub fn boxes(experiment: &Experiment) -> Option<Figure> {
         let finished = experiment.find(risk, preset)?;
         let (summary, costs) = (&finished.summary, finished.costs());
         Some(BoxStats {
-            q25: summary.q25,
-            median: summary.median,
-            q75: summary.q75,
-            whisker_low: summary.whisker_low,
-            whisker_high: summary.whisker_high,
+            quartiles: [summary.q25, summary.median, summary.q75],
+            whiskers: [summary.whisker_low, summary.whisker_high],
             mean: summary.mean,
             outliers: summary.outliers(&costs).collect(),
         })
@@ -64,12 +61,10 @@ pub fn boxes(experiment: &Experiment) -> Option<Figure> {
         })
         .collect();
     let plot = BoxPlot {
-        title: experiment.task.title.clone(),
-        y_label: "cost f(d)".to_owned(),
+        labels: Labels::new(&experiment.task.title, "", "cost f(d)"),
         series: presets.iter().map(|preset| preset.title().to_owned()).collect(),
         groups,
         reference_label: "exact optimum (ERM)".to_owned(),
-        x_label: String::new(),
     };
     let runs = runs_text(&experiment.finished);
     Some(figure(
@@ -138,9 +133,7 @@ pub fn difficult_terrain(experiment: &Experiment) -> Option<Figure> {
         ..LineSeries::default()
     });
     let plot = LinePlot {
-        title: "Runs on difficult terrain".to_owned(),
-        x_label: "time t (steps)".to_owned(),
-        y_label: "share of runs".to_owned(),
+        labels: Labels::new("Runs on difficult terrain", "time t (steps)", "share of runs"),
         series: series.collect(),
         ..LinePlot::default()
     };
@@ -185,8 +178,7 @@ pub fn distributions(experiment: &Experiment) -> Vec<Figure> {
     }
     let named = || distributions.iter().map(|(name, distribution)| (name.clone(), distribution));
     let density = StemPlot {
-        title: "Distribution of the cost".to_owned(),
-        x_label: "cost f(d)".to_owned(),
+        labels: Labels::new("Distribution of the cost", "cost f(d)", ""),
         distributions: named().map(|(name, found)| Distribution { name, atoms: found.outcomes().collect() }).collect(),
         references: named()
             .map(|(name, found)| ReferenceLine { at: found.mean(), label: format!("mean of {name}") })
@@ -199,9 +191,7 @@ pub fn distributions(experiment: &Experiment) -> Vec<Figure> {
         (0..CURVE_POINTS).map(|i| low * (high / low).powf(i as f64 / (CURVE_POINTS - 1) as f64)).collect();
     let risk = |found: &oracle::Distribution, beta: f64| Erm::new(beta).map_or(f64::NAN, |erm| found.erm(erm));
     let curve = LinePlot {
-        title: "Risk as a function of β".to_owned(),
-        x_label: "β".to_owned(),
-        y_label: "ERM of the cost".to_owned(),
+        labels: Labels::new("Risk as a function of β", "β", "ERM of the cost"),
         log_x: true,
         series: named()
             .map(|(name, found)| LineSeries {
