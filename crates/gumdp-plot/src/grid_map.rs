@@ -24,8 +24,10 @@ pub struct GridMap {
     pub terrains: Vec<String>,
     /// Names of the resources by index.
     pub resources: Vec<String>,
-    /// Paths, drawn in order.
-    pub paths: Vec<GridPath>,
+    /// Groups of cells, such as those to be visited, marked on whatever they are.
+    pub groups: Vec<NamedCells>,
+    /// Paths, drawn in order: cells by time step; the same cell twice in a row is a stay.
+    pub paths: Vec<NamedCells>,
 }
 
 /// One cell.
@@ -57,12 +59,12 @@ pub enum CellKind {
     Enemy,
 }
 
-/// Cells in the order of visits.
+/// Cells that belong together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GridPath {
+pub struct NamedCells {
     /// Legend entry.
     pub name: String,
-    /// (row, column) per time step; the same cell twice in a row is a stay.
+    /// (row, column) of each.
     pub cells: Vec<(usize, usize)>,
 }
 
@@ -80,9 +82,12 @@ impl GridMap {
         let top = head(&mut canvas, "", &legend, width, 8.0) + 14.0;
         let grid = Cells { origin: (MARGIN + INDICES, top), side };
         for (row, column, content) in entries(&self.cells) {
-            let tip = format!("row {row}, column {column}: {}", self.name_of(content.kind));
-            let visited = self.paths.iter().any(|path| path.cells.contains(&(row, column)));
-            canvas.with_tip(&tip, |canvas| self.draw_cell(canvas, content, grid.rect(row, column), visited));
+            let holds = |named: &NamedCells| named.cells.contains(&(row, column));
+            let group = self.groups.iter().position(holds);
+            let group_name = group.map_or_else(String::new, |group| format!(", {}", self.groups[group].name));
+            let tip = format!("row {row}, column {column}: {}{group_name}", self.name_of(content.kind));
+            let visited = self.paths.iter().any(holds);
+            canvas.with_tip(&tip, |canvas| self.draw_cell(canvas, content, grid.rect(row, column), group, visited));
         }
         if columns > 0 {
             canvas.rect(grid.frame((rows, columns)), 0.0, &Paint::stroke(MUTED, 1.0));
@@ -119,11 +124,14 @@ impl GridMap {
         }
     }
 
-    fn draw_cell(&self, canvas: &mut Canvas, cell: &GridCell, rect: Rect, visited: bool) {
+    fn draw_cell(&self, canvas: &mut Canvas, cell: &GridCell, rect: Rect, group: Option<usize>, visited: bool) {
         match cell.kind {
             CellKind::Wall => terrain::wall(canvas, rect),
             CellKind::Terrain(class) => terrain::fill(canvas, rect, class),
             _ => terrain::fill(canvas, rect, 0),
+        }
+        if let Some(group) = group {
+            legend::tinted(canvas, Rect::centred(rect.middle(), rect.w * 0.82, rect.h * 0.82), group);
         }
         if let Some(icon) = self.icon(cell.kind) {
             // Icons make way for a path and for text.
@@ -159,6 +167,7 @@ impl GridMap {
                 (_, None) => terrain::sample(canvas, place, 0),
             }));
         }
+        entries.extend(legend::of_series(self.groups.iter().map(|group| &group.name), legend::tinted));
         for (index, path) in self.paths.iter().enumerate() {
             entries.push(legend::entry(or(&path.name, "path"), move |canvas, place| {
                 legend::arrow(canvas, place, index);
@@ -187,6 +196,9 @@ impl GridMap {
             }
         }
         let mut out = format!("Map of {rows} by {columns} cells with {}.", spoken_list(&names));
+        for group in &self.groups {
+            let _ = write!(out, " {}: cells {:?}.", group.name, group.cells);
+        }
         for path in &self.paths {
             if let (Some(first), Some(last)) = (path.cells.first(), path.cells.last()) {
                 let steps = path.cells.len() - 1;
@@ -197,7 +209,7 @@ impl GridMap {
     }
 }
 
-fn inside(path: &GridPath, rows: usize, columns: usize) -> Vec<(usize, usize)> {
+fn inside(path: &NamedCells, rows: usize, columns: usize) -> Vec<(usize, usize)> {
     path.cells.iter().copied().filter(|(row, column)| *row < rows && *column < columns).collect()
 }
 

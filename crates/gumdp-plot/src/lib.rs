@@ -57,7 +57,7 @@ pub use box_plot::{BoxGroup, BoxPlot, BoxStats};
 pub use decision_tree::{DecisionTree, TreeCard};
 pub use dot_plot::{Dot, DotPlot, DotRow};
 pub use frame::Labels;
-pub use grid_map::{CellKind, GridCell, GridMap, GridPath};
+pub use grid_map::{CellKind, GridCell, GridMap, NamedCells};
 pub use heat_maps::{CategoryMap, HeatMaps, HeatPanel};
 pub use line_plot::{LinePlot, LineSeries};
 pub use panels::panels;

@@ -111,15 +111,15 @@ impl Table {
     pub fn print_markdown(&self, out: &mut impl Write) -> io::Result<()> {
         let rule: Vec<&str> = self.header.iter().map(|column| if column.numbers { "--:" } else { "---" }).collect();
         let mut lines = self.lines(" | ");
-        lines.insert(1, rule.join(" | "));
+        lines.insert(1.min(lines.len()), rule.join(" | "));
         lines.iter().try_for_each(|line| writeln!(out, "| {line} |"))
     }
 
-    /// Header and rows, with their cells as wide as their columns.
+    /// Header and rows, with their cells as wide as their columns; nothing if there are no columns.
     fn lines(&self, between: &str) -> Vec<String> {
         let header: Vec<&str> = self.header.iter().map(|column| column.name.as_str()).collect();
         let rows = self.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect());
-        let rows: Vec<Vec<&str>> = std::iter::once(header).chain(rows).collect();
+        let rows: Vec<Vec<&str>> = std::iter::once(header).chain(rows).filter(|row| !row.is_empty()).collect();
         let width = |column: usize| rows.iter().filter_map(|row| Some(row.get(column)?.chars().count())).max();
         let widths: Vec<usize> = (0..self.header.len()).map(|column| width(column).unwrap_or(0)).collect();
         let padded = |((column, text), width): ((&Field, &&str), &usize)| {

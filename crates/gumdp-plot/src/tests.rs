@@ -79,7 +79,6 @@ fn degenerate() -> Vec<String> {
         }],
         references: references.clone(),
         width: Some(0),
-        ..LinePlot::default()
     };
     let atoms = |count: usize| (0..count).map(|i| (i as f64, 1.0 / count as f64)).collect::<Vec<_>>();
     let bars = BarPlot {
@@ -105,7 +104,8 @@ fn degenerate() -> Vec<String> {
             vec![cell(CellKind::Resource(99))],
             vec![],
         ],
-        paths: vec![GridPath { name: MARKUP.into(), cells: vec![(0, 0), (0, 0), (9, 9), (1, 1), (0, 1), (0, 0)] }],
+        groups: vec![NamedCells { name: MARKUP.into(), cells: vec![(0, 1), (9, 9)] }],
+        paths: vec![NamedCells { name: MARKUP.into(), cells: vec![(0, 0), (0, 0), (9, 9), (1, 1), (0, 1), (0, 0)] }],
         ..GridMap::default()
     };
     let heat = HeatMaps {

@@ -5,6 +5,7 @@ use gumdp::{Erm, Pair, Risk, Scripted};
 use gumdp_files::{GridScene, Scene};
 
 use super::figure;
+use super::task::groups_to_visit;
 use crate::player::Who;
 use crate::results::{Experiment, Finished, distinct, runs_text};
 use crate::{number, outcome};
@@ -78,18 +79,15 @@ pub fn boxes(experiment: &Experiment) -> Option<Figure> {
 /// The mean time spent in each cell of the map, for each β.
 pub fn heat_maps(experiment: &Experiment) -> Option<Figure> {
     let Scene::Grid(grid) = &experiment.task.scene else { return None };
-    if experiment.finished.is_empty() {
-        return None;
-    }
     let panel = |finished: &Finished| HeatPanel {
         title: panel_title(experiment, finished),
         values: matrix(grid, &mean_visits(experiment, grid, finished)),
     };
     let sticky = |cell: u32| grid.terrain(cell).sticky.is_some();
-    let outlined: Vec<(usize, usize)> = grid.cells().filter(|&cell| sticky(cell)).map(|c| grid.position(c)).collect();
+    let difficult: Vec<(usize, usize)> = grid.cells().filter(|&cell| sticky(cell)).map(|c| grid.position(c)).collect();
     let has_walls = grid.terrains.iter().any(|terrain| terrain.wall);
     let category = |cell: u32| if grid.terrain(cell).wall { 2 } else { usize::from(sticky(cell)) };
-    let map = (!outlined.is_empty()).then(|| CategoryMap {
+    let map = (!difficult.is_empty()).then(|| CategoryMap {
         title: "terrain".to_owned(),
         cells: (0..grid.rows)
             .map(|row| (0..grid.columns).map(|column| category((row * grid.columns + column) as u32)).collect())
@@ -99,12 +97,17 @@ pub fn heat_maps(experiment: &Experiment) -> Option<Figure> {
             .map(ToString::to_string)
             .collect(),
     });
+    let (outlined, outline_label) = if difficult.is_empty() {
+        (groups_to_visit(&experiment.task, grid).into_iter().flat_map(|group| group.cells).collect(), "to visit")
+    } else {
+        (difficult, "difficult terrain")
+    };
     let maps = HeatMaps {
         title: "Where the time is spent".to_owned(),
         value_label: "mean steps per run".to_owned(),
         panels: experiment.finished.iter().map(panel).collect(),
         map,
-        outline_label: if outlined.is_empty() { String::new() } else { "difficult terrain".to_owned() },
+        outline_label: outline_label.to_owned(),
         outlined,
         cell_labels: grid.rows * grid.columns <= MAX_LABELLED_CELLS,
     };
@@ -115,7 +118,7 @@ pub fn heat_maps(experiment: &Experiment) -> Option<Figure> {
 pub fn difficult_terrain(experiment: &Experiment) -> Option<Figure> {
     let Scene::Grid(grid) = &experiment.task.scene else { return None };
     let difficult: Vec<bool> = grid.cells().map(|cell| grid.terrain(cell).sticky.is_some()).collect();
-    if experiment.finished.is_empty() || !difficult.contains(&true) {
+    if !difficult.contains(&true) {
         return None;
     }
     let mdp = experiment.task.problem.mdp();
@@ -143,7 +146,7 @@ pub fn difficult_terrain(experiment: &Experiment) -> Option<Figure> {
 /// How often each outcome of a gathering task happened.
 pub fn outcomes(experiment: &Experiment) -> Option<Figure> {
     let categories = outcome::all(&experiment.task);
-    if categories.is_empty() || experiment.finished.is_empty() {
+    if categories.is_empty() {
         return None;
     }
     let groups = experiment.finished.iter().map(|finished| {
