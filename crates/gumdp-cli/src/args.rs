@@ -3,8 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::Result;
 use clap::{Args, ValueEnum};
-use gumdp::{MAX_SIMULATIONS, Risk};
+use gumdp::oracle::Limits;
+use gumdp::{Erm, MAX_SIMULATIONS, Risk};
+use gumdp_files::Task;
+
+use crate::failure::BadInput;
+use crate::number::Naming;
+use crate::player::Who;
+use crate::results::distinct;
 
 /// More runs than this are a typing error.
 pub const MAX_RUNS: u64 = 1_000_000_000;
@@ -14,13 +22,9 @@ pub const MAX_RUNS: u64 = 1_000_000_000;
 pub struct ExperimentArgs {
     /// Name of a built-in task, or a problem file.
     pub task: String,
-    /// Attitudes to risk, separated by commas: 0 is the mean, inf the worst case, negative seeks risk (default: the task's).
-    #[arg(long, short, value_name = "B,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
-    pub beta: Vec<f64>,
-    /// Risk measures instead, separated by commas: mean, worst, best, erm:B, entropic-seeking:B (negative β),
-    /// cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT.
-    #[arg(long, value_name = "MEASURE,…", value_delimiter = ',', value_parser = risk, conflicts_with = "beta")]
-    pub risk: Vec<Risk>,
+    /// The attitudes to risk.
+    #[command(flatten)]
+    pub attitudes: AttitudesArgs,
     /// Episodes per β (default: the task's).
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
     pub runs: Option<u64>,
@@ -38,16 +42,62 @@ pub struct ExperimentArgs {
     pub json: bool,
 }
 
+/// Attitudes to risk, by either option.
+#[derive(Debug, Args)]
+pub struct AttitudesArgs {
+    /// Attitudes to risk, separated by commas: 0 is the mean, inf the worst case, negative seeks risk (default: the task's).
+    #[arg(long, short, value_name = "B,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
+    pub beta: Vec<f64>,
+    #[arg(long, help = format!("Risk measures instead, separated by commas: {}", measures()))]
+    #[arg(value_name = "MEASURE,…", value_delimiter = ',', value_parser = risk, conflicts_with = "beta")]
+    pub risk: Vec<Risk>,
+}
+
+impl AttitudesArgs {
+    /// Those given, each once; else that of a saved policy, else the task's.
+    pub fn risks(&self, task: &Task, saved: Option<Risk>) -> Vec<Risk> {
+        let given = match saved {
+            _ if !self.risk.is_empty() => self.risk.clone(),
+            _ if !self.beta.is_empty() => self.beta.iter().map(|&beta| entropic(beta)).collect(),
+            Some(risk) => vec![risk],
+            None => task.defaults.risks(),
+        };
+        distinct(given.into_iter().map(|risk| task.problem.measure(risk)))
+    }
+
+    /// What they are called.
+    pub fn naming(&self, task: &Task) -> Naming {
+        Naming::new(!self.risk.is_empty() || (self.beta.is_empty() && !task.defaults.risks.is_empty()))
+    }
+}
+
 /// One attitude to risk, by either option.
 #[derive(Debug, Args)]
 pub struct AttitudeArgs {
     /// Attitude to risk: 0 is the mean, inf the worst case, negative seeks risk; the same as --risk erm:B.
     #[arg(long, short, value_name = "B", allow_hyphen_values = true, value_parser = beta)]
     pub beta: Option<f64>,
-    /// Risk measure: mean, worst, best, erm:B, entropic-seeking:B (negative β), cvar:LEVEL, evar:LEVEL or
-    /// mean-cvar:LEVEL:WEIGHT.
     #[arg(long, value_name = "MEASURE", value_parser = risk, conflicts_with = "beta")]
+    #[arg(help = format!("Risk measure: {}", measures()))]
     pub risk: Option<Risk>,
+}
+
+impl AttitudeArgs {
+    /// The one given, or the task's if it has one.
+    pub fn risk(&self, task: &Task) -> Result<Risk> {
+        match (self.beta, self.risk, &task.defaults.risks()[..]) {
+            (Some(beta), _, _) => Ok(entropic(beta)),
+            (None, Some(risk), _) | (None, None, &[risk]) => Ok(task.problem.measure(risk)),
+            (None, None, _) => Err(BadInput::new("the attitude to risk is missing")
+                .hint("give --beta B or --risk MEASURE, such as --beta 5 or --risk cvar:0.95")
+                .into()),
+        }
+    }
+
+    /// What it is called.
+    pub fn naming(&self, task: &Task) -> Naming {
+        Naming::new(self.risk.is_some() || (self.beta.is_none() && !task.defaults.risks.is_empty()))
+    }
 }
 
 /// Random numbers, and the threads that share them.
@@ -74,6 +124,56 @@ pub struct PolicyArgs {
     /// for exact).
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
     pub max_states: Option<u64>,
+}
+
+impl PolicyArgs {
+    /// Who plays, `None` for auto. `implied` is an option that means the planner, if one is given besides `--preset paper`.
+    pub fn who(&self, implied: Option<&str>) -> Result<Option<Who>> {
+        let paper = self.preset == Some(Preset::Paper);
+        let planner = if paper { Who::Paper } else { Who::Default };
+        let implied = paper.then_some("--preset paper").or(implied);
+        Ok(match (self.policy, implied) {
+            (Some(PolicyName::Planner), _) | (None, Some(_)) => Some(planner),
+            (None | Some(PolicyName::Auto), None) => None,
+            (Some(PolicyName::Uniform), None) => Some(Who::Uniform),
+            (Some(PolicyName::Exact), None) => Some(Who::Exact),
+            (Some(PolicyName::BackwardInduction), None) => Some(Who::BackwardInduction),
+            (Some(other), Some(implied)) => {
+                let name = other.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+                let option = implied.split(' ').next().unwrap_or(implied);
+                return Err(BadInput::new(format!(
+                    "{implied} means --policy planner and does not go with --policy {name}"
+                ))
+                .hint(format!("leave out {option} or --policy"))
+                .into());
+            }
+        })
+    }
+
+    /// How much work an exact solution may take: what is asked for, else much where nothing but the optimum will do, and
+    /// little where it is one way of several.
+    pub fn limits(&self, who: Option<Who>) -> Limits {
+        match (self.max_states, who) {
+            (None, Some(Who::Exact | Who::BackwardInduction)) => Limits::default(),
+            (max_states, _) => quick_limits(max_states),
+        }
+    }
+}
+
+/// How much work an exact solution may take where it is one way of several.
+pub fn quick_limits(max_states: Option<u64>) -> Limits {
+    max_states.map_or(Limits::QUICK, |max_states| Limits { max_states, ..Limits::default() })
+}
+
+/// The entropic risk measure of a β that is a number.
+pub fn entropic(beta: f64) -> Risk {
+    Erm::new(beta).unwrap_or(Erm::MEAN).into()
+}
+
+/// All risk measures as they are written.
+fn measures() -> String {
+    let forms: Vec<String> = Risk::forms().map(ToString::to_string).collect();
+    forms.join(", ")
 }
 
 /// Settings of the planner.

@@ -1,20 +1,15 @@
-//! Cells of an experiment: one task, one policy, one β, many runs. Playing them, journalled and resumable.
+//! Cells of an experiment: one task, one policy, one β, many runs.
 
 use anyhow::Result;
-use gumdp::{
-    Agent, AgentError, Budget, Erm, Experiment, Exploration, GuidedSettings, PlannerSettings, Precision, Record, Risk,
-    Spec, Watch,
-};
+use gumdp::{Agent, AgentError, Budget, Erm, Exploration, PlannerSettings, Risk, Spec};
 use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::exact::{Solver, unsolved};
 use crate::failure::BadInput;
-use crate::interrupt;
 use crate::number;
 use crate::player::Who;
 use crate::progress::Progress;
-use crate::store::Store;
 
 /// One task, one policy, one β.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,6 +54,19 @@ impl Cell {
         }
     }
 
+    /// A cell for each policy and measure, policy by policy.
+    pub fn grid(
+        task: &Task,
+        policies: impl IntoIterator<Item = Who>,
+        risks: &[Risk],
+        seed: u64,
+        runs: Option<u64>,
+        simulations: Option<u64>,
+    ) -> Vec<Self> {
+        let of_policy = |who| risks.iter().map(move |&risk| Self::new(task, risk, who, seed).with(runs, simulations));
+        policies.into_iter().flat_map(of_policy).collect()
+    }
+
     /// The cell of `--policy auto`, and who plays it: the exact optimum if the solver finds it, else the default planner.
     pub fn auto(
         task: &Task,
@@ -82,8 +90,11 @@ impl Cell {
     /// Who plays it with another budget.
     pub fn agent_within(&self, budget: Budget, task: &Task, solver: &mut Solver) -> Result<Agent> {
         let who = match self.preset {
-            Who::Paper => gumdp::Who::Published(self.planner_settings(task)),
-            Who::Default => gumdp::Who::Guided(self.guided_settings(task)),
+            Who::Paper => gumdp::Who::Published(PlannerSettings {
+                exploration: Exploration::Constant(self.exploration),
+                ..task.defaults.published()
+            }),
+            Who::Default => gumdp::Who::Guided(task.defaults.guided.clone()),
             Who::Uniform => gumdp::Who::Uniform,
             Who::Exact => gumdp::Who::Exact,
             Who::BackwardInduction => gumdp::Who::BackwardInduction,
@@ -117,20 +128,6 @@ impl Cell {
         Ok(self.risk.as_erm().ok_or_else(refusal)?)
     }
 
-    /// The settings of the published planner.
-    pub fn planner_settings(&self, task: &Task) -> PlannerSettings {
-        PlannerSettings {
-            budget: Budget::simulations(self.simulations),
-            exploration: Exploration::Constant(self.exploration),
-            ..task.defaults.published()
-        }
-    }
-
-    /// The settings of the default planner.
-    pub fn guided_settings(&self, task: &Task) -> GuidedSettings {
-        GuidedSettings { budget: Budget::simulations(self.simulations), ..task.defaults.guided.clone() }
-    }
-
     /// The file name of its journal. Whatever changes a run changes the name, so a journal never holds runs of two kinds.
     pub fn journal(&self, task: &Task) -> String {
         let Self { risk, preset, simulations, exploration, seed, .. } = self;
@@ -142,32 +139,6 @@ impl Cell {
         let kind = if risk.beta().is_some() { "beta" } else { "" };
         let label = number::risk(*risk).replace(':', "-");
         format!("{}_{preset}_{kind}{label}_{:016x}.csv", self.task, fnv1a(key.as_bytes()))
-    }
-
-    /// Plays the runs that a journal does not hold yet, and goes on until the risk is known as precisely as wanted; returns all
-    /// of them, in order. The outer variable of the measure and the number of runs are known afterwards.
-    pub fn play(
-        &mut self,
-        agent: &Agent,
-        task: &Task,
-        store: Option<&Store>,
-        watch: &dyn Watch,
-        precision: Option<&Precision>,
-    ) -> Result<Vec<Record>> {
-        let journal = store.map(|store| store.journal(&self.journal(task))).transpose()?;
-        self.outer = agent.outer().map(str::to_owned);
-        let experiment = Experiment {
-            stop: interrupt::stop(),
-            watch,
-            journal: journal.as_ref(),
-            ..Experiment::new(&task.problem, agent.policy(), self.seed)
-        };
-        let mut records = experiment.play(Vec::new(), self.runs).map_err(interrupt::of_experiment)?;
-        if let Some(precision) = precision {
-            records = experiment.play_until(records, &[self.risk], precision).map_err(interrupt::of_experiment)?;
-            self.runs = records.len() as u64;
-        }
-        Ok(records)
     }
 }
 

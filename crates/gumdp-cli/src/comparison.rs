@@ -6,14 +6,16 @@
 //! below 1 % (k of our n' runs above the largest of n others has probability at most (n'/(n + n'))^k).
 
 use anyhow::{Context, Result};
+use gumdp::Erm;
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::{self, Interval, Summary};
 use serde::{Deserialize, Serialize};
 
-use crate::number::short;
+use crate::number;
 use crate::outcome;
 use crate::player::Who;
 use crate::results::{Experiment, Finished};
+use gumdp_plot::{Field, Tone};
 
 /// Normal quantile of a two-sided 99 % interval.
 const Z99: f64 = 2.576;
@@ -138,9 +140,38 @@ impl Verdict {
 }
 
 impl Comparison {
-    /// The interval as text.
-    pub fn interval_text(&self) -> String {
-        self.interval.map_or_else(|| "–".to_owned(), |[low, high]| format!("{} – {}", short(low), short(high)))
+    /// One with the paper, of which nothing more is known.
+    fn new(
+        of: &Finished,
+        statistic: &str,
+        reference: String,
+        ours: f64,
+        interval: Option<[f64; 2]>,
+        verdict: Verdict,
+    ) -> Self {
+        let (task, beta) = (of.cell.task.clone(), of.cell.risk.beta().unwrap_or(f64::NAN));
+        let statistic = statistic.to_owned();
+        Self { task, beta, statistic, reference, source: "paper", ours, interval, verdict, why: None }
+    }
+
+    /// Its fields in a table that calls β so.
+    pub fn fields(&self, beta: &str) -> Vec<Field> {
+        let tone = match self.verdict {
+            Verdict::Agrees => Tone::Good,
+            Verdict::Differs => Tone::Bad,
+            Verdict::Possible | Verdict::Undecided => Tone::Plain,
+        };
+        let within = self.interval.map_or_else(|| "–".to_owned(), |[low, high]| number::interval(low, high));
+        vec![
+            Field::text("task", &self.task),
+            Field::number(beta, number::beta(self.beta)),
+            Field::text("statistic", &self.statistic),
+            Field::text("reference", &self.reference),
+            Field::text("from", self.source),
+            Field::number("ours", number::short(self.ours)),
+            Field::number("agrees within", within),
+            Field::text("verdict", self.verdict.text()).tone(tone),
+        ]
     }
 }
 
@@ -158,10 +189,12 @@ pub fn compare(published: &Published, experiments: &[Experiment]) -> Result<Vec<
         for finished in experiment.finished.iter().filter(|finished| finished.cell.preset == Who::Paper) {
             let of_cell = |n: &&Number| n.task == finished.cell.task && finished.cell.risk.beta() == Some(n.beta);
             for number in published.number.iter().filter(of_cell) {
-                comparisons.extend(with_paper(number, experiment, finished)?);
+                let found = with_paper(number, experiment, finished)?.into_iter();
+                comparisons.extend(found.map(|found| Comparison { why: number.why.clone(), ..found }));
             }
             if let Some(oracle) = experiment.find(finished.cell.risk, Who::BackwardInduction) {
-                comparisons.extend(with_oracle(finished, oracle)?);
+                let found = with_oracle(finished, oracle)?.into_iter();
+                comparisons.extend(found.map(|found| Comparison { source: "ERM-BI", ..found }));
             }
         }
     }
@@ -169,33 +202,26 @@ pub fn compare(published: &Published, experiments: &[Experiment]) -> Result<Vec<
 }
 
 fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> Result<Vec<Comparison>> {
-    let costs = finished.costs();
-    let summary = &finished.summary;
+    let (costs, summary) = (finished.costs(), &finished.summary);
+    let (n, theirs) = (costs.len() as f64, number.runs as f64);
     let rounding = 0.5 * 10_f64.powi(-number.digits);
-    // Two samples: ours has `costs.len()` runs, theirs `runs`.
-    let both = (1.0 + costs.len() as f64 / number.runs as f64).sqrt();
+    // Two samples: ours has n runs, theirs `runs`.
+    let both = (1.0 + n / theirs).sqrt();
     let widened = |ours: f64, around: Interval| {
         [ours - both * (ours - around.low) - rounding, ours + both * (around.high - ours) + rounding]
     };
     let z = quantile(costs.len());
     let symmetric = |ours: f64, error: f64| [ours - both * z * error - rounding, ours + both * z * error + rounding];
     let value = number.value.unwrap_or(f64::NAN);
-    let comparison =
-        |statistic: &str, reference: String, ours: f64, interval: Option<[f64; 2]>, verdict: Verdict| Comparison {
-            task: number.task.clone(),
-            beta: number.beta,
-            statistic: statistic.to_owned(),
-            reference,
-            source: "paper",
-            ours,
-            interval,
-            verdict,
-            why: number.why.clone(),
-        };
     let judge = |agrees: bool| Verdict::of(agrees, costs.len());
     let printed = format!("{value:.*}", number.digits as usize);
     let with_interval = |statistic: &str, ours: f64, interval: [f64; 2]| {
-        vec![comparison(statistic, printed.clone(), ours, Some(interval), judge(contains(interval, value)))]
+        let verdict = judge(contains(interval, value));
+        vec![Comparison::new(finished, statistic, printed.clone(), ours, Some(interval), verdict)]
+    };
+    let of_max = |reference: String, agrees: bool, if_it_does: Verdict| {
+        let verdict = if agrees { if_it_does } else { Verdict::Differs };
+        vec![Comparison::new(finished, "max", reference, summary.max, None, verdict)]
     };
     Ok(match number.statistic {
         Statistic::Mean => with_interval("mean", summary.mean, symmetric(summary.mean, standard_error(&costs))),
@@ -208,7 +234,7 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
             let hits = finished.records.iter().filter(|record| {
                 outcome::of(&experiment.task, &record.path).is_some_and(|name| wanted.contains(&name))
             });
-            let (hits, n) = (hits.count() as f64, costs.len() as f64);
+            let hits = hits.count() as f64;
             // One run more and one less keep the interval open at shares of 0 and 1.
             let shrunk = (hits + 1.0) / (n + 2.0);
             let around = symmetric(hits / n, (shrunk * (1.0 - shrunk) / n).sqrt()).map(|share| share.clamp(0.0, 1.0));
@@ -216,37 +242,23 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
         }
         Statistic::Max => {
             let above = costs.iter().filter(|&&cost| cost > value + rounding).count();
-            let chance = (costs.len() as f64 / (costs.len() as f64 + number.runs as f64)).powi(above as i32);
-            let verdict = if chance < 0.01 { Verdict::Differs } else { Verdict::Possible };
-            vec![comparison("max", printed, summary.max, None, verdict)]
+            of_max(printed, (n / (n + theirs)).powi(above as i32) >= 0.01, Verdict::Possible)
         }
-        Statistic::Below => {
-            let verdict = if summary.max < value - rounding { Verdict::Agrees } else { Verdict::Differs };
-            vec![comparison("max", format!("< {value}"), summary.max, None, verdict)]
-        }
+        Statistic::Below => of_max(format!("< {value}"), summary.max < value - rounding, Verdict::Agrees),
         Statistic::Whiskers => {
             let [low, high] = number.range.unwrap_or([f64::NAN; 2]);
-            let whiskers = |sample: &[f64]| {
-                Summary::of(sample, gumdp::Erm::MEAN, 0).map_or([f64::NAN; 2], |s| [s.whisker_low, s.whisker_high])
+            let around = |whisker: fn(&Summary) -> f64| {
+                let of =
+                    |sample: &[f64]| Summary::of(sample, Erm::MEAN, 0).map_or(f64::NAN, |summary| whisker(&summary));
+                anyhow::Ok((whisker(summary), widened(whisker(summary), interval(&costs, WHISKER_RESAMPLES, of)?)))
             };
-            let around_low = widened(summary.whisker_low, interval(&costs, WHISKER_RESAMPLES, |s| whiskers(s)[0])?);
-            let around_high = widened(summary.whisker_high, interval(&costs, WHISKER_RESAMPLES, |s| whiskers(s)[1])?);
-            let [ours_low, ours_high] = [summary.whisker_low, summary.whisker_high];
+            let comparison = |statistic, reference, (ours, around), agrees| {
+                Comparison::new(finished, statistic, reference, ours, Some(around), judge(agrees))
+            };
+            let (lower, upper) = (around(|summary| summary.whisker_low)?, around(|summary| summary.whisker_high)?);
             vec![
-                comparison(
-                    "lower whisker",
-                    format!("≥ {low}"),
-                    ours_low,
-                    Some(around_low),
-                    judge(around_low[1] >= low),
-                ),
-                comparison(
-                    "upper whisker",
-                    format!("≤ {high}"),
-                    ours_high,
-                    Some(around_high),
-                    judge(around_high[0] <= high),
-                ),
+                comparison("lower whisker", format!("≥ {low}"), lower, lower.1[1] >= low),
+                comparison("upper whisker", format!("≤ {high}"), upper, upper.1[0] <= high),
             ]
         }
     })
@@ -255,16 +267,10 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
 /// ERM-MCTS beside ERM-BI where the objective is linear (the paper claims a match on `mdp`): mean and ERM of both samples.
 fn with_oracle(planner: &Finished, oracle: &Finished) -> Result<[Comparison; 2]> {
     let erm = planner.cell.erm()?;
-    let comparison = |statistic: &str, reference: f64, ours: f64, interval: [f64; 2]| Comparison {
-        task: planner.cell.task.clone(),
-        beta: erm.beta(),
-        statistic: statistic.to_owned(),
-        reference: format!("{reference:.4}"),
-        source: "ERM-BI",
-        ours,
-        interval: Some(interval),
-        verdict: Verdict::of(contains(interval, reference), planner.records.len().min(oracle.records.len())),
-        why: None,
+    let runs = planner.records.len().min(oracle.records.len());
+    let comparison = |statistic: &str, reference: f64, ours: f64, interval: [f64; 2]| {
+        let verdict = Verdict::of(contains(interval, reference), runs);
+        Comparison::new(planner, statistic, format!("{reference:.4}"), ours, Some(interval), verdict)
     };
     let spread = |finished: &Finished| interval(&finished.costs(), RESAMPLES, |sample| erm.of_samples(sample));
     let (around_ours, around_theirs) = (spread(planner)?, spread(oracle)?);
@@ -273,7 +279,6 @@ fn with_oracle(planner: &Finished, oracle: &Finished) -> Result<[Comparison; 2]>
         ours - (ours - around_ours.low).hypot(around_theirs.high - theirs),
         ours + (around_ours.high - ours).hypot(theirs - around_theirs.low),
     ];
-    let runs = planner.records.len().min(oracle.records.len());
     let error = quantile(runs) * standard_error(&planner.costs()).hypot(standard_error(&oracle.costs()));
     let mean = planner.summary.mean;
     Ok([

@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use gumdp::{ExperimentError, Stop};
 
+use crate::failure::Interrupted;
+use crate::talk::say;
+
 static STOP: LazyLock<Stop> = LazyLock::new(Stop::new);
 static JOURNALLED: AtomicBool = AtomicBool::new(false);
 static EXPLAINED: AtomicBool = AtomicBool::new(false);
@@ -14,8 +17,7 @@ static EXPLAINED: AtomicBool = AtomicBool::new(false);
 pub const EXIT_CODE: i32 = 130;
 
 /// From now on Ctrl-C asks the program to stop, and ends it if it has not stopped soon.
-pub fn install(quiet: bool) {
-    EXPLAINED.store(quiet, Ordering::Relaxed);
+pub fn install() {
     // A second handler in one process is the only way this can fail.
     let _ = ctrlc::set_handler(|| {
         STOP.request();
@@ -52,24 +54,8 @@ pub fn runs_are_kept() {
 
 /// Says once, on stderr, what an interruption means for the work.
 pub fn explain() {
-    if EXPLAINED.swap(true, Ordering::Relaxed) {
-        return;
-    }
-    if JOURNALLED.load(Ordering::Relaxed) {
-        crate::talk::say!("interrupted: finished runs are kept, the same command goes on from there");
-    } else {
-        crate::talk::say!("interrupted");
+    if !EXPLAINED.swap(true, Ordering::Relaxed) {
+        let kept = ": finished runs are kept, the same command goes on from there";
+        say!("interrupted{}", if JOURNALLED.load(Ordering::Relaxed) { kept } else { "" });
     }
 }
-
-/// The error of work that was cut short.
-#[derive(Debug)]
-pub struct Interrupted;
-
-impl std::fmt::Display for Interrupted {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("interrupted")
-    }
-}
-
-impl std::error::Error for Interrupted {}

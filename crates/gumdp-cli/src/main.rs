@@ -26,18 +26,18 @@ mod talk;
 use std::io;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use commands::Cli;
-use failure::BadInput;
-use interrupt::Interrupted;
+use failure::{BadInput, Interrupted, Refused};
 
 fn main() -> ExitCode {
-    let Cli { command, quiet } = Cli::parse();
-    interrupt::install(quiet);
+    let given = Cli::command().get_matches();
+    let Cli { command, quiet } = Cli::from_arg_matches(&given).unwrap_or_else(|error| error.exit());
+    interrupt::install();
     talk::set_quiet(quiet);
-    let chosen = command.chosen();
-    match chosen.run(quiet).map_err(|error| commands::clarified(error, chosen.task())) {
+    let task = given.subcommand().and_then(|(_, given)| given.try_get_one::<String>("task").ok()?);
+    match command.chosen().run().map_err(|error| commands::clarified(error, task)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => explain(&error),
     }
@@ -45,27 +45,21 @@ fn main() -> ExitCode {
 
 /// One line that says what is wrong, one that says what to do about it, and the exit code.
 fn explain(error: &anyhow::Error) -> ExitCode {
-    if error
-        .chain()
-        .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
-    {
+    let is_broken_pipe = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    if error.chain().any(|cause| cause.downcast_ref().is_some_and(is_broken_pipe)) {
         return ExitCode::SUCCESS;
     }
     if error.is::<Interrupted>() {
         interrupt::explain();
         return ExitCode::from(interrupt::EXIT_CODE as u8);
     }
-    if error.is::<commands::check::Refused>() {
+    if error.is::<Refused>() {
         return ExitCode::from(2);
     }
-    crate::talk::say!("error: {error:#}");
-    match error.downcast_ref::<BadInput>() {
-        Some(bad) => {
-            if let Some(hint) = bad.hint_text() {
-                crate::talk::say!("hint: {hint}");
-            }
-            ExitCode::from(2)
-        }
-        None => ExitCode::FAILURE,
+    talk::complain(format_args!("error: {error:#}"));
+    let Some(bad) = error.downcast_ref::<BadInput>() else { return ExitCode::FAILURE };
+    if let Some(hint) = &bad.hint {
+        talk::complain(format_args!("hint: {hint}"));
     }
+    ExitCode::from(2)
 }

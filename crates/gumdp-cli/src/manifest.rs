@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use gumdp::Risk;
+use gumdp::{Pair, Risk};
 use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
@@ -93,8 +93,7 @@ struct ManifestCell {
 
 /// Writes samples, trajectories, problem files and manifest.
 pub fn save(store: &Store, command: &str, experiments: &[Experiment], wall: Duration) -> Result<Manifest> {
-    store.write("samples.csv", &samples(experiments)?)?;
-    store.write("trajectories.csv", &trajectories(experiments)?)?;
+    save_runs(store, experiments)?;
     for experiment in experiments {
         store.write(&format!("tasks/{}.toml", experiment.task.name), experiment.task.source.as_bytes())?;
     }
@@ -109,9 +108,7 @@ pub fn save(store: &Store, command: &str, experiments: &[Experiment], wall: Dura
         wall_seconds: wall.as_secs_f64(),
         experiments: experiments.iter().map(manifest_experiment).collect(),
     };
-    let mut text = serde_json::to_vec_pretty(&manifest)?;
-    text.push(b'\n');
-    store.write("manifest.json", &text)?;
+    store.write_json("manifest.json", &manifest)?;
     Ok(manifest)
 }
 
@@ -160,36 +157,26 @@ fn manifest_experiment(experiment: &Experiment) -> ManifestExperiment {
     }
 }
 
-fn samples(experiments: &[Experiment]) -> Result<Vec<u8>> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(["task", "beta", "preset", "run", "seed", "cost"])?;
-    for Finished { cell, records, .. } in experiments.iter().flat_map(|experiment| &experiment.finished) {
-        let (beta, preset, seed) = (number::risk(cell.risk), cell.preset.to_string(), cell.seed.to_string());
-        for record in records {
-            let (run, cost) = (record.run.to_string(), record.cost.to_string());
-            writer.write_record([&cell.task, &beta, &preset, &run, &seed, &cost])?;
-        }
-    }
-    Ok(writer.into_inner()?)
-}
-
-fn trajectories(experiments: &[Experiment]) -> Result<Vec<u8>> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(["task", "beta", "preset", "run", "time", "state", "action"])?;
-    for experiment in experiments {
-        let mdp = experiment.task.problem.mdp();
-        for Finished { cell, records, .. } in &experiment.finished {
-            let (beta, preset) = (number::risk(cell.risk), cell.preset.to_string());
+/// Writes samples and trajectories.
+fn save_runs(store: &Store, experiments: &[Experiment]) -> Result<()> {
+    let [mut samples, mut trajectories] = [(); 2].map(|()| csv::Writer::from_writer(Vec::new()));
+    samples.write_record(["task", "beta", "preset", "run", "seed", "cost"])?;
+    trajectories.write_record(["task", "beta", "preset", "run", "time", "state", "action"])?;
+    for Experiment { task, finished, .. } in experiments {
+        let mdp = task.problem.mdp();
+        for Finished { cell, records, .. } in finished {
+            let [beta, preset, seed] = [number::risk(cell.risk), cell.preset.to_string(), cell.seed.to_string()];
             for record in records {
-                let run = record.run.to_string();
-                for (time, &pair) in record.path.iter().enumerate() {
-                    let state = mdp.state_name(mdp.state(pair.into()));
-                    let action = mdp.action_name(mdp.action(pair.into()));
+                let (run, cost) = (record.run.to_string(), record.cost.to_string());
+                samples.write_record([&cell.task, &beta, &preset, &run, &seed, &cost])?;
+                for (time, pair) in record.path.iter().map(|&pair| Pair::from(pair)).enumerate() {
+                    let (state, action) = (mdp.state_name(mdp.state(pair)), mdp.action_name(mdp.action(pair)));
                     let time = time.to_string();
-                    writer.write_record([&cell.task, &beta, &preset, &run, &time, state, action])?;
+                    trajectories.write_record([&cell.task, &beta, &preset, &run, &time, state, action])?;
                 }
             }
         }
     }
-    Ok(writer.into_inner()?)
+    store.write("samples.csv", &samples.into_inner()?)?;
+    store.write("trajectories.csv", &trajectories.into_inner()?)
 }

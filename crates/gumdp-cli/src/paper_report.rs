@@ -4,13 +4,13 @@ use anyhow::Result;
 
 use crate::comparison::{Comparison, Published, Time, Verdict};
 use crate::manifest::Manifest;
-use crate::number::{beta, short};
+use crate::number::beta;
 use crate::player::Who;
 use crate::results::{Experiment, Finished};
 use crate::store::Store;
 use crate::{draw, side_by_side};
 use gumdp_plot::page::Page;
-use gumdp_plot::{Field, Table, Tone};
+use gumdp_plot::{Field, Table};
 
 /// Draws every figure and writes `report.html`.
 pub fn write(
@@ -84,24 +84,7 @@ fn compare(page: &mut Page, comparisons: &[Comparison]) {
         "A number agrees if the difference is within the 99 % interval that the sampling errors of both sides allow, plus \
          half a unit of the last digit printed in the paper. A maximum is possible unless too many of our runs exceed it.",
     );
-    let fields = |c: &Comparison| {
-        let tone = match c.verdict {
-            Verdict::Agrees => Tone::Good,
-            Verdict::Differs => Tone::Bad,
-            Verdict::Possible | Verdict::Undecided => Tone::Plain,
-        };
-        vec![
-            Field::text("task", &c.task),
-            Field::number("β", beta(c.beta)),
-            Field::text("statistic", &c.statistic),
-            Field::text("reference", &c.reference),
-            Field::text("from", c.source),
-            Field::number("ours", short(c.ours)),
-            Field::number("agrees within", c.interval_text()),
-            Field::text("verdict", c.verdict.text()).tone(tone),
-        ]
-    };
-    page.table(&Table::of(comparisons, fields).captioned("References and our results."));
+    page.table(&Table::of(comparisons, |c| c.fields("β")).captioned("References and our results."));
     for c in comparisons {
         let label = format!("{}, β = {}, {}", c.task, beta(c.beta), c.statistic);
         match (c.verdict, &c.why) {

@@ -6,12 +6,13 @@ use gumdp_files::Preset;
 use serde::{Deserialize, Serialize};
 
 /// Who plays a cell: a planner by its preset, or another policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Who {
     /// The published planner with the paper's settings.
     Paper,
     /// The guided planner with the default settings.
+    #[default]
     Default,
     /// Every action equally likely.
     Uniform,

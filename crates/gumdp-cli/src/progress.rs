@@ -28,46 +28,40 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A bar of `total` runs; hidden if quiet or if stderr is not a terminal.
-    pub fn new(total: u64, quiet: bool) -> Self {
-        Self::bar(total, "runs", quiet)
+    /// A bar of `total` runs.
+    pub fn new(total: u64) -> Self {
+        Self::bar(total, "runs")
     }
 
     /// A bar of `total` situations.
-    pub fn situations(total: u64, quiet: bool) -> Self {
-        Self::bar(total, "situations", quiet)
+    pub fn situations(total: u64) -> Self {
+        Self::bar(total, "situations")
     }
 
+    /// Hidden if the user wants quiet or if stderr is not a terminal.
     fn of(bar: ProgressBar) -> Self {
+        if talk::is_quiet() || !std::io::stderr().is_terminal() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        } else {
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
         Self { bar, told: AtomicBool::new(false), shown: Mutex::new(Instant::now()) }
     }
 
-    fn bar(total: u64, of: &str, quiet: bool) -> Self {
-        if quiet || !std::io::stderr().is_terminal() {
-            return Self::of(ProgressBar::hidden());
-        }
-        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+    fn bar(total: u64, of: &str) -> Self {
         let style = format!("{{msg}}{{prefix}}  {{wide_bar}}  {{pos}}/{{len}} {of}  {{per_sec}}  {{eta}} left");
-        if let Ok(style) = ProgressStyle::with_template(&style) {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Self::of(bar)
+        let style = ProgressStyle::with_template(&style).unwrap_or_else(|_| ProgressStyle::default_bar());
+        Self::of(ProgressBar::new(total).with_style(style))
     }
 
     /// A spinner for work of unknown length.
-    pub fn spinner(message: &str, quiet: bool) -> Self {
-        if quiet || !std::io::stderr().is_terminal() {
-            return Self::of(ProgressBar::hidden());
-        }
-        let bar = ProgressBar::new_spinner().with_message(message.to_owned());
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Self::of(bar)
+    pub fn spinner(message: &str) -> Self {
+        Self::of(ProgressBar::new_spinner().with_message(message.to_owned()))
     }
 
     /// A bar of `total` levels of risk.
-    pub fn levels(total: u64, quiet: bool) -> Self {
-        let progress = Self::bar(total, "levels", quiet);
+    pub fn levels(total: u64) -> Self {
+        let progress = Self::bar(total, "levels");
         progress.message("solving".to_owned());
         progress
     }
@@ -75,7 +69,7 @@ impl Progress {
     /// Shown while pilot episodes fix the outer variable of a risk measure, before the first decision. `None` if it has none.
     pub fn pilots(risk: Risk) -> Option<Self> {
         let message = || format!("pilot episodes choose the outer variable of {risk}; this takes as long as some runs");
-        risk.as_erm().is_none().then(|| Self::spinner(&message(), talk::is_quiet()))
+        risk.as_erm().is_none().then(|| Self::spinner(&message()))
     }
 
     /// Says which cell is being played.

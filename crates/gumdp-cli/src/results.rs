@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::cells::Cell;
 use crate::exact::{Certain, Solver};
+use crate::interrupt;
 use crate::number;
 use crate::player::Who;
 use crate::progress::Progress;
@@ -37,6 +38,19 @@ impl Experiment {
             }
         }
         experiment
+    }
+
+    /// Plays all cells of a task, or what is missing of them.
+    pub fn play(
+        task: Task,
+        cells: Vec<Cell>,
+        store: Option<&Store>,
+        progress: &Progress,
+        solver: &mut Solver,
+    ) -> Result<Self> {
+        let play = |cell| Finished::of(cell, &task, store, progress, solver);
+        let finished = cells.into_iter().map(play).collect::<Result<_>>()?;
+        Ok(Self::new(task, finished, solver))
     }
 
     /// The part of it that some have played.
@@ -104,7 +118,7 @@ impl Finished {
         Self::play(cell, &agent, task, store, progress, None)
     }
 
-    /// Plays a cell, or what is missing of it, until its risk is known as precisely as wanted.
+    /// Plays the runs of a cell that its journal does not hold yet, and goes on until the risk is known as precisely as wanted.
     pub fn play(
         mut cell: Cell,
         agent: &Agent,
@@ -113,13 +127,32 @@ impl Finished {
         watch: &dyn Watch,
         precision: Option<&Precision>,
     ) -> Result<Self> {
-        let records = cell.play(agent, task, store, watch, precision)?;
+        let journal = store.map(|store| store.journal(&cell.journal(task))).transpose()?;
+        let (stop, journal) = (interrupt::stop(), journal.as_ref());
+        let experiment = gumdp::Experiment {
+            stop,
+            watch,
+            journal,
+            ..gumdp::Experiment::new(&task.problem, agent.policy(), cell.seed)
+        };
+        let mut records = experiment.play(Vec::new(), cell.runs).map_err(interrupt::of_experiment)?;
+        if let Some(precision) = precision {
+            records = experiment.play_until(records, &[cell.risk], precision).map_err(interrupt::of_experiment)?;
+            cell.runs = records.len() as u64;
+        }
+        cell.outer = agent.outer().map(str::to_owned);
         Self::new(cell, records)
     }
 
     /// Half the width of the 95 % interval of its risk.
     pub fn half_width(&self) -> f64 {
         (self.summary.high - self.summary.low) / 2.0
+    }
+
+    /// Whether its risk is not known as precisely as wanted.
+    pub fn is_missed(&self, task: &Task, wanted: &Precision) -> bool {
+        self.half_width() > wanted.half_width
+            || self.cell.runs < wanted.least_runs(&task.problem, &[self.cell.risk], &self.costs())
     }
 
     /// A cell with its runs and their summary.
@@ -164,9 +197,9 @@ pub fn runs_text(finished: &[Finished]) -> String {
     }
 }
 
-/// What all rows of `gumdp run --json` and `gumdp compare --json` have; the names of the fields are a contract.
+/// What `gumdp run --json` and `gumdp compare --json` say of a cell; the names of the fields are a contract.
 #[derive(Debug, Serialize)]
-pub struct Row {
+pub struct FinishedJson {
     task: String,
     risk: String,
     /// `null` unless the measure is entropic.
@@ -176,6 +209,15 @@ pub struct Row {
     simulations: u64,
     seed: u64,
     preset: Who,
+    #[serde(flatten, with = "SummaryJson")]
+    summary: Summary,
+    cpu_seconds: f64,
+    simulated_steps: u64,
+}
+
+#[derive(Serialize)]
+#[serde(remote = "Summary")]
+struct SummaryJson {
     mean: f64,
     median: f64,
     q25: f64,
@@ -189,35 +231,21 @@ pub struct Row {
     high: f64,
     var95: f64,
     cvar95: f64,
-    cpu_seconds: f64,
-    simulated_steps: u64,
 }
 
-impl Row {
-    /// The row of a cell.
+impl FinishedJson {
+    /// The results of a cell.
     pub fn new(finished: &Finished) -> Self {
-        let Finished { cell, summary, .. } = finished;
+        let Cell { task, risk, runs, simulations, seed, preset, .. } = finished.cell.clone();
         Self {
-            task: cell.task.clone(),
-            risk: cell.risk.to_string(),
-            beta: cell.risk.beta(),
-            runs: cell.runs,
-            simulations: cell.simulations,
-            seed: cell.seed,
-            preset: cell.preset,
-            mean: summary.mean,
-            median: summary.median,
-            q25: summary.q25,
-            q75: summary.q75,
-            whisker_low: summary.whisker_low,
-            whisker_high: summary.whisker_high,
-            min: summary.min,
-            max: summary.max,
-            value: summary.value,
-            low: summary.low,
-            high: summary.high,
-            var95: summary.var95,
-            cvar95: summary.cvar95,
+            task,
+            risk: risk.to_string(),
+            beta: risk.beta(),
+            runs,
+            simulations,
+            seed,
+            preset,
+            summary: finished.summary,
             cpu_seconds: finished.cpu_seconds(),
             simulated_steps: finished.simulated_steps(),
         }

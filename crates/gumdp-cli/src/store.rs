@@ -6,11 +6,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use gumdp::{Journal, Record};
+use serde::Serialize;
 
 use crate::failure::BadInput;
 use crate::interrupt;
+use crate::talk::say;
 
 /// A results folder.
 #[derive(Debug)]
@@ -20,45 +22,42 @@ pub struct Store {
 
 impl Store {
     /// Opens a results folder for writing and creates it if need be.
-    pub fn create(dir: &Path) -> Result<Self> {
-        let runs = dir.join("runs");
-        fs::create_dir_all(&runs).with_context(|| format!("cannot create the output folder {}", dir.display()))?;
-        let probe = runs.join(".probe");
-        fs::write(&probe, b"").with_context(|| format!("cannot write to the output folder {}", dir.display()))?;
+    pub fn create(dir: &Path) -> Result<Self, BadInput> {
+        let refusal =
+            |what: &str, error| BadInput::new(format!("cannot {what} the output folder {}: {error}", dir.display()));
+        let probe = dir.join("runs/.probe");
+        fs::create_dir_all(dir.join("runs")).map_err(|error| refusal("create", error))?;
+        fs::write(&probe, b"").map_err(|error| refusal("write to", error))?;
         let _ = fs::remove_file(&probe);
         interrupt::runs_are_kept();
         Ok(Self { dir: dir.to_owned() })
     }
 
     /// Opens a folder for results that have no runs to be gone on with.
-    pub fn folder(dir: &Path) -> Result<Self> {
-        fs::create_dir_all(dir).with_context(|| format!("cannot create the output folder {}", dir.display()))?;
+    pub fn folder(dir: &Path) -> Result<Self, BadInput> {
+        let refusal = |error| BadInput::new(format!("cannot create the output folder {}: {error}", dir.display()));
+        fs::create_dir_all(dir).map_err(refusal)?;
         Ok(Self { dir: dir.to_owned() })
     }
 
     /// Opens a results folder for reading.
-    pub fn open(dir: &Path) -> Result<Self> {
-        if !dir.is_dir() {
-            bail!("there is no folder {}", dir.display());
-        }
-        if !dir.join("manifest.json").is_file() {
-            // Folders of the commands that play nothing which could be drawn or replayed again.
-            for (file, command) in [
-                ("evaluation.json", "gumdp evaluate"),
-                ("frontier.json", "gumdp frontier"),
-                ("tree.json", "gumdp explain"),
-            ] {
-                if dir.join(file).is_file() {
-                    bail!(
-                        "{} holds results of `{command}`, whose figures are all there and which keeps no runs; folders of \
-                         `gumdp run`, `compare` and `reproduce` can be reported on and replayed",
-                        dir.display()
-                    );
-                }
-            }
-            bail!("{} holds no results: there is no manifest.json", dir.display());
-        }
-        Ok(Self { dir: dir.to_owned() })
+    pub fn open(dir: &Path) -> Result<Self, BadInput> {
+        let (shown, holds) = (dir.display(), |file: &str| dir.join(file).is_file());
+        // Folders of the commands that play nothing which could be drawn or replayed again.
+        let others = [("evaluation.json", "evaluate"), ("frontier.json", "frontier"), ("tree.json", "explain")];
+        let refusal = if !dir.is_dir() {
+            format!("there is no folder {shown}")
+        } else if holds("manifest.json") {
+            return Ok(Self { dir: dir.to_owned() });
+        } else if let Some((_, command)) = others.into_iter().find(|(file, _)| holds(file)) {
+            format!(
+                "{shown} holds results of `gumdp {command}`, whose figures are all there and which keeps no runs; folders of \
+                 `gumdp run`, `compare` and `reproduce` can be reported on and replayed"
+            )
+        } else {
+            format!("{shown} holds no results: there is no manifest.json")
+        };
+        Err(BadInput::new(refusal))
     }
 
     /// The folder.
@@ -69,6 +68,11 @@ impl Store {
     /// Writes a file of the folder atomically: the earlier content stays until the new one is complete.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<()> {
         write_atomically(&self.dir.join(name), content)
+    }
+
+    /// Writes a value as JSON.
+    pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<()> {
+        self.write(name, &json(value)?)
     }
 
     /// Reads a file of the folder.
@@ -100,6 +104,13 @@ impl Store {
     }
 }
 
+/// A value as JSON, with a line break at the end.
+pub fn json(value: &impl Serialize) -> Result<Vec<u8>> {
+    let mut text = serde_json::to_vec_pretty(value)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
 /// Writes a file under a temporary name next to its own and renames it. What is not a file (a pipe, a terminal) is written
 /// to as it is.
 pub fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
@@ -124,18 +135,15 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
 }
 
 /// Writes a policy and says what is in the file, whether it took the place of another, and whether its folder is new.
-pub fn put(path: &Path, what: &str, text: &str, quiet: bool) -> Result<()> {
+pub fn put(path: &Path, what: &str, text: &str) -> Result<()> {
     let replaced = path.is_file();
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists());
     // A file that cannot be written is bad input, as an output folder is.
-    write_atomically(path, text.as_bytes()).map_err(|error| BadInput::new(format!("{error:#}")))?;
-    if !quiet {
-        if let Some(folder) = folder {
-            crate::talk::say!("created the folder {}", folder.display());
-        }
-        let instead = if replaced { ", which was replaced" } else { "" };
-        crate::talk::say!("{what} in {}{instead}", path.display());
+    write_atomically(path, text.as_bytes()).map_err(BadInput::caused)?;
+    if let Some(folder) = folder {
+        say!("created the folder {}", folder.display());
     }
+    say!("{what} in {}{}", path.display(), if replaced { ", which was replaced" } else { "" });
     Ok(())
 }
 

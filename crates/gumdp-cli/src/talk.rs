@@ -1,13 +1,16 @@
 //! Talk on stderr. Nobody need listen: a closed stderr is no failure.
 
+use std::fmt::Display;
+use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Writes a line to stderr, if that can be written to.
+/// Writes a line to stderr, unless the user wants quiet.
 macro_rules! say {
-    ($($text:tt)*) => {{
-        use std::io::Write as _;
-        drop(writeln!(std::io::stderr(), $($text)*));
-    }};
+    ($($text:tt)*) => {
+        if !$crate::talk::is_quiet() {
+            $crate::talk::complain(format_args!($($text)*));
+        }
+    };
 }
 pub(crate) use say;
 
@@ -23,11 +26,14 @@ pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
+/// Writes a line to stderr in any case.
+pub fn complain(text: impl Display) {
+    drop(writeln!(std::io::stderr(), "{text}"));
+}
+
 /// What the user should know about an answer.
 pub fn notes(notes: &[String]) {
-    if !is_quiet() {
-        for note in notes {
-            say!("note: {note}");
-        }
+    for note in notes {
+        say!("note: {note}");
     }
 }

@@ -37,7 +37,8 @@
 //! resource R1, and one for each terrain with a `name`. A target is such a table, a list, one number for each entry, or
 //! `{ file = "demo.csv" }` with a trajectory, an occupancy or a Markov policy. `docs/problem-files.md` in the repository has examples.
 //!
-//! `kind = "import"` takes the model from a file of another program: transitions as CSV, Gymnasium's `P` as JSON, Storm's DRN.
+//! `kind = "import"` takes the model from a file of another program: transitions as CSV, Gymnasium's `P` as JSON, Storm's DRN,
+//! Cassandra's MDP files.
 //! Such files can also be opened by themselves. `docs/import.md` in the repository says how.
 //!
 //! The text becomes a tree of values that know their place (`document`); `explicit`, `grid` and `import` make a model of it,
@@ -164,8 +165,8 @@ pub struct Task {
 }
 
 impl Task {
-    /// Reads the text of a problem file, or of a model of another program: CSV, JSON or DRN by the file's extension or, if
-    /// it has none of these, by its first characters. `file` is shown in errors and gives the task its name.
+    /// Reads the text of a problem file, or of a model of another program, by the file's extension or, if it has none of
+    /// theirs, by its first characters. `file` is shown in errors and gives the task its name.
     ///
     /// # Errors
     /// The first mistake found, with its place.

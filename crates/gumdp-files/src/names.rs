@@ -35,9 +35,13 @@ impl Numbered {
         self.all.len() - 1
     }
 
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.number.get(name).copied()
+    }
+
     /// The number of a name, which is added if it is new.
     pub(super) fn number_of(&mut self, name: &str) -> usize {
-        self.number.get(name).copied().unwrap_or_else(|| self.add(name))
+        self.find(name).unwrap_or_else(|| self.add(name))
     }
 }
 
@@ -54,7 +58,7 @@ impl<'a> Names<'a> {
                 learns = true;
                 continue;
             };
-            if known.number.contains_key(name) {
+            if known.find(name).is_some() {
                 value.error(ModelError::DuplicateName { what, name: shortened(name) }.to_string()).tell::<()>();
                 continue;
             }
@@ -82,7 +86,7 @@ impl<'a> Names<'a> {
     }
 
     pub(super) fn find(&self, name: &str) -> Option<usize> {
-        self.known.borrow().number.get(name).copied()
+        self.known.borrow().find(name)
     }
 
     /// The number of a name; `error` makes a mistake of a message.

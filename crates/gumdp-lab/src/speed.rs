@@ -14,7 +14,7 @@ use gumdp::stats::Summary;
 use gumdp::{Budget, Erm, Planner, PlannerSettings, Policy, Problem, Roofline, experiment};
 use gumdp_files::{Task, tasks};
 use gumdp_plot::number::{interval, short};
-use gumdp_plot::{LinePlot, LineSeries, Table};
+use gumdp_plot::{Labels, LinePlot, LineSeries, Table};
 
 use crate::on_threads;
 use crate::race::{Race, race};
@@ -246,9 +246,7 @@ fn draw(
         ..LineSeries::default()
     };
     let plot = LinePlot {
-        title: title.to_owned(),
-        x_label: x_label.to_owned(),
-        y_label: "ns per simulated step".to_owned(),
+        labels: Labels::new(title, x_label, "ns per simulated step"),
         log_x: true,
         series: vec![series("planner", planned), series("roofline: random paths, no tree", roof)],
         ..LinePlot::default()

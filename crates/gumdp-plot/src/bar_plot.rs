@@ -2,7 +2,7 @@
 
 use super::frame::{MARGIN, head};
 use super::ink::{GRID, INK, MUTED, legible_on, series_colour};
-use super::legend::{self, Sample};
+use super::legend;
 use super::scale::{drawable, fixed};
 use super::svg::{Anchor, Canvas, Paint, Rect, TextStyle};
 use super::{name, or, spoken_list, text};
@@ -40,7 +40,7 @@ impl BarPlot {
     #[must_use]
     pub fn svg(&self) -> String {
         let mut canvas = Canvas::default();
-        let legend = legend::of_series(&self.categories, Sample::Solid);
+        let legend = legend::of_series(&self.categories, legend::solid);
         let top = head(&mut canvas, &self.title, &legend, WIDTH, 6.0);
         let names = text::widest(self.groups.iter().map(|group| &group.label), LABEL).min(WIDTH * 0.28);
         let left = MARGIN + names + 8.0;

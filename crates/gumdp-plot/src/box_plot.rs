@@ -1,22 +1,18 @@
 //! Tukey box plots of several series side by side, with means, outliers and an exact reference per group.
 
-use super::frame::{Bottom, Frame, Plot};
-use super::ink::series_colour;
-use super::legend::{self, Entry, Sample};
+use super::frame::{Bottom, Frame, Labels, Plot};
+use super::ink::{MUTED, series_colour};
+use super::legend::{self, Entry};
 use super::scale::{Axis, Extent, brief};
-use super::svg::{Paint, Rect};
+use super::svg::{Canvas, Paint, Rect};
 use super::{name, or, spoken_list};
 use std::fmt::Write as _;
 
 /// Box plots grouped along the x axis.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BoxPlot {
-    /// Heading; may be empty.
-    pub title: String,
-    /// Title of the x axis; may be empty.
-    pub x_label: String,
-    /// Title of the y axis, with its unit.
-    pub y_label: String,
+    /// Heading and axes.
+    pub labels: Labels,
     /// Names of the series, in the order of [`BoxGroup::boxes`].
     pub series: Vec<String>,
     /// Groups from left to right.
@@ -39,16 +35,10 @@ pub struct BoxGroup {
 /// The numbers of one box.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BoxStats {
-    /// First quartile.
-    pub q25: f64,
-    /// Median.
-    pub median: f64,
-    /// Third quartile.
-    pub q75: f64,
-    /// Smallest value that is not an outlier.
-    pub whisker_low: f64,
-    /// Largest value that is not an outlier.
-    pub whisker_high: f64,
+    /// First quartile, median and third quartile.
+    pub quartiles: [f64; 3],
+    /// Smallest and largest value that is not an outlier.
+    pub whiskers: [f64; 2],
     /// Mean of all values, drawn as a diamond; NaN leaves it out.
     pub mean: f64,
     /// Values beyond the whiskers.
@@ -62,9 +52,8 @@ impl BoxPlot {
         let slots = self.slots();
         let boxes = (self.groups.len() * slots) as f64;
         let frame = Frame {
-            title: &self.title,
-            x_label: &self.x_label,
-            y_label: &self.y_label,
+            kind: "Box plot",
+            labels: &self.labels,
             width: (150.0 + boxes * 58.0).clamp(420.0, 720.0),
             plot_height: 260.0,
             legend: self.legend(),
@@ -72,27 +61,31 @@ impl BoxPlot {
             left: Axis::linear(Extent::of(self.values()).padded(0.05), 6),
             references: &[],
         };
-        let mut plot = frame.draw();
-        for (index, group) in self.groups.iter().enumerate() {
-            let (centre, band) = plot.band(index);
-            let pitch = (band * 0.76 / slots as f64).min(56.0);
-            let width = (pitch * 0.74).max(4.0);
-            for (series, stats) in group.boxes.iter().enumerate() {
-                let x = centre + (series as f64 - (slots as f64 - 1.0) / 2.0) * pitch;
-                if let Some(stats) = stats {
-                    self.draw_box(&mut plot, &group.label, series, stats, (x, width));
+        frame.svg(&self.description(), |plot| {
+            for (index, group) in self.groups.iter().enumerate() {
+                let (centre, band) = plot.band(index);
+                let pitch = (band * 0.76 / slots as f64).min(56.0);
+                let width = (pitch * 0.74).max(4.0);
+                for (series, stats) in group.boxes.iter().enumerate() {
+                    let x = centre + (series as f64 - (slots as f64 - 1.0) / 2.0) * pitch;
+                    if let Some(stats) = stats {
+                        self.draw_box(plot, &group.label, series, stats, (x, width));
+                    }
+                }
+                if let Some(y) = group.reference.and_then(|value| plot.y(value)) {
+                    let half = (pitch * slots as f64 / 2.0 + 3.0).min(band / 2.0 - 1.0);
+                    legend::reference(&mut plot.canvas, (centre - half, y), (centre + half, y));
                 }
             }
-            if let Some(y) = group.reference.and_then(|value| plot.y(value)) {
-                let half = (pitch * slots as f64 / 2.0 + 3.0).min(band / 2.0 - 1.0);
-                legend::reference(&mut plot.canvas, (centre - half, y), (centre + half, y));
-            }
-        }
-        plot.finish(or(&self.title, "Box plot"), &self.description())
+        })
     }
 
     fn slots(&self) -> usize {
         self.groups.iter().map(|group| group.boxes.len()).max().unwrap_or(1).max(1)
+    }
+
+    fn reference_label(&self) -> &str {
+        or(&self.reference_label, "exact optimum")
     }
 
     fn stats(&self) -> impl Iterator<Item = &BoxStats> {
@@ -100,23 +93,24 @@ impl BoxPlot {
     }
 
     fn values(&self) -> impl Iterator<Item = f64> {
-        let boxes = self.stats().flat_map(|b| {
-            let fixed = [b.q25, b.median, b.q75, b.whisker_low, b.whisker_high, b.mean];
-            fixed.into_iter().chain(b.outliers.iter().copied())
-        });
+        let boxes = self
+            .stats()
+            .flat_map(|b| b.quartiles.into_iter().chain(b.whiskers).chain([b.mean]).chain(b.outliers.iter().copied()));
         boxes.chain(self.groups.iter().filter_map(|group| group.reference))
     }
 
-    fn legend(&self) -> Vec<Entry> {
-        let mut entries = legend::of_series(&self.series, Sample::Tint);
+    fn legend(&self) -> Vec<Entry<'_>> {
+        let mut entries = legend::of_series(&self.series, legend::tinted);
         if self.stats().any(|stats| stats.mean.is_finite()) {
-            entries.push((Sample::Mean, "mean".to_owned()));
+            entries.push(legend::entry("mean", |canvas, place| legend::diamond(canvas, place.middle())));
         }
         if self.stats().any(|stats| stats.outliers.iter().any(|value| value.is_finite())) {
-            entries.push((Sample::Outlier, "outlier".to_owned()));
+            let circle =
+                |canvas: &mut Canvas, place: Rect| canvas.circle(place.middle(), 2.4, &Paint::stroke(MUTED, 1.1));
+            entries.push(legend::entry("outlier", circle));
         }
         if self.groups.iter().any(|group| group.reference.is_some_and(f64::is_finite)) {
-            entries.push((Sample::Reference, or(&self.reference_label, "exact optimum").to_owned()));
+            entries.push(legend::of_references(self.reference_label()));
         }
         entries
     }
@@ -124,25 +118,20 @@ impl BoxPlot {
     fn draw_box(&self, plot: &mut Plot, group: &str, series: usize, stats: &BoxStats, (x, width): (f64, f64)) {
         let colour = series_colour(series);
         let place = |value: f64| plot.y(value);
-        let (q25, median, q75) = (place(stats.q25), place(stats.median), place(stats.q75));
-        let whiskers = [(q25, place(stats.whisker_low)), (q75, place(stats.whisker_high))];
+        let [q25, median, q75] = stats.quartiles.map(place);
+        let [low, high] = stats.whiskers.map(place);
         let mean = place(stats.mean);
         let outliers = thinned(stats.outliers.iter().filter_map(|value| place(*value)));
-        let tip = format!(
-            "{group}, {}: median {}, quartiles {} to {}, mean {}, {} outliers",
-            name(&self.series, series),
-            brief(stats.median),
-            brief(stats.q25),
-            brief(stats.q75),
-            brief(stats.mean),
-            stats.outliers.len()
-        );
+        let [first, middle, third] = stats.quartiles.map(brief);
+        let (name, average, count) = (name(&self.series, series), brief(stats.mean), stats.outliers.len());
+        let tip =
+            format!("{group}, {name}: median {middle}, quartiles {first} to {third}, mean {average}, {count} outliers");
         plot.canvas.with_tip(&tip, |canvas| {
             for (y, count) in outliers {
                 let paint = Paint::stroke(colour, 1.1).opacity((0.45 + 0.1 * count as f64).min(0.9));
                 canvas.circle((x, y), 2.3, &paint);
             }
-            for (edge, end) in whiskers {
+            for (edge, end) in [(q25, low), (q75, high)] {
                 if let (Some(edge), Some(end)) = (edge, end) {
                     canvas.line((x, edge), (x, end), &Paint::stroke(colour, 1.3));
                     canvas.line((x - width * 0.25, end), (x + width * 0.25, end), &Paint::stroke(colour, 1.3));
@@ -161,12 +150,13 @@ impl BoxPlot {
     }
 
     fn description(&self) -> String {
-        let mut out = format!("Box plots of {} for {}.", or(&self.y_label, "values"), spoken_list(&self.series));
+        let mut out = format!("Box plots of {} for {}.", or(&self.labels.y, "values"), spoken_list(&self.series));
         for group in &self.groups {
-            let medians = group.boxes.iter().map(|stats| stats.as_ref().map_or("none".to_owned(), |b| brief(b.median)));
+            let medians =
+                group.boxes.iter().map(|stats| stats.as_ref().map_or("none".to_owned(), |b| brief(b.quartiles[1])));
             let _ = write!(out, " {}: median {}", group.label, medians.collect::<Vec<_>>().join(", "));
             if let Some(reference) = group.reference {
-                let _ = write!(out, ", {} {}", or(&self.reference_label, "exact optimum"), brief(reference));
+                let _ = write!(out, ", {} {}", self.reference_label(), brief(reference));
             }
             out.push('.');
         }

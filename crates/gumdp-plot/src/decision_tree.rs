@@ -3,10 +3,9 @@
 use super::frame::MARGIN;
 use super::ink::{self, GRID, MUTED, PAPER};
 use super::or;
-use super::scale::{brief, drawable};
+use super::scale::{Extent, brief, drawable};
 use super::svg::{Anchor, Canvas, Paint, Path, Point, Rect, TextStyle};
 use super::text;
-use std::fmt::Write as _;
 
 const CARD_WIDTH: f64 = 196.0;
 const CARD_HEIGHT: f64 = 74.0;
@@ -69,9 +68,8 @@ impl DecisionTree {
             canvas.text((MARGIN, top + 8.0), &self.title, &TextStyle::new(14.0, Anchor::Start).bold());
             top += 26.0;
         }
-        let mut heats = Vec::new();
-        self.root.heats(&mut heats);
-        let range = heats.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &x| (l.min(x), h.max(x)));
+        let cards = self.root.all();
+        let range = Extent::of(cards.iter().filter_map(|card| card.heat)).0.unwrap_or_default();
         let mut legend_end = 0.0;
         if range.0 < range.1 {
             legend_end = draw_scale(&mut canvas, top + 6.0, or(&self.heat_label, "value"), range);
@@ -82,27 +80,21 @@ impl DecisionTree {
         draw_branches(&mut canvas, &placed);
         draw_cards(&mut canvas, &placed, range);
         let right = placed.right().max(legend_end);
+        let description: Vec<String> = cards.iter().map(|card| card.description()).collect();
         let title = or(&self.title, "Decision tree");
-        let mut description = String::new();
-        self.root.describe(&mut description);
-        canvas.finish(right + MARGIN, bottom - GAPS.1 + MARGIN, title, description.trim_end())
+        canvas.finish(right + MARGIN, bottom - GAPS.1 + MARGIN, title, &description.join(" "))
     }
 }
 
 impl TreeCard {
-    fn heats(&self, found: &mut Vec<f64>) {
-        found.extend(self.heat.filter(|heat| drawable(*heat)));
-        for child in &self.children {
-            child.heats(found);
-        }
+    /// It and all that follow, each before its own.
+    fn all(&self) -> Vec<&Self> {
+        std::iter::once(self).chain(self.children.iter().flat_map(Self::all)).collect()
     }
 
-    fn describe(&self, out: &mut String) {
+    fn description(&self) -> String {
         let separator = if self.branch.is_empty() { "" } else { ": " };
-        let _ = write!(out, "{}{separator}{}, {} {}. ", self.branch, self.heading, self.detail, self.note);
-        for child in &self.children {
-            child.describe(out);
-        }
+        format!("{}{separator}{}, {} {}.", self.branch, self.heading, self.detail, self.note)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Dots of several series in many named rows, each with an interval and a reference if there are any.
 
-use super::frame::{Bottom, Frame, Plot};
+use super::frame::{Bottom, Frame, Labels, Plot};
 use super::ink::{self, GRID, series_colour};
-use super::legend::{self, Sample};
+use super::legend;
 use super::scale::{Axis, Tick, brief};
 use super::svg::{Paint, Rect};
 use super::{name, or, spoken_list};
@@ -14,10 +14,8 @@ const DOT_PITCH: f64 = 3.0;
 /// Values of several series by row.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DotPlot {
-    /// Heading; may be empty.
-    pub title: String,
-    /// Title of the value axis.
-    pub x_label: String,
+    /// Heading and value axis.
+    pub labels: Labels,
     /// Names of the series, in the order of [`DotRow::dots`].
     pub series: Vec<String>,
     /// The rows, from top to bottom.
@@ -63,14 +61,15 @@ impl DotPlot {
         left.ticks = self.rows.iter().enumerate().map(tick).collect();
         let values = self.values().map(|value| self.placed(value));
         let bottom = Axis::over(values, self.log_from.is_some(), 0.03, 8);
-        let mut legend = legend::of_series(&self.series, Sample::Dot);
+        let mut legend = legend::of_series(&self.series, |canvas, place, series| {
+            ink::marker(canvas, series, place.middle(), 3.8);
+        });
         if self.rows.iter().any(|row| row.reference.is_some()) {
-            legend.push((Sample::Reference, or(&self.reference_label, "reference").to_owned()));
+            legend.push(legend::of_references(or(&self.reference_label, "reference")));
         }
         let frame = Frame {
-            title: &self.title,
-            x_label: &self.x_label,
-            y_label: "",
+            kind: "Dots",
+            labels: &self.labels,
             width: self.width.unwrap_or(720).into(),
             plot_height: pitch * count,
             legend,
@@ -78,16 +77,16 @@ impl DotPlot {
             left,
             references: &[],
         };
-        let mut plot = frame.draw();
-        for (index, row) in self.rows.iter().enumerate() {
-            let Some(y) = plot.y(middle(index, count)) else { continue };
-            if row.group % 2 == 1 {
-                let band = Rect::new(plot.area.x, y - pitch / 2.0, plot.area.w, pitch);
-                plot.canvas.rect(band, 0.0, &Paint::fill(GRID).fill_opacity(0.5));
+        frame.svg(&self.description(), |plot| {
+            for (index, row) in self.rows.iter().enumerate() {
+                let Some(y) = plot.y(middle(index, count)) else { continue };
+                if row.group % 2 == 1 {
+                    let band = Rect::new(plot.area.x, y - pitch / 2.0, plot.area.w, pitch);
+                    plot.canvas.rect(band, 0.0, &Paint::fill(GRID).fill_opacity(0.5));
+                }
+                self.draw_row(plot, row, y, pitch);
             }
-            self.draw_row(&mut plot, row, y, pitch);
-        }
-        plot.finish(or(&self.title, "Dots"), &self.description())
+        })
     }
 
     fn draw_row(&self, plot: &mut Plot, row: &DotRow, y: f64, pitch: f64) {
@@ -127,7 +126,7 @@ impl DotPlot {
     }
 
     fn description(&self) -> String {
-        let mut out = format!("Dots of {} for {}.", or(&self.x_label, "values"), spoken_list(&self.series));
+        let mut out = format!("Dots of {} for {}.", or(&self.labels.x, "values"), spoken_list(&self.series));
         for row in &self.rows {
             let values: Vec<String> = row.dots.iter().flatten().map(|dot| brief(dot.value)).collect();
             let _ = write!(out, " {}: {}.", row.label, values.join(", "));

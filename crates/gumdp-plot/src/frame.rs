@@ -4,8 +4,8 @@ use super::ink::{GRID, INK, MUTED};
 use super::legend::{self, Entry};
 use super::reference::{self, ReferenceLine};
 use super::scale::{Axis, Tick};
-use super::svg::{Anchor, Canvas, Paint, Point, Rect, TextStyle};
-use super::text;
+use super::svg::{Anchor, Canvas, Paint, Rect, TextStyle};
+use super::{or, text};
 
 const TITLE: f64 = 13.0;
 const LABEL: f64 = 12.0;
@@ -23,21 +23,38 @@ pub(super) enum Bottom {
     Bands(Vec<String>),
 }
 
+/// What is written around a plot; each may be empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// Heading.
+    pub title: String,
+    /// Title of the x axis, with its unit.
+    pub x: String,
+    /// Title of the y axis, with its unit.
+    pub y: String,
+}
+
+impl Labels {
+    /// Heading and titles of the axes.
+    pub fn new(title: impl Into<String>, x: impl Into<String>, y: impl Into<String>) -> Self {
+        Self { title: title.into(), x: x.into(), y: y.into() }
+    }
+}
+
 /// Everything around the data.
-#[derive(Debug)]
 pub(super) struct Frame<'a> {
-    pub title: &'a str,
-    pub x_label: &'a str,
-    pub y_label: &'a str,
+    /// The title of a figure that has none.
+    pub kind: &'a str,
+    pub labels: &'a Labels,
     pub width: f64,
     pub plot_height: f64,
-    pub legend: Vec<Entry>,
+    pub legend: Vec<Entry<'a>>,
     pub bottom: Bottom,
     pub left: Axis,
     pub references: &'a [ReferenceLine],
 }
 
-/// An empty plot with its axes drawn, ready for the data.
+/// A plot with its axes drawn, ready for the data.
 #[derive(Debug)]
 pub(super) struct Plot {
     pub canvas: Canvas,
@@ -45,11 +62,10 @@ pub(super) struct Plot {
     pub area: Rect,
     bottom: Bottom,
     left: Axis,
-    size: Point,
 }
 
 /// Draws title and legend at the top of a figure; returns where what is below may start, `gap` pixels under a legend.
-pub(super) fn head(canvas: &mut Canvas, title: &str, legend: &[Entry], width: f64, gap: f64) -> f64 {
+pub(super) fn head(canvas: &mut Canvas, title: &str, legend: &[Entry<'_>], width: f64, gap: f64) -> f64 {
     let room = width - 2.0 * MARGIN;
     // Bold glyphs are wider than the estimate for the regular face.
     let lines = text::wrap(title, TITLE * 1.1, room, 2);
@@ -60,15 +76,14 @@ pub(super) fn head(canvas: &mut Canvas, title: &str, legend: &[Entry], width: f6
 }
 
 impl Frame<'_> {
-    /// Lays out and draws everything but the data.
-    pub fn draw(self) -> Plot {
-        let mut canvas = Canvas::default();
-        let width = self.width;
-        let mut y = head(&mut canvas, self.title, &self.legend, width, 8.0);
+    /// The complete figure: the frame, the marks of the data, and the reference lines over them.
+    pub fn svg(self, description: &str, marks: impl FnOnce(&mut Plot)) -> String {
+        let (mut canvas, width, labels) = (Canvas::default(), self.width, self.labels);
+        let mut y = head(&mut canvas, &labels.title, &self.legend, width, 8.0);
         y += if self.legend.is_empty() { 2.0 } else { 0.0 };
 
         let tick_width = text::widest(self.left.ticks.iter().map(|tick| &tick.label), TICK);
-        let y_title = text::wrap(self.y_label, LABEL, self.plot_height, 2);
+        let y_title = text::wrap(&labels.y, LABEL, self.plot_height, 2);
         let left = MARGIN + y_title.len() as f64 * LINE + 6.0 + tick_width + 6.0;
         let right = 14.0;
         let area_width = (width - left - right).max(60.0);
@@ -78,18 +93,19 @@ impl Frame<'_> {
                 reference::top_strip(&mut canvas, self.references, y, (left, left + area_width), |at| across(axis, at));
         }
         let area = Rect::new(left, y, area_width, self.plot_height);
-        let mut plot =
-            Plot { canvas, area, bottom: self.bottom, left: self.left, size: (left + area_width + right, 0.0) };
+        let mut plot = Plot { canvas, area, bottom: self.bottom, left: self.left };
         plot.left_axis(&y_title);
         let below = plot.bottom_axis();
-        let x_title = text::wrap(self.x_label, LABEL, width - 2.0 * MARGIN, 2);
-        let style = TextStyle::new(LABEL, Anchor::Middle);
+        let x_title = text::wrap(&labels.x, LABEL, width - 2.0 * MARGIN, 2);
         // A long axis title may be wider than the plot area: keep it inside the figure.
-        let half = text::widest(&x_title, LABEL) / 2.0;
-        let centre = area.middle().0.min(plot.size.0 - 4.0 - half).max(4.0 + half);
-        plot.canvas.lines((centre, below + 9.0), LINE, &x_title, &style);
-        plot.size.1 = below + x_title.len() as f64 * LINE + 10.0;
-        plot
+        let (half, full) = (text::widest(&x_title, LABEL) / 2.0, area.right() + right);
+        let centre = area.middle().0.min(full - 4.0 - half).max(4.0 + half);
+        plot.canvas.lines((centre, below + 9.0), LINE, &x_title, &TextStyle::new(LABEL, Anchor::Middle));
+        marks(&mut plot);
+        reference::draw(&mut plot, self.references);
+        plot.canvas.line((area.x, area.bottom()), (area.right(), area.bottom()), &Paint::stroke(INK, 1.0));
+        let height = below + x_title.len() as f64 * LINE + 10.0;
+        plot.canvas.finish(full, height, or(&labels.title, self.kind), description)
     }
 }
 
@@ -119,13 +135,6 @@ impl Plot {
         let count = if let Bottom::Bands(labels) = &self.bottom { labels.len().max(1) } else { 1 };
         let width = self.area.w / count as f64;
         (self.area.x + (index as f64 + 0.5) * width, width)
-    }
-
-    /// Draws the base line over the data and closes the document.
-    pub fn finish(mut self, title: &str, description: &str) -> String {
-        let (left, right, bottom) = (self.area.x, self.area.right(), self.area.bottom());
-        self.canvas.line((left, bottom), (right, bottom), &Paint::stroke(INK, 1.0));
-        self.canvas.finish(self.size.0, self.size.1, title, description)
     }
 
     fn left_axis(&mut self, title: &[String]) {

@@ -4,7 +4,7 @@ use super::cells::{Cells, entries, shape};
 use super::frame::{MARGIN, head};
 use super::grid_path;
 use super::ink::{MUTED, ON_DARK, ON_LIGHT};
-use super::legend::{self, Entry, Sample};
+use super::legend::{self, Entry};
 use super::svg::{Anchor, Canvas, Paint, Rect, TextStyle};
 use super::terrain::{self, Icon};
 use super::{name, or, spoken_list, text};
@@ -18,16 +18,16 @@ const INDICES: f64 = 20.0;
 /// A rectangular world seen from above.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GridMap {
-    /// Heading; may be empty.
-    pub title: String,
     /// Rows of cells, top row first.
     pub cells: Vec<Vec<GridCell>>,
     /// Names of the terrain classes by index; the first is the ordinary one.
     pub terrains: Vec<String>,
     /// Names of the resources by index.
     pub resources: Vec<String>,
-    /// Paths, drawn in order.
-    pub paths: Vec<GridPath>,
+    /// Groups of cells, such as those to be visited, marked on whatever they are.
+    pub groups: Vec<NamedCells>,
+    /// Paths, drawn in order: cells by time step; the same cell twice in a row is a stay.
+    pub paths: Vec<NamedCells>,
 }
 
 /// One cell.
@@ -59,12 +59,12 @@ pub enum CellKind {
     Enemy,
 }
 
-/// Cells in the order of visits.
+/// Cells that belong together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GridPath {
+pub struct NamedCells {
     /// Legend entry.
     pub name: String,
-    /// (row, column) per time step; the same cell twice in a row is a stay.
+    /// (row, column) of each.
     pub cells: Vec<(usize, usize)>,
 }
 
@@ -79,12 +79,15 @@ impl GridMap {
         let width = (map_width + 2.0 * MARGIN).max((legend::width(&legend) + 2.0 * MARGIN).min(360.0)).max(220.0);
 
         let mut canvas = Canvas::default();
-        let top = head(&mut canvas, &self.title, &legend, width, 8.0) + 14.0;
+        let top = head(&mut canvas, "", &legend, width, 8.0) + 14.0;
         let grid = Cells { origin: (MARGIN + INDICES, top), side };
         for (row, column, content) in entries(&self.cells) {
-            let tip = format!("row {row}, column {column}: {}", self.name_of(content.kind));
-            let visited = self.paths.iter().any(|path| path.cells.contains(&(row, column)));
-            canvas.with_tip(&tip, |canvas| self.draw_cell(canvas, content, grid.rect(row, column), visited));
+            let holds = |named: &NamedCells| named.cells.contains(&(row, column));
+            let group = self.groups.iter().position(holds);
+            let group_name = group.map_or_else(String::new, |group| format!(", {}", self.groups[group].name));
+            let tip = format!("row {row}, column {column}: {}{group_name}", self.name_of(content.kind));
+            let visited = self.paths.iter().any(holds);
+            canvas.with_tip(&tip, |canvas| self.draw_cell(canvas, content, grid.rect(row, column), group, visited));
         }
         if columns > 0 {
             canvas.rect(grid.frame((rows, columns)), 0.0, &Paint::stroke(MUTED, 1.0));
@@ -93,7 +96,7 @@ impl GridMap {
         let paths: Vec<Vec<(usize, usize)>> = self.paths.iter().map(|path| inside(path, rows, columns)).collect();
         grid_path::draw(&mut canvas, &paths, &grid);
         let bottom = top + rows as f64 * side + MARGIN;
-        canvas.finish(width, bottom, or(&self.title, "Grid map"), &self.description(rows, columns))
+        canvas.finish(width, bottom, "Grid map", &self.description(rows, columns))
     }
 
     fn name_of(&self, kind: CellKind) -> &str {
@@ -121,11 +124,14 @@ impl GridMap {
         }
     }
 
-    fn draw_cell(&self, canvas: &mut Canvas, cell: &GridCell, rect: Rect, visited: bool) {
+    fn draw_cell(&self, canvas: &mut Canvas, cell: &GridCell, rect: Rect, group: Option<usize>, visited: bool) {
         match cell.kind {
             CellKind::Wall => terrain::wall(canvas, rect),
             CellKind::Terrain(class) => terrain::fill(canvas, rect, class),
             _ => terrain::fill(canvas, rect, 0),
+        }
+        if let Some(group) = group {
+            legend::tinted(canvas, Rect::centred(rect.middle(), rect.w * 0.82, rect.h * 0.82), group);
         }
         if let Some(icon) = self.icon(cell.kind) {
             // Icons make way for a path and for text.
@@ -146,30 +152,37 @@ impl GridMap {
         }
     }
 
-    fn legend(&self) -> Vec<Entry> {
+    fn legend(&self) -> Vec<Entry<'_>> {
         let mut kinds: Vec<CellKind> = self.cells.iter().flatten().map(|cell| cell.kind).collect();
         kinds.retain(|kind| !matches!(kind, CellKind::Floor | CellKind::Terrain(0)));
         kinds.sort();
         kinds.dedup();
         let mut entries = Vec::new();
         for kind in kinds {
-            let sample = match kind {
-                CellKind::Wall => Sample::Wall,
-                CellKind::Terrain(class) => Sample::Terrain(class),
-                kind => self.icon(kind).map_or(Sample::Terrain(0), Sample::Icon),
-            };
-            entries.push((sample, self.name_of(kind).to_owned()));
+            let icon = self.icon(kind);
+            entries.push(legend::entry(self.name_of(kind), move |canvas, place| match (kind, icon) {
+                (CellKind::Wall, _) => terrain::wall(canvas, place),
+                (CellKind::Terrain(class), _) => terrain::sample(canvas, place, class),
+                (_, Some(icon)) => icon.sample(canvas, place),
+                (_, None) => terrain::sample(canvas, place, 0),
+            }));
         }
+        entries.extend(legend::of_series(self.groups.iter().map(|group| &group.name), legend::tinted));
         for (index, path) in self.paths.iter().enumerate() {
-            entries.push((Sample::Arrow(index), or(&path.name, "path").to_owned()));
+            entries.push(legend::entry(or(&path.name, "path"), move |canvas, place| {
+                legend::arrow(canvas, place, index);
+            }));
         }
-        if let Some(last) = self.paths.len().checked_sub(1) {
-            let shown = if last == 0 { 0 } else { 6 };
-            entries.push((Sample::Icon(Icon::PathStart(shown)), "first cell".to_owned()));
-            entries.push((Sample::Icon(Icon::PathEnd(shown)), "last cell".to_owned()));
-        }
-        if self.paths.iter().any(|path| path.cells.windows(2).any(|pair| pair[0] == pair[1])) {
-            entries.push((Sample::Icon(Icon::Stay), "stays".to_owned()));
+        let shown = if self.paths.len() == 1 { 0 } else { 6 };
+        let stays = self.paths.iter().any(|path| path.cells.windows(2).any(|pair| pair[0] == pair[1]));
+        for (icon, name, is_drawn) in [
+            (Icon::PathStart(shown), "first cell", !self.paths.is_empty()),
+            (Icon::PathEnd(shown), "last cell", !self.paths.is_empty()),
+            (Icon::Stay, "stays", stays),
+        ] {
+            if is_drawn {
+                entries.push(legend::entry(name, move |canvas, place| icon.sample(canvas, place)));
+            }
         }
         entries
     }
@@ -183,6 +196,9 @@ impl GridMap {
             }
         }
         let mut out = format!("Map of {rows} by {columns} cells with {}.", spoken_list(&names));
+        for group in &self.groups {
+            let _ = write!(out, " {}: cells {:?}.", group.name, group.cells);
+        }
         for path in &self.paths {
             if let (Some(first), Some(last)) = (path.cells.first(), path.cells.last()) {
                 let steps = path.cells.len() - 1;
@@ -193,7 +209,7 @@ impl GridMap {
     }
 }
 
-fn inside(path: &GridPath, rows: usize, columns: usize) -> Vec<(usize, usize)> {
+fn inside(path: &NamedCells, rows: usize, columns: usize) -> Vec<(usize, usize)> {
     path.cells.iter().copied().filter(|(row, column)| *row < rows && *column < columns).collect()
 }
 

@@ -3,7 +3,7 @@
 use super::cells::{Cells, entries, shape};
 use super::frame::{MARGIN, head};
 use super::ink::{GRID, INK, MUTED, ON_DARK, ON_LIGHT, legible_on, sequential};
-use super::legend::{self, Entry, Sample};
+use super::legend::{self, Entry};
 use super::scale::{Axis, Extent, brief, drawable, fixed};
 use super::svg::{Anchor, Canvas, Paint, Path, Point, Rect, TextStyle};
 use super::{name, or, spoken_list, terrain, text};
@@ -129,14 +129,17 @@ impl HeatMaps {
         layout
     }
 
-    fn legend(&self) -> Vec<Entry> {
+    fn legend(&self) -> Vec<Entry<'_>> {
         let names = self.map.iter().flat_map(|map| &map.names);
-        let mut entries = legend::of_series(names, Sample::Terrain);
+        let mut entries = legend::of_series(names, terrain::sample);
         if !self.outlined.is_empty() && !self.panels.is_empty() {
-            entries.push((Sample::Outline, or(&self.outline_label, "marked").to_owned()));
+            entries.push(legend::entry(or(&self.outline_label, "marked"), |canvas, place| {
+                canvas.rect(place, 0.0, &Paint::fill(&sequential(0.45)).and_stroke(ON_LIGHT, 3.4));
+                canvas.rect(place, 0.0, &Paint::stroke(ON_DARK, 1.6));
+            }));
         }
         if self.panels.iter().any(|panel| panel.values.iter().flatten().any(|value| !drawable(*value))) {
-            entries.push((Sample::Missing, "no value".to_owned()));
+            entries.push(legend::entry("no value", legend::missing));
         }
         entries
     }
@@ -176,8 +179,8 @@ impl HeatMaps {
     }
 
     fn description(&self) -> String {
-        let names: Vec<String> = self.panels.iter().map(|panel| panel.title.clone()).collect();
-        let mut out = format!("Heat maps of {} for {}.", or(&self.value_label, "values"), spoken_list(&names));
+        let names = spoken_list(self.panels.iter().map(|panel| &panel.title));
+        let mut out = format!("Heat maps of {} for {names}.", or(&self.value_label, "values"));
         for panel in &self.panels {
             let (rows, columns) = shape(&panel.values);
             let drawn = entries(&panel.values).filter(|entry| drawable(*entry.2));

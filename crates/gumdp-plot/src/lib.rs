@@ -56,7 +56,8 @@ pub use bar_plot::{BarGroup, BarPlot};
 pub use box_plot::{BoxGroup, BoxPlot, BoxStats};
 pub use decision_tree::{DecisionTree, TreeCard};
 pub use dot_plot::{Dot, DotPlot, DotRow};
-pub use grid_map::{CellKind, GridCell, GridMap, GridPath};
+pub use frame::Labels;
+pub use grid_map::{CellKind, GridCell, GridMap, NamedCells};
 pub use heat_maps::{CategoryMap, HeatMaps, HeatPanel};
 pub use line_plot::{LinePlot, LineSeries};
 pub use panels::panels;
@@ -76,10 +77,11 @@ fn name(names: &[String], index: usize) -> &str {
 }
 
 /// "a, b and c", for descriptions that are read aloud.
-fn spoken_list(names: &[String]) -> String {
-    match names {
+fn spoken_list<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
+    let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+    match &names[..] {
         [] => "no data".to_owned(),
-        [only] => only.clone(),
+        [only] => (*only).to_owned(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }

@@ -1,23 +1,19 @@
 //! Lines over linear or logarithmic axes, with bands, steps and reference lines.
 
-use super::frame::{Bottom, Frame, Plot};
+use super::frame::{Bottom, Frame, Labels, Plot};
 use super::ink::{self, series_colour, series_dash};
-use super::legend::{self, Sample};
+use super::legend;
 use super::reference::{self, ReferenceLine};
 use super::scale::{Axis, brief};
-use super::svg::{Paint, Path, Point};
+use super::svg::{Canvas, Paint, Path, Point, Rect};
 use super::{or, spoken_list};
 use std::fmt::Write as _;
 
 /// Several lines over shared axes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LinePlot {
-    /// Heading; may be empty.
-    pub title: String,
-    /// Title of the x axis, with its unit.
-    pub x_label: String,
-    /// Title of the y axis, with its unit.
-    pub y_label: String,
+    /// Heading and axes.
+    pub labels: Labels,
     /// Logarithmic x axis; values that are not positive are left out.
     pub log_x: bool,
     /// The lines, first one lowest.
@@ -51,11 +47,16 @@ impl LinePlot {
         let bands = self.series.iter().flat_map(|series| series.band.iter().flat_map(|(low, high)| [*low, *high]));
         let xs = points().map(|(x, _)| x).chain(reference::places(&self.references));
         let ys = points().map(|(_, y)| y).chain(bands);
-        let sample = |series: usize| Sample::Line { series, marker: self.series[series].markers };
+        let sample = |canvas: &mut Canvas, place: Rect, series: usize| {
+            let [from, to] = legend::ends(place);
+            canvas.line(from, to, &Paint::stroke(series_colour(series), 2.0).dash(series_dash(series)));
+            if self.series[series].markers {
+                ink::marker(canvas, series, place.middle(), 3.6);
+            }
+        };
         let frame = Frame {
-            title: &self.title,
-            x_label: &self.x_label,
-            y_label: &self.y_label,
+            kind: "Line plot",
+            labels: &self.labels,
             width: self.width.unwrap_or(560).into(),
             plot_height: 250.0,
             legend: legend::of_series(self.series.iter().map(|series| &series.name), sample),
@@ -63,21 +64,17 @@ impl LinePlot {
             left: Axis::over(ys, false, 0.05, 6),
             references: &self.references,
         };
-        let mut plot = frame.draw();
-        for (index, series) in self.series.iter().enumerate() {
-            draw_band(&mut plot, index, series);
-        }
-        for (index, series) in self.series.iter().enumerate() {
-            draw_line(&mut plot, index, series);
-        }
-        reference::draw(&mut plot, &self.references);
-        plot.finish(or(&self.title, "Line plot"), &self.description())
+        frame.svg(&self.description(), |plot| {
+            for draw in [draw_band, draw_line] {
+                self.series.iter().enumerate().for_each(|(index, series)| draw(plot, index, series));
+            }
+        })
     }
 
     fn description(&self) -> String {
-        let names: Vec<String> = self.series.iter().map(|series| series.name.clone()).collect();
-        let (x, y) = (or(&self.x_label, "x"), or(&self.y_label, "y"));
-        let mut out = format!("Lines of {y} over {x} for {}.", spoken_list(&names));
+        let (x, y) = (or(&self.labels.x, "x"), or(&self.labels.y, "y"));
+        let names = spoken_list(self.series.iter().map(|series| &series.name));
+        let mut out = format!("Lines of {y} over {x} for {names}.");
         for series in &self.series {
             if let (Some(first), Some(last)) = (series.points.first(), series.points.last()) {
                 let ends = [first.0, first.1, last.0, last.1].map(brief);

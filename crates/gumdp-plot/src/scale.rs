@@ -9,21 +9,13 @@ pub(super) fn drawable(value: f64) -> bool {
 }
 
 /// The smallest interval over the drawable values seen so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Extent(Option<(f64, f64)>);
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent(pub Option<(f64, f64)>);
 
 impl Extent {
-    pub fn add(&mut self, value: f64) {
-        if drawable(value) {
-            let (lo, hi) = self.0.unwrap_or((value, value));
-            self.0 = Some((lo.min(value), hi.max(value)));
-        }
-    }
-
     pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
-        let mut extent = Self::default();
-        values.into_iter().for_each(|value| extent.add(value));
-        extent
+        let drawn = values.into_iter().filter(|value| drawable(*value)).map(|value| (value, value));
+        Self(drawn.reduce(|(lo, hi), (value, _)| (lo.min(value), hi.max(value))))
     }
 
     /// The interval, 0 to 1 if nothing was seen, widened if all values are (nearly) equal.
@@ -94,23 +86,15 @@ impl Axis {
     }
 }
 
-/// The largest of 1, 2, 5 times a power of ten that is not above `rough`… or the next above, whichever is nearer.
+/// 1, 2 or 5 times a power of ten, whichever is nearest to `rough`.
 pub(super) fn nice_step(rough: f64) -> f64 {
     if !(drawable(rough) && rough > 0.0) {
         return 1.0;
     }
     let power = 10f64.powf(rough.log10().floor());
     let mantissa = rough / power;
-    let nice = if mantissa < 1.5 {
-        1.0
-    } else if mantissa < 3.5 {
-        2.0
-    } else if mantissa < 7.5 {
-        5.0
-    } else {
-        10.0
-    };
-    nice * power
+    let steps = [(1.5, 1.0), (3.5, 2.0), (7.5, 5.0)];
+    steps.into_iter().find(|(below, _)| mantissa < *below).map_or(10.0, |(_, nice)| nice) * power
 }
 
 fn linear_ticks(lo: f64, hi: f64, count: usize) -> Vec<Tick> {
@@ -144,16 +128,12 @@ fn log_ticks(lo: f64, hi: f64) -> Vec<Tick> {
             if place < lo - 1e-9 || place > hi + 1e-9 {
                 continue;
             }
-            let labelled = if decades < 1.6 {
-                matches!(mantissa, 1 | 2 | 5)
-            } else {
-                mantissa == 1 && power.rem_euclid(every) == 0
-            };
-            let minor = decades <= 5.0;
-            if labelled || minor {
-                let value = f64::from(mantissa) * 10f64.powi(power);
-                let label = if labelled { log_label(mantissa, power, plain) } else { String::new() };
-                ticks.push(Tick { value, label });
+            let whole = mantissa == 1 && power.rem_euclid(every) == 0;
+            let labelled = if decades < 1.6 { matches!(mantissa, 1 | 2 | 5) } else { whole };
+            let label = if labelled { log_label(mantissa, power, plain) } else { String::new() };
+            // Minor ticks only where they are few.
+            if labelled || decades <= 5.0 {
+                ticks.push(Tick { value: f64::from(mantissa) * 10f64.powi(power), label });
             }
         }
     }
@@ -181,14 +161,8 @@ fn scientific(value: f64, step: f64) -> String {
 }
 
 fn superscript(power: i32) -> String {
-    let digit = |c: char| match c {
-        '-' => '⁻',
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        c => c.to_digit(10).and_then(|d| char::from_u32(0x2070 + d)).unwrap_or(c),
-    };
-    power.to_string().chars().map(digit).collect()
+    let raised = |c: char| "-⁻0⁰1¹2²3³4⁴5⁵6⁶7⁷8⁸9⁹".chars().skip_while(move |known| *known != c).nth(1).unwrap_or(c);
+    power.to_string().chars().map(raised).collect()
 }
 
 /// A number with fixed decimals and a true minus sign; never "−0".

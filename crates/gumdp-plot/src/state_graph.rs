@@ -4,9 +4,9 @@ use super::frame::{MARGIN, head};
 use super::graph_curve::{Curve, free_angle, place_labels, unit};
 use super::graph_layout::{self, Pairs};
 use super::ink::{INK, MUTED, PAPER, series_colour, series_dash};
-use super::legend::{self, Entry, Sample};
+use super::legend::{self, Entry};
 use super::svg::{Anchor, Canvas, Paint, Point, Rect, TextStyle};
-use super::{name, or, spoken_list, text};
+use super::{name, spoken_list, text};
 use std::fmt::Write as _;
 
 /// Graphs with more states are not drawn: they would not be legible.
@@ -18,8 +18,6 @@ const LABEL: f64 = 11.0;
 /// A directed graph of states; edges are labelled by the caller, for example "a0 .85".
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StateGraph {
-    /// Heading; may be empty.
-    pub title: String,
     /// The states.
     pub nodes: Vec<GraphNode>,
     /// The transitions; those to or from unknown states are left out.
@@ -82,7 +80,7 @@ impl StateGraph {
         let mut canvas = Canvas::default();
         let entries = self.legend();
         let width = (bounds.w + 2.0 * MARGIN).max(legend::width(&entries).min(420.0) + 2.0 * MARGIN).max(260.0);
-        let top = head(&mut canvas, &self.title, &entries, width, 10.0);
+        let top = head(&mut canvas, "", &entries, width, 10.0);
         let shift = ((width - bounds.w) / 2.0 - bounds.x, top - bounds.y);
 
         for (edge, curve) in edges.iter().zip(&curves) {
@@ -98,7 +96,7 @@ impl StateGraph {
             draw_node(&mut canvas, node, (at.0 + shift.0, at.1 + shift.1), radii);
         }
         let bottom = top + bounds.h + MARGIN;
-        Some(canvas.finish(width, bottom, or(&self.title, "State graph"), &self.description(&edges)))
+        Some(canvas.finish(width, bottom, "State graph", &self.description(&edges)))
     }
 
     fn radii(&self) -> Point {
@@ -108,19 +106,24 @@ impl StateGraph {
         ((widest / 2.0 + 10.0).clamp(short, 58.0), short)
     }
 
-    fn legend(&self) -> Vec<Entry> {
+    fn legend(&self) -> Vec<Entry<'_>> {
         let used = |action: &usize| self.edges.iter().any(|edge| edge.action == *action);
         let actions = self.actions.iter().enumerate().filter(|(index, _)| used(index));
-        let mut entries: Vec<Entry> = actions.map(|(index, name)| (Sample::Arrow(index), name.clone())).collect();
-        if self.nodes.iter().any(|node| node.start) {
-            entries.push((Sample::Ring, "start".to_owned()));
-        }
-        entries
+        let entry = |(index, name): (usize, &String)| {
+            legend::entry(name, move |canvas, place| legend::arrow(canvas, place, index))
+        };
+        let start = self.nodes.iter().any(|node| node.start).then(|| {
+            legend::entry("start", |canvas, place| {
+                canvas.circle(place.middle(), 6.5, &Paint::fill(PAPER).and_stroke(INK, 1.2));
+                canvas.circle(place.middle(), 3.8, &Paint::stroke(INK, 1.2));
+            })
+        });
+        actions.map(entry).chain(start).collect()
     }
 
     fn description(&self, edges: &[&GraphEdge]) -> String {
-        let names: Vec<String> = self.nodes.iter().map(|node| node.name.clone()).collect();
-        let mut out = format!("Graph of the states {}.", spoken_list(&names));
+        let names = spoken_list(self.nodes.iter().map(|node| &node.name));
+        let mut out = format!("Graph of the states {names}.");
         for edge in edges {
             let (from, to) = (&self.nodes[edge.from].name, &self.nodes[edge.to].name);
             let _ = write!(out, " {from} to {to} by {}: {}.", name(&self.actions, edge.action), edge.label);

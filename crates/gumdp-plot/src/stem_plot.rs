@@ -1,11 +1,11 @@
 //! Exact distributions of a discrete random value: stems while they can be told apart, else a histogram.
 
-use super::frame::{Bottom, Frame, Plot};
+use super::frame::{Bottom, Frame, Labels, Plot};
 use super::ink::{self, series_colour, series_dash};
-use super::legend::{self, Sample};
+use super::legend;
 use super::reference::{self, ReferenceLine};
 use super::scale::{Axis, Extent, brief, drawable, nice_step, shortest};
-use super::svg::{Paint, Path, Point};
+use super::svg::{Canvas, Paint, Path, Point, Rect};
 use super::{or, spoken_list};
 use std::fmt::Write as _;
 
@@ -16,10 +16,8 @@ const BINS: f64 = 60.0;
 /// The distributions of one to three random values over a shared axis.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StemPlot {
-    /// Heading; may be empty.
-    pub title: String,
-    /// Title of the x axis, with its unit.
-    pub x_label: String,
+    /// Heading and x axis; the y axis is one of probabilities.
+    pub labels: Labels,
     /// The distributions.
     pub distributions: Vec<Distribution>,
     /// Labelled vertical lines (means, risk values).
@@ -53,13 +51,11 @@ impl StemPlot {
         }
         let highest = distributions.iter().flatten().map(|atom| atom.1);
         let highest = highest.filter(|p| drawable(*p)).fold(0.0, f64::max);
-        let y_label =
-            if stems { "probability".to_owned() } else { format!("probability per bin of {}", shortest(bin)) };
-        let sample = if stems { Sample::Stem } else { Sample::Tint };
+        let y = if stems { "probability".to_owned() } else { format!("probability per bin of {}", shortest(bin)) };
+        let sample: fn(&mut Canvas, Rect, usize) = if stems { stem } else { legend::tinted };
         let frame = Frame {
-            title: &self.title,
-            x_label: &self.x_label,
-            y_label: &y_label,
+            kind: "Probability distribution",
+            labels: &Labels { y, ..self.labels.clone() },
             width: 560.0,
             plot_height: 220.0,
             legend: legend::of_series(self.distributions.iter().map(|distribution| &distribution.name), sample),
@@ -67,24 +63,22 @@ impl StemPlot {
             left: Axis::linear((0.0, if highest > 0.0 { highest * 1.06 } else { 1.0 }), 5),
             references: &self.references,
         };
-        let mut plot = frame.draw();
-        for (index, distribution) in distributions.iter().enumerate() {
-            if stems {
-                let offset = (index as f64 - (distributions.len() as f64 - 1.0) / 2.0) * 5.0;
-                draw_stems(&mut plot, index, distribution, offset);
-            } else {
-                draw_histogram(&mut plot, index, distribution, bin);
+        frame.svg(&self.description(stems), |plot| {
+            for (index, distribution) in distributions.iter().enumerate() {
+                if stems {
+                    let offset = (index as f64 - (distributions.len() as f64 - 1.0) / 2.0) * 5.0;
+                    draw_stems(plot, index, distribution, offset);
+                } else {
+                    draw_histogram(plot, index, distribution, bin);
+                }
             }
-        }
-        reference::draw(&mut plot, &self.references);
-        plot.finish(or(&self.title, "Probability distribution"), &self.description(stems))
+        })
     }
 
     fn description(&self, stems: bool) -> String {
-        let names: Vec<String> = self.distributions.iter().map(|distribution| distribution.name.clone()).collect();
-        let kind = if stems { "Stems" } else { "Histogram" };
-        let mut out = format!("{kind} of the probability distribution of {} for ", or(&self.x_label, "a value"));
-        let _ = write!(out, "{}.", spoken_list(&names));
+        let names = spoken_list(self.distributions.iter().map(|distribution| &distribution.name));
+        let (kind, of) = (if stems { "Stems" } else { "Histogram" }, or(&self.labels.x, "a value"));
+        let mut out = format!("{kind} of the probability distribution of {of} for {names}.");
         for distribution in &self.distributions {
             let mean: f64 = distribution.atoms.iter().map(|(value, p)| value * p).sum();
             let _ = write!(out, " {}: {} atoms, mean {}.", distribution.name, distribution.atoms.len(), brief(mean));
@@ -119,6 +113,12 @@ fn binned(atoms: &[(f64, f64)], width: f64) -> Vec<(f64, f64)> {
         }
     }
     out
+}
+
+fn stem(canvas: &mut Canvas, place: Rect, series: usize) {
+    let (x, y) = place.middle();
+    canvas.line((x, y + 6.0), (x, y - 3.0), &Paint::stroke(series_colour(series), 1.8));
+    ink::marker(canvas, series, (x, y - 3.0), 3.8);
 }
 
 fn draw_stems(plot: &mut Plot, index: usize, distribution: &[(f64, f64)], offset: f64) {

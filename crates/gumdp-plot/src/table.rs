@@ -5,33 +5,23 @@ use crate::svg::escape;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Rows of cells under the names of their columns.
+/// Rows of fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Table {
     caption: String,
-    columns: Vec<Column>,
-    rows: Vec<Vec<Cell>>,
+    /// The names of the columns; their texts are not shown.
+    header: Vec<Field>,
+    rows: Vec<Vec<Field>>,
 }
 
-/// Numbers stand on the right and are sorted as numbers, words on the left and as words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Column {
+/// A text with the name of its column. Numbers stand on the right and are sorted as numbers, words on the left and as words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Field {
     name: String,
     numbers: bool,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Cell {
     text: String,
     tone: Tone,
     sort_key: Option<String>,
-}
-
-/// A cell with the name of its column.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
-    column: Column,
-    cell: Cell,
 }
 
 /// The colour of a cell in a page.
@@ -50,28 +40,26 @@ impl Field {
     /// Words.
     #[must_use]
     pub fn text(name: &str, text: impl Into<String>) -> Self {
-        let cell = Cell { text: text.into(), ..Cell::default() };
-        Self { column: Column { name: name.to_owned(), numbers: false }, cell }
+        Self { name: name.to_owned(), text: text.into(), ..Self::default() }
     }
 
     /// A number.
     #[must_use]
     pub fn number(name: &str, text: impl Into<String>) -> Self {
-        let field = Self::text(name, text);
-        Self { column: Column { numbers: true, ..field.column }, ..field }
+        Self { numbers: true, ..Self::text(name, text) }
     }
 
     /// The field in another tone.
     #[must_use]
     pub fn tone(mut self, tone: Tone) -> Self {
-        self.cell.tone = tone;
+        self.tone = tone;
         self
     }
 
     /// The field with a sort key other than its text.
     #[must_use]
     pub fn sorted_by(mut self, key: f64) -> Self {
-        self.cell.sort_key = Some(key.to_string());
+        self.sort_key = Some(key.to_string());
         self
     }
 }
@@ -80,20 +68,14 @@ impl Table {
     /// A table with these column names; columns in `left` hold words.
     #[must_use]
     pub fn new(header: &[&str], left: &[usize]) -> Self {
-        let column =
-            |(index, name): (usize, &&str)| Column { name: (*name).to_owned(), numbers: !left.contains(&index) };
-        Self { columns: header.iter().enumerate().map(column).collect(), ..Self::default() }
+        let column = |(index, name): (usize, &&str)| Field { numbers: !left.contains(&index), ..Field::text(name, "") };
+        Self { header: header.iter().enumerate().map(column).collect(), ..Self::default() }
     }
 
     /// A row for each item; all have the fields of the first.
     pub fn of<T>(items: impl IntoIterator<Item = T>, fields: impl Fn(T) -> Vec<Field>) -> Self {
-        let mut table = Self::default();
-        for item in items {
-            let (columns, cells) = fields(item).into_iter().map(|field| (field.column, field.cell)).unzip();
-            table.columns = columns;
-            table.rows.push(cells);
-        }
-        table
+        let rows: Vec<Vec<Field>> = items.into_iter().map(fields).collect();
+        Self { header: rows.first().cloned().unwrap_or_default(), rows, ..Self::default() }
     }
 
     /// The table with a text above it in pages.
@@ -105,7 +87,7 @@ impl Table {
 
     /// Adds a row.
     pub fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells.into_iter().map(|text| Cell { text, ..Cell::default() }).collect());
+        self.rows.push(self.header.iter().zip(cells).map(|(column, text)| Field { text, ..column.clone() }).collect());
     }
 
     /// Whether it has no rows.
@@ -127,23 +109,23 @@ impl Table {
     /// # Errors
     /// Those of `out`.
     pub fn print_markdown(&self, out: &mut impl Write) -> io::Result<()> {
-        let rule: Vec<&str> = self.columns.iter().map(|column| if column.numbers { "--:" } else { "---" }).collect();
+        let rule: Vec<&str> = self.header.iter().map(|column| if column.numbers { "--:" } else { "---" }).collect();
         let mut lines = self.lines(" | ");
-        lines.insert(1, rule.join(" | "));
+        lines.insert(1.min(lines.len()), rule.join(" | "));
         lines.iter().try_for_each(|line| writeln!(out, "| {line} |"))
     }
 
-    /// Header and rows, with their cells as wide as their columns.
+    /// Header and rows, with their cells as wide as their columns; nothing if there are no columns.
     fn lines(&self, between: &str) -> Vec<String> {
-        let header: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        let header: Vec<&str> = self.header.iter().map(|column| column.name.as_str()).collect();
         let rows = self.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect());
-        let rows: Vec<Vec<&str>> = std::iter::once(header).chain(rows).collect();
+        let rows: Vec<Vec<&str>> = std::iter::once(header).chain(rows).filter(|row| !row.is_empty()).collect();
         let width = |column: usize| rows.iter().filter_map(|row| Some(row.get(column)?.chars().count())).max();
-        let widths: Vec<usize> = (0..self.columns.len()).map(|column| width(column).unwrap_or(0)).collect();
-        let padded = |((column, text), width): ((&Column, &&str), &usize)| {
+        let widths: Vec<usize> = (0..self.header.len()).map(|column| width(column).unwrap_or(0)).collect();
+        let padded = |((column, text), width): ((&Field, &&str), &usize)| {
             if column.numbers { format!("{text:>width$}") } else { format!("{text:<width$}") }
         };
-        let line = |row: &Vec<&str>| self.columns.iter().zip(row).zip(&widths).map(padded).collect::<Vec<_>>();
+        let line = |row: &Vec<&str>| self.header.iter().zip(row).zip(&widths).map(padded).collect::<Vec<_>>();
         rows.iter().map(|row| line(row).join(between)).collect()
     }
 
@@ -152,19 +134,19 @@ impl Table {
             format!("<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"Table {number}\">\n<table>\n");
         let _ = writeln!(out, "<caption><b>Table {number}.</b> {}</caption>", inline(&self.caption));
         out.push_str("<thead><tr>");
-        for Column { name, numbers } in &self.columns {
+        for Field { name, numbers, .. } in &self.header {
             let kind = if *numbers { " class=\"num\" data-sort=\"number\"" } else { " data-sort=\"text\"" };
             let _ = write!(out, "<th scope=\"col\"{kind}>{}</th>", inline(name));
         }
         out.push_str("</tr></thead>\n<tbody>\n");
         for row in &self.rows {
             out.push_str("<tr>");
-            for (column, cell) in self.columns.iter().zip(row) {
-                let tone = ["", "good", "bad"][cell.tone as usize];
-                let class = [if column.numbers { "num" } else { "" }, tone].join(" ");
+            for Field { numbers, text, tone, sort_key, .. } in row {
+                let tone = ["", "good", "bad"][*tone as usize];
+                let class = [if *numbers { "num" } else { "" }, tone].join(" ");
                 let class = if class == " " { String::new() } else { format!(" class=\"{}\"", class.trim()) };
-                let key = cell.sort_key.as_ref().map(|key| format!(" data-key=\"{}\"", escape(key)));
-                let _ = write!(out, "<td{class}{}>{}</td>", key.unwrap_or_default(), inline(&cell.text));
+                let key = sort_key.as_ref().map(|key| format!(" data-key=\"{}\"", escape(key)));
+                let _ = write!(out, "<td{class}{}>{}</td>", key.unwrap_or_default(), inline(text));
             }
             out.push_str("</tr>\n");
         }

@@ -1,6 +1,6 @@
 //! Fills and icons of cells, shared by maps and their legends. All colours are fixed: a map looks alike in light and dark.
 
-use super::ink::{self, ON_DARK, ON_LIGHT, legible_on, series_colour};
+use super::ink::{self, MUTED, ON_DARK, ON_LIGHT, legible_on, series_colour};
 use super::legend::arrow_head;
 use super::svg::{Anchor, Canvas, Paint, Path, Point, Rect, TextStyle};
 
@@ -33,12 +33,24 @@ pub(super) fn fill(canvas: &mut Canvas, rect: Rect, class: usize) {
     }
 }
 
+/// A cell of a terrain class in a legend.
+pub(super) fn sample(canvas: &mut Canvas, rect: Rect, class: usize) {
+    fill(canvas, rect, class);
+    canvas.rect(rect, 0.0, &Paint::stroke(MUTED, 0.6));
+}
+
 /// Fills a cell as a wall.
 pub(super) fn wall(canvas: &mut Canvas, rect: Rect) {
     canvas.rect(rect, 0.0, &Paint::fill(WALL).and_stroke(WALL, 0.7));
 }
 
 impl Icon {
+    /// The icon in a legend, on floor.
+    pub fn sample(self, canvas: &mut Canvas, place: Rect) {
+        fill(canvas, Rect::centred(place.middle(), place.w, 16.0), 0);
+        self.draw(canvas, place.middle(), 6.5);
+    }
+
     /// Draws the icon within a radius.
     pub fn draw(self, canvas: &mut Canvas, (x, y): Point, r: f64) {
         let shape = |corners: &[Point]| Path::around((x, y), r, corners);

@@ -35,8 +35,7 @@ const NASTY: [f64; 8] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 
 const MARKUP: &str = "<b> & \"q\" 'p' \u{1}";
 
 fn nasty_box(value: f64) -> BoxStats {
-    let (q25, median, q75) = (value, value, value);
-    BoxStats { q25, median, q75, whisker_low: value, whisker_high: value, mean: value, outliers: NASTY.to_vec() }
+    BoxStats { quartiles: [value; 3], whiskers: [value; 2], mean: value, outliers: NASTY.to_vec() }
 }
 
 fn nasty_tree() -> DecisionTree {
@@ -69,7 +68,7 @@ fn degenerate() -> Vec<String> {
         })
         .collect();
     let line = |log_x, step| LinePlot {
-        title: MARKUP.into(),
+        labels: Labels::new(MARKUP, "", ""),
         log_x,
         series: vec![LineSeries {
             name: MARKUP.into(),
@@ -80,7 +79,6 @@ fn degenerate() -> Vec<String> {
         }],
         references: references.clone(),
         width: Some(0),
-        ..LinePlot::default()
     };
     let atoms = |count: usize| (0..count).map(|i| (i as f64, 1.0 / count as f64)).collect::<Vec<_>>();
     let bars = BarPlot {
@@ -106,7 +104,8 @@ fn degenerate() -> Vec<String> {
             vec![cell(CellKind::Resource(99))],
             vec![],
         ],
-        paths: vec![GridPath { name: MARKUP.into(), cells: vec![(0, 0), (0, 0), (9, 9), (1, 1), (0, 1), (0, 0)] }],
+        groups: vec![NamedCells { name: MARKUP.into(), cells: vec![(0, 1), (9, 9)] }],
+        paths: vec![NamedCells { name: MARKUP.into(), cells: vec![(0, 0), (0, 0), (9, 9), (1, 1), (0, 1), (0, 0)] }],
         ..GridMap::default()
     };
     let heat = HeatMaps {

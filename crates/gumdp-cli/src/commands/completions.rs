@@ -16,7 +16,7 @@ pub struct CompletionsArgs {
 }
 
 impl Run for CompletionsArgs {
-    fn run(&self, _quiet: bool) -> Result<()> {
+    fn run(&self) -> Result<()> {
         // Not straight to stdout: the generator panics if the pipe is closed.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "gumdp", &mut script);

@@ -1,13 +1,10 @@
 //! `gumdp convert`: a task in another format.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use clap::Args;
-use clap::ValueEnum;
-use gumdp_files::{ExportFormat, export};
-use gumdp_files::{Task, tasks};
+use clap::{Args, ValueEnum};
+use gumdp_files::{ExportFormat, Task, export, tasks};
 
 use super::{Run, load};
 use crate::failure::BadInput;
@@ -35,8 +32,26 @@ pub struct ConvertArgs {
 }
 
 impl Run for ConvertArgs {
-    fn run(&self, _quiet: bool) -> Result<()> {
-        convert(&self.task, &self.out, self.rewards, self.force)
+    /// Writes a task in the format that the extension of `out` stands for.
+    fn run(&self) -> Result<()> {
+        let format = ExportFormat::of(&self.out).ok_or_else(|| {
+            BadInput::new(format!("{}: the format of the output is not known", self.out.display()))
+                .hint("its name must end in .csv, .drn or .toml")
+        })?;
+        let task = match self.rewards {
+            Some(rewards) => load_with(&self.task, rewards)?,
+            None => load(&self.task)?,
+        };
+        let exported = export(&task, format).map_err(BadInput::new)?;
+        let paths: Vec<_> = exported.files.iter().map(|(extension, _)| self.out.with_extension(extension)).collect();
+        if let Some(path) = paths.iter().find(|path| path.exists() && !self.force) {
+            return Err(BadInput::new(format!("{} exists", path.display())).hint("--force replaces it").into());
+        }
+        for (path, (_, text)) in paths.iter().zip(&exported.files) {
+            write_atomically(path, text.as_bytes()).map_err(BadInput::caused)?;
+        }
+        talk::notes(&exported.notes);
+        Ok(())
     }
 }
 
@@ -47,28 +62,6 @@ pub enum RewardsName {
     Expected,
     /// States are split by the reward that led to them: the distribution of the total is exact.
     Split,
-}
-
-/// Writes a task in the format that the extension of `out` stands for.
-fn convert(name: &str, out: &Path, rewards: Option<RewardsName>, force: bool) -> Result<()> {
-    let format = ExportFormat::of(out).ok_or_else(|| {
-        BadInput::new(format!("{}: the format of the output is not known", out.display()))
-            .hint("its name must end in .csv, .drn or .toml")
-    })?;
-    let task = match rewards {
-        Some(rewards) => load_with(name, rewards)?,
-        None => load(name)?,
-    };
-    let exported = export(&task, format).map_err(BadInput::new)?;
-    let paths: Vec<_> = exported.files.iter().map(|(extension, _)| out.with_extension(extension)).collect();
-    if let Some(path) = paths.iter().find(|path| path.exists() && !force) {
-        return Err(BadInput::new(format!("{} exists", path.display())).hint("--force replaces it").into());
-    }
-    for (path, (_, text)) in paths.iter().zip(&exported.files) {
-        write_atomically(path, text.as_bytes()).map_err(|error| BadInput::new(format!("{error:#}")))?;
-    }
-    talk::notes(&exported.notes);
-    Ok(())
 }
 
 /// An imported model with a choice that its own file cannot make.

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use gumdp::oracle::{Limits, OracleError, distribution};
+use gumdp::oracle::{OracleError, distribution};
 use gumdp::stats::Interval;
-use gumdp::{Experiment, Precision, Problem, Risk, tail_note};
+use gumdp::{Experiment, Precision, Risk, tail_note};
 use gumdp_files::Task;
 use serde::{Serialize, Serializer};
 
-use super::{Run, entropic, heading, limits, load, print_json, with_threads};
-use crate::args::{MAX_RUNS, PolicyName, beta, precision, risk, threads, whole};
+use super::{Run, heading, load, print_json, use_threads};
+use crate::args::{AttitudesArgs, MAX_RUNS, precision, quick_limits, threads, whole};
 use crate::brought::Brought;
 use crate::draw;
 use crate::exact::{Certain, Solver};
@@ -21,9 +21,9 @@ use crate::interrupt;
 use crate::measures::{self, Measure};
 use crate::number::{Naming, interval, known, short};
 use crate::progress::Progress;
-use crate::results::distinct;
 use crate::store::Store;
-use gumdp_plot::Table;
+use crate::talk::say;
+use gumdp_plot::{Field, Table};
 
 /// Compute the distribution of the cost of a policy that you bring, and all its measures.
 #[derive(Debug, Args)]
@@ -34,17 +34,13 @@ pub struct EvaluateArgs {
     /// Name of a built-in task, or a problem file.
     pub task: String,
     /// The policy: a file saved by `solve` or `plan` (.json), a table (.csv: state,action or time,state,action, both with
-    /// probability if wanted, or action only), `uniform`, or the name of a script of the task.
+    /// probability if wanted, or action only), `uniform`, or the name of a script of the task. A saved one has its own attitude
+    /// to risk, unless others are given.
     #[arg(long, value_name = "POLICY")]
     pub policy: String,
-    /// Attitudes to risk, separated by commas: 0 is the mean, inf the worst case, negative seeks risk (default: that of a
-    /// saved policy, else the task's).
-    #[arg(long, short, value_name = "B,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
-    pub beta: Vec<f64>,
-    /// Risk measures instead, separated by commas: mean, worst, best, erm:B, entropic-seeking:B (negative β),
-    /// cvar:LEVEL, evar:LEVEL or mean-cvar:LEVEL:WEIGHT.
-    #[arg(long, value_name = "MEASURE,…", value_delimiter = ',', value_parser = risk, conflicts_with = "beta")]
-    pub risk: Vec<Risk>,
+    /// The attitudes to risk.
+    #[command(flatten)]
+    pub attitudes: AttitudesArgs,
     /// Episodes, if the distribution is too large to be computed (default: 10000; the task's for a planner).
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
     pub runs: Option<u64>,
@@ -69,16 +65,6 @@ pub struct EvaluateArgs {
     /// A JSON object instead of tables.
     #[arg(long)]
     pub json: bool,
-}
-
-impl Run for EvaluateArgs {
-    fn run(&self, quiet: bool) -> Result<()> {
-        evaluate(self, quiet)
-    }
-
-    fn task(&self) -> Option<&str> {
-        Some(&self.task)
-    }
 }
 
 /// Episodes of a policy that decides without thinking.
@@ -146,50 +132,74 @@ pub struct RiskRow {
     gap: Option<f64>,
 }
 
-/// Evaluates, prints, writes and draws.
-fn evaluate(args: &EvaluateArgs, quiet: bool) -> Result<()> {
-    let task = load(&args.task)?;
-    let brought = Brought::load(&args.policy, &task)?;
-    let risks = risks(args, &task, brought.risk);
-    let store = match &args.out {
-        Some(dir) => Some(Store::folder(dir).map_err(|error| BadInput::new(format!("{error:#}")))?),
-        None => None,
-    };
-    let limits = limits(PolicyName::Auto, args.max_states);
-    let evaluation = with_threads(args.threads, || {
-        let spinner = Progress::spinner("computing the distribution", quiet);
+impl Run for EvaluateArgs {
+    /// Evaluates, prints, writes and draws.
+    fn run(&self) -> Result<()> {
+        use_threads(self.threads)?;
+        let task = load(&self.task)?;
+        let brought = Brought::load(&self.policy, &task)?;
+        let risks = self.attitudes.risks(&task, brought.risk);
+        let store = self.out.as_deref().map(Store::folder).transpose()?;
+        let limits = quick_limits(self.max_states);
+        let spinner = Progress::spinner("computing the distribution");
         let exact = distribution(&task.problem, &*brought.policy, &limits);
         drop(spinner);
         let mut evaluation = match exact {
-            Ok(distribution) => exactly(&distribution.outcomes().collect::<Vec<_>>(), &risks),
-            Err(error) => sampled(args, &task, &brought, &risks, &too_large(&error)?, quiet)?,
+            Ok(distribution) => Evaluation::new(distribution.outcomes().collect(), &risks, None),
+            Err(error) => self.sampled(&task, &brought, &risks, too_large(&error)?)?,
         };
         evaluation.task.clone_from(&task.name);
         evaluation.policy.clone_from(&brought.what);
         let entropic = risks.iter().all(|risk| risk.beta().is_some());
-        evaluation.naming = Naming::new(!args.risk.is_empty() || !entropic);
-        compare(&mut evaluation, &task.problem, limits, quiet);
-        Ok(evaluation)
-    })?;
-    let printed = if args.json { print_json(&evaluation) } else { print(&task, &evaluation, &mut io::stdout().lock()) };
-    if let Some(store) = &store {
-        keep(store, &task, &evaluation)?;
-        if !quiet {
-            crate::talk::say!("results, figures and report.html are in {}", store.dir().display());
+        evaluation.naming = Naming::new(!self.attitudes.risk.is_empty() || !entropic);
+        let spinner = Progress::spinner("solving");
+        let mut solver = Solver::new(&task.problem, limits);
+        for risk in &mut evaluation.risks {
+            risk.optimum = solver.optimum(risk.risk);
+            risk.gap = risk.optimum.map(|optimum| risk.value - optimum.value);
         }
+        drop(spinner);
+        let printed =
+            if self.json { print_json(&evaluation) } else { evaluation.print(&task, &mut io::stdout().lock()) };
+        if let Some(store) = &store {
+            evaluation.keep(store, &task)?;
+            say!("results, figures and report.html are in {}", store.dir().display());
+        }
+        printed
     }
-    printed
 }
 
-/// The measures asked for by either option, each once; else that of a saved policy, else the task's.
-fn risks(args: &EvaluateArgs, task: &Task, saved: Option<Risk>) -> Vec<Risk> {
-    let given = match saved {
-        _ if !args.risk.is_empty() => args.risk.clone(),
-        _ if !args.beta.is_empty() => args.beta.iter().map(|&beta| entropic(beta)).collect(),
-        Some(risk) => vec![risk],
-        None => task.defaults.risks(),
-    };
-    distinct(given.into_iter().map(|risk| task.problem.measure(risk)))
+impl EvaluateArgs {
+    /// What many episodes say.
+    fn sampled(&self, task: &Task, brought: &Brought, risks: &[Risk], because: String) -> Result<Evaluation> {
+        let planner = brought.planner.as_ref();
+        let seed = self.seed.or(planner.map(|planner| planner.seed)).unwrap_or(0);
+        let most = if self.precision.is_some() { self.max_runs } else { u64::MAX };
+        let runs = self.runs.unwrap_or(planner.map_or(USUAL_RUNS, |_| task.defaults.runs).min(most));
+        let progress = Progress::new(runs);
+        let experiment = Experiment {
+            stop: interrupt::stop(),
+            watch: &progress,
+            paths: false,
+            ..Experiment::new(&task.problem, &*brought.policy, seed)
+        };
+        let mut records = experiment.play(Vec::new(), runs).map_err(interrupt::of_experiment)?;
+        if let Some(half_width) = self.precision {
+            let precision = Precision { half_width, most_runs: self.max_runs };
+            records = experiment.play_until(records, risks, &precision).map_err(interrupt::of_experiment)?;
+        }
+        let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
+        let (mut sorted, share) = (costs.clone(), 1.0 / costs.len() as f64);
+        sorted.sort_unstable_by(f64::total_cmp);
+        let equal = sorted.chunk_by(|a, b| a == b);
+        let distribution = equal.map(|equal| (equal[0], equal.len() as f64 * share)).collect();
+        let evaluation = Evaluation::new(distribution, risks, Some((&costs, seed, because)));
+        let half_width = evaluation.risks.iter().map(RiskRow::half_width).fold(0.0, f64::max);
+        if self.precision.is_some_and(|wanted| half_width > wanted) {
+            say!("--max-runs {} is reached: the risk is known to ±{}", self.max_runs, short(half_width));
+        }
+        Ok(evaluation)
+    }
 }
 
 /// A measure as `--risk` takes it.
@@ -208,98 +218,6 @@ fn too_large(error: &OracleError) -> Result<String> {
     }
 }
 
-fn exactly(distribution: &[(f64, f64)], risks: &[Risk]) -> Evaluation {
-    let measured = |measure: Measure| {
-        let value = measure.of(distribution);
-        let (measure, level, title) = (measure.id(), measure.level(), measure.title());
-        Measured { measure, level, value, low: value, high: value, title }
-    };
-    let row = |&risk: &Risk| {
-        let value = Measure::Asked(risk).of(distribution);
-        RiskRow { risk, beta: risk.beta(), value, low: value, high: value, optimum: None, gap: None }
-    };
-    Evaluation {
-        task: String::new(),
-        policy: String::new(),
-        exact: true,
-        sampled_because: None,
-        runs: None,
-        seed: None,
-        costs: distribution.len(),
-        measures: measures::all().into_iter().map(measured).collect(),
-        risks: risks.iter().map(row).collect(),
-        distribution: distribution.to_vec(),
-        naming: Naming::Beta,
-    }
-}
-
-fn sampled(
-    args: &EvaluateArgs,
-    task: &Task,
-    brought: &Brought,
-    risks: &[Risk],
-    because: &str,
-    quiet: bool,
-) -> Result<Evaluation> {
-    let planner = brought.planner.as_ref();
-    let seed = args.seed.or(planner.map(|planner| planner.seed)).unwrap_or(0);
-    let most = if args.precision.is_some() { args.max_runs } else { u64::MAX };
-    let runs = args.runs.unwrap_or(planner.map_or(USUAL_RUNS, |_| task.defaults.runs).min(most));
-    let progress = Progress::new(runs, quiet);
-    let experiment = Experiment {
-        stop: interrupt::stop(),
-        watch: &progress,
-        paths: false,
-        ..Experiment::new(&task.problem, &*brought.policy, seed)
-    };
-    let mut records = experiment.play(Vec::new(), runs).map_err(interrupt::of_experiment)?;
-    if let Some(half_width) = args.precision {
-        let precision = Precision { half_width, most_runs: args.max_runs };
-        records = experiment.play_until(records, risks, &precision).map_err(interrupt::of_experiment)?;
-    }
-    let evaluation = of_samples(&records.iter().map(|record| record.cost).collect::<Vec<_>>(), risks, seed, because);
-    let half_width = evaluation.risks.iter().map(RiskRow::half_width).fold(0.0, f64::max);
-    if !quiet && args.precision.is_some_and(|wanted| half_width > wanted) {
-        crate::talk::say!("--max-runs {} is reached: the risk is known to ±{}", args.max_runs, short(half_width));
-    }
-    Ok(evaluation)
-}
-
-fn of_samples(costs: &[f64], risks: &[Risk], seed: u64, because: &str) -> Evaluation {
-    let mut sorted = costs.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let share = 1.0 / sorted.len() as f64;
-    let distribution: Vec<(f64, f64)> =
-        sorted.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len() as f64 * share)).collect();
-    let all = measures::all();
-    let wanted: Vec<Measure> = all.iter().copied().chain(risks.iter().map(|&risk| Measure::Asked(risk))).collect();
-    let intervals = measures::intervals(costs, &wanted, seed);
-    let mut evaluation = exactly(&distribution, risks);
-    for (measured, &Interval { low, high }) in evaluation.measures.iter_mut().zip(&intervals) {
-        (measured.low, measured.high) = (low, high);
-    }
-    for (risk, &Interval { low, high }) in evaluation.risks.iter_mut().zip(&intervals[all.len()..]) {
-        (risk.low, risk.high) = (low, high);
-    }
-    Evaluation {
-        exact: false,
-        sampled_because: Some(because.to_owned()),
-        runs: Some(costs.len() as u64),
-        seed: Some(seed),
-        ..evaluation
-    }
-}
-
-/// Adds the optimum of each measure, where it can be computed.
-fn compare(evaluation: &mut Evaluation, problem: &Problem, limits: Limits, quiet: bool) {
-    let _spinner = Progress::spinner("solving", quiet);
-    let mut solver = Solver::new(problem, limits);
-    for risk in &mut evaluation.risks {
-        risk.optimum = solver.optimum(risk.risk);
-        risk.gap = risk.optimum.map(|optimum| risk.value - optimum.value);
-    }
-}
-
 impl RiskRow {
     fn half_width(&self) -> f64 {
         (self.high - self.low) / 2.0
@@ -307,6 +225,49 @@ impl RiskRow {
 }
 
 impl Evaluation {
+    /// All measures of costs with their probabilities; where these are sampled, from which costs, with which seed, and why.
+    fn new(distribution: Vec<(f64, f64)>, risks: &[Risk], sampled: Option<(&[f64], u64, String)>) -> Self {
+        let usual = measures::all();
+        let all: Vec<Measure> = usual.iter().copied().chain(risks.iter().map(|&risk| Measure::Asked(risk))).collect();
+        let values: Vec<f64> = all.iter().map(|measure| measure.of(&distribution)).collect();
+        let intervals = match &sampled {
+            Some((costs, seed, _)) => measures::intervals(costs, &all, *seed),
+            None => values.iter().map(|&value| Interval { low: value, high: value }).collect(),
+        };
+        let mut found = values.into_iter().zip(intervals);
+        let measured = |(measure, (value, Interval { low, high })): (Measure, (f64, Interval))| Measured {
+            measure: measure.id(),
+            level: measure.level(),
+            value,
+            low,
+            high,
+            title: measure.title(),
+        };
+        let measures = usual.into_iter().zip(found.by_ref()).map(measured).collect();
+        let risk = |(&risk, (value, Interval { low, high })): (&Risk, (f64, Interval))| RiskRow {
+            risk,
+            beta: risk.beta(),
+            value,
+            low,
+            high,
+            optimum: None,
+            gap: None,
+        };
+        Self {
+            task: String::new(),
+            policy: String::new(),
+            exact: sampled.is_none(),
+            runs: sampled.as_ref().map(|(costs, ..)| costs.len() as u64),
+            seed: sampled.as_ref().map(|(_, seed, _)| *seed),
+            sampled_because: sampled.map(|(.., because)| because),
+            costs: distribution.len(),
+            measures,
+            risks: risks.iter().zip(found).map(risk).collect(),
+            distribution,
+            naming: Naming::Beta,
+        }
+    }
+
     /// How the distribution is known.
     pub fn origin(&self) -> String {
         let costs = if self.costs == 1 { "one cost".to_owned() } else { format!("{} costs", self.costs) };
@@ -316,71 +277,45 @@ impl Evaluation {
         }
     }
 
-    fn measure_rows(&self) -> Vec<[String; 3]> {
-        let row = |m: &Measured| [m.title.clone(), short(m.value), interval(m.low, m.high)];
-        self.measures.iter().map(row).collect()
-    }
-
-    fn risk_rows(&self) -> Vec<[String; 5]> {
-        let row = |row: &RiskRow| {
-            [
-                self.naming.name(row.risk),
-                short(row.value),
-                interval(row.low, row.high),
-                known(row.optimum.map(|optimum| optimum.value)),
-                known(row.gap),
-            ]
-        };
-        self.risks.iter().map(row).collect()
-    }
-
-    /// The tables of measures and of risks: heading, and cells by row.
+    /// The tables of measures and of risks; what is exact has no intervals.
     pub fn tables(&self) -> [Table; 2] {
-        let table = |names: &[&str], rows: Vec<Vec<String>>| {
-            let shown = |&column: &usize| !self.exact || names[column] != "95% interval";
-            let columns: Vec<usize> = (0..names.len()).filter(shown).collect();
-            let header: Vec<&str> = columns.iter().map(|&column| names[column]).collect();
-            let mut table = Table::new(&header, if header[0] == "beta" { &[] } else { &[0] });
-            for row in rows {
-                table.row(columns.iter().map(|&column| row[column].clone()).collect());
-            }
-            table
-        };
+        let between = |low, high| (!self.exact).then(|| Field::number("95% interval", interval(low, high)));
         let [label, value] = self.naming.headers();
-        let measures = self.measure_rows().into_iter().map(Vec::from).collect();
-        let risks = self.risk_rows().into_iter().map(Vec::from).collect();
-        [
-            table(&["measure", "cost", "95% interval"], measures),
-            table(&[label, value, "95% interval", "optimum", "gap"], risks),
-        ]
+        let name = if self.naming == Naming::Beta { Field::number } else { Field::text };
+        let measure = |m: &Measured| {
+            let named = [Field::text("measure", &m.title), Field::number("cost", short(m.value))];
+            named.into_iter().chain(between(m.low, m.high)).collect()
+        };
+        let risk = |row: &RiskRow| {
+            let optimum = row.optimum.map(|optimum| optimum.value);
+            let named = [name(label, self.naming.name(row.risk)), Field::number(value, short(row.value))];
+            let compared = [Field::number("optimum", known(optimum)), Field::number("gap", known(row.gap))];
+            named.into_iter().chain(between(row.low, row.high)).chain(compared).collect()
+        };
+        [Table::of(&self.measures, measure), Table::of(&self.risks, risk)]
     }
-}
 
-fn print(task: &Task, evaluation: &Evaluation, out: &mut impl Write) -> Result<()> {
-    writeln!(out, "{}", heading(task))?;
-    writeln!(out, "{}", evaluation.policy)?;
-    writeln!(out, "{}; lower is better", evaluation.origin())?;
-    for table in evaluation.tables() {
-        writeln!(out)?;
-        table.print(out)?;
+    fn print(&self, task: &Task, out: &mut impl Write) -> Result<()> {
+        writeln!(out, "{}\n{}\n{}; lower is better", heading(task), self.policy, self.origin())?;
+        for table in self.tables() {
+            writeln!(out)?;
+            table.print(out)?;
+        }
+        for note in self.risks.iter().filter_map(|row| tail_note(row.risk, self.runs?)) {
+            writeln!(out, "\n{note}")?;
+        }
+        Ok(())
     }
-    let notes = evaluation.risks.iter().filter_map(|row| tail_note(row.risk, evaluation.runs?));
-    for note in notes {
-        writeln!(out, "\n{note}")?;
-    }
-    Ok(())
-}
 
-/// Writes the distribution or the samples' distribution, the measures, the figure and the report.
-fn keep(store: &Store, task: &Task, evaluation: &Evaluation) -> Result<()> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(["cost", "probability"])?;
-    for (cost, probability) in &evaluation.distribution {
-        writer.write_record([cost.to_string(), probability.to_string()])?;
+    /// Writes the distribution, the measures, the figure and the report.
+    fn keep(&self, store: &Store, task: &Task) -> Result<()> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(["cost", "probability"])?;
+        for (cost, probability) in &self.distribution {
+            writer.write_record([cost.to_string(), probability.to_string()])?;
+        }
+        store.write("law.csv", &writer.into_inner()?)?;
+        store.write_json("evaluation.json", self)?;
+        draw::draw_evaluation(store, task, self)
     }
-    store.write("law.csv", &writer.into_inner()?)?;
-    let mut json = serde_json::to_vec_pretty(evaluation)?;
-    json.push(b'\n');
-    store.write("evaluation.json", &json)?;
-    draw::draw_evaluation(store, task, evaluation)
 }

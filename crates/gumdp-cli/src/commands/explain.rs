@@ -12,8 +12,8 @@ use serde::Serialize;
 
 use super::Run;
 use super::solve::OuterJson;
-use super::{heading, limits, load, one_naming, one_risk, output_folder, print_json, with_threads};
-use crate::args::{AttitudeArgs, LuckArgs, PolicyName, whole};
+use super::{heading, load, print_json, with_threads};
+use crate::args::{AttitudeArgs, LuckArgs, quick_limits, whole};
 use crate::cells::Cell;
 use crate::draw;
 use crate::exact::{Solver, first_decision, unsolved};
@@ -22,7 +22,7 @@ use crate::failure::BadInput;
 use crate::number::short;
 use crate::player::Who;
 use crate::progress::Progress;
-use crate::store::write_atomically;
+use crate::store::{Store, write_atomically};
 
 /// Show the optimal or planned behaviour as a small decision tree.
 #[derive(Debug, Args)]
@@ -62,12 +62,8 @@ pub struct ExplainArgs {
 }
 
 impl Run for ExplainArgs {
-    fn run(&self, quiet: bool) -> Result<()> {
-        explain(self, quiet)
-    }
-
-    fn task(&self) -> Option<&str> {
-        Some(&self.task)
+    fn run(&self) -> Result<()> {
+        explain(self)
     }
 }
 
@@ -110,17 +106,17 @@ impl Explanation {
 }
 
 /// Explains, prints, writes and draws.
-fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
+fn explain(args: &ExplainArgs) -> Result<()> {
     let task = load(&args.task)?;
-    let risk = one_risk(&args.attitude, &task)?;
+    let risk = args.attitude.risk(&task)?;
     if let Some(dir) = &args.out {
-        output_folder(dir)?;
+        Store::folder(dir)?;
     }
-    let (explanation, fixed) = with_threads(args.luck.threads, || grown(args, &task, risk, quiet))?;
+    let (explanation, fixed) = with_threads(args.luck.threads, || grown(args, &task, risk))?;
     let mut text = Vec::new();
     writeln!(text, "{}", heading(&task))?;
     let (value, mean) = (short(explanation.value), short(explanation.tree.mean));
-    let label = one_naming(&args.attitude, &task).label(risk);
+    let label = args.attitude.naming(&task).label(risk);
     writeln!(text, "policy auto: {}", explanation.origin)?;
     let (name, measure) = (if explanation.beta.is_some() { "ERM" } else { "risk" }, explanation.measure());
     writeln!(text, "{label}: {name} {value}, mean {mean}; lower is better")?;
@@ -145,9 +141,7 @@ fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
         write_atomically(&dir.join("tree.json"), &json)?;
         write_atomically(&dir.join("tree.txt"), &text)?;
         draw::draw_explanation(dir, &task, &explanation, &String::from_utf8_lossy(&text))?;
-        if !quiet {
-            crate::talk::say!("tree.svg, tree.html, tree.txt and tree.json are in {}", dir.display());
-        }
+        crate::talk::say!("tree.svg, tree.html, tree.txt and tree.json are in {}", dir.display());
     }
     if args.json {
         return print_json(&explanation);
@@ -156,11 +150,11 @@ fn explain(args: &ExplainArgs, quiet: bool) -> Result<()> {
 }
 
 /// The behaviour, and the outer variable in words.
-fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Explanation, Option<String>)> {
+fn grown(args: &ExplainArgs, task: &Task, risk: Risk) -> Result<(Explanation, Option<String>)> {
     let wanted = Wanted { depth: args.depth, nodes: args.nodes };
-    let limits = limits(PolicyName::Auto, args.max_states);
+    let limits = quick_limits(args.max_states);
     let problem = &task.problem;
-    let spinner = Progress::spinner("solving", quiet);
+    let spinner = Progress::spinner("solving");
     let refused = match oracle::solve(problem, risk, &limits) {
         Ok(solution) => {
             let first = first_decision(&solution, &limits).map_err(|error| unsolved(&task.name, &error))?;
@@ -191,7 +185,7 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk, quiet: bool) -> Result<(Ex
     let agent = cell.agent(task, &mut Solver::new(problem, limits))?;
     let fixed = agent.fixed().unwrap_or(Erm::MEAN.into());
     drop(spinner);
-    let progress = Progress::situations(args.nodes, quiet);
+    let progress = Progress::situations(args.nodes);
     let (seed, runs) = (args.luck.seed, args.runs);
     // The measure itself is that of whole episodes.
     let value = if risk.fixed().is_some() {

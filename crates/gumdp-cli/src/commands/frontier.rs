@@ -11,8 +11,8 @@ use gumdp::oracle::{self, Limits};
 use gumdp::{Erm, MAX_SIMULATIONS, Problem, Risk};
 use gumdp_files::Task;
 
-use super::{Run, entropic, heading, limits, load, print_json, with_threads};
-use crate::args::{LuckArgs, PolicyName, beta, whole};
+use super::{Run, heading, load, print_json, with_threads};
+use crate::args::{LuckArgs, beta, entropic, quick_limits, whole};
 use crate::draw;
 use crate::exact::unsolved;
 use crate::failure::BadInput;
@@ -59,12 +59,8 @@ pub struct FrontierArgs {
 }
 
 impl Run for FrontierArgs {
-    fn run(&self, quiet: bool) -> Result<()> {
-        frontier(self, quiet)
-    }
-
-    fn task(&self) -> Option<&str> {
-        Some(&self.task)
+    fn run(&self) -> Result<()> {
+        frontier(self)
     }
 }
 
@@ -87,16 +83,16 @@ const ROWS: usize = 15;
 const TOLD: usize = 8;
 
 /// Sweeps, prints, writes and draws.
-fn frontier(args: &FrontierArgs, quiet: bool) -> Result<()> {
+fn frontier(args: &FrontierArgs) -> Result<()> {
     let task = load(&args.task)?;
     let given = given_risks(args)?;
     let store = open_store(args, &task)?;
-    let limits = limits(PolicyName::Auto, args.max_states);
+    let limits = quick_limits(args.max_states);
     let (frontier, sampled) = with_threads(args.luck.threads, || {
-        let spinner = Progress::spinner("choosing levels", quiet);
+        let spinner = Progress::spinner("choosing levels");
         let risks = if given.is_empty() { usual_risks(args.risk, &task, &limits) } else { given.clone() };
         drop(spinner);
-        let progress = Progress::levels(risks.len() as u64, quiet);
+        let progress = Progress::levels(risks.len() as u64);
         let solved = |levels| progress.solved(levels);
         let error = match oracle::frontier_with_progress(&task.problem, &risks, &limits, solved) {
             Ok(frontier) => return Ok((frontier, None)),
@@ -105,10 +101,8 @@ fn frontier(args: &FrontierArgs, quiet: bool) -> Result<()> {
         };
         drop(progress);
         let risks = if given.is_empty() { few(&risks) } else { given };
-        if !quiet {
-            crate::talk::say!("{}: sampling {} levels, {} runs each", error.in_short(), risks.len(), args.runs);
-        }
-        let progress = Progress::new(args.runs * risks.len() as u64, quiet);
+        crate::talk::say!("{}: sampling {} levels, {} runs each", error.in_short(), risks.len(), args.runs);
+        let progress = Progress::new(args.runs * risks.len() as u64);
         let sampling = Sampling { runs: args.runs, simulations: args.simulations, seed: args.luck.seed };
         let (frontier, sampled) = frontier::sample(&task, &risks, sampling, error.in_short(), &progress)?;
         Ok((frontier, Some(sampled)))
@@ -123,9 +117,7 @@ fn frontier(args: &FrontierArgs, quiet: bool) -> Result<()> {
     };
     if let Some(store) = &store {
         keep(store, &task, &trade_off, &frontier)?;
-        if !quiet {
-            crate::talk::say!("results, figures and report.html are in {}", store.dir().display());
-        }
+        crate::talk::say!("results, figures and report.html are in {}", store.dir().display());
     }
     printed
 }
@@ -213,7 +205,7 @@ fn open_store(args: &FrontierArgs, task: &Task) -> Result<Option<Store>> {
         (None, true) => return Ok(None),
         (None, false) => PathBuf::from("gumdp-out").join(format!("frontier-{}", task.name)),
     };
-    Ok(Some(Store::folder(&dir).map_err(|error| BadInput::new(format!("{error:#}")))?))
+    Ok(Some(Store::folder(&dir)?))
 }
 
 /// `place` is where all levels are.

@@ -8,7 +8,7 @@ use gumdp_files::tasks;
 use serde::Serialize;
 
 use super::{Run, print_json};
-use gumdp_plot::Table;
+use gumdp_plot::{Field, Table};
 
 /// List the built-in tasks.
 #[derive(Debug, Args)]
@@ -17,12 +17,6 @@ pub struct ListArgs {
     /// A JSON array instead of a table.
     #[arg(long)]
     pub json: bool,
-}
-
-impl Run for ListArgs {
-    fn run(&self, _quiet: bool) -> Result<()> {
-        list(self.json)
-    }
 }
 
 #[derive(Serialize)]
@@ -38,37 +32,36 @@ struct Entry {
     simulations: u64,
 }
 
-/// Prints the built-in tasks.
-fn list(json: bool) -> Result<()> {
-    let entries = tasks::NAMES.into_iter().filter_map(|name| {
-        let task = tasks::get(name)?;
-        Some(Entry {
-            name,
-            title: task.title,
-            states: task.problem.mdp().state_count(),
-            actions: task.problem.mdp().action_count(),
-            discount: task.problem.discount(),
-            horizon: task.problem.horizon(),
-            betas: task.defaults.betas,
-            runs: task.defaults.runs,
-            simulations: task.defaults.simulations,
-        })
-    });
-    if json {
-        return print_json(&entries.collect::<Vec<Entry>>());
+impl Run for ListArgs {
+    fn run(&self) -> Result<()> {
+        let entries = tasks::NAMES.into_iter().filter_map(|name| {
+            let task = tasks::get(name)?;
+            Some(Entry {
+                name,
+                title: task.title,
+                states: task.problem.mdp().state_count(),
+                actions: task.problem.mdp().action_count(),
+                discount: task.problem.discount(),
+                horizon: task.problem.horizon(),
+                betas: task.defaults.betas,
+                runs: task.defaults.runs,
+                simulations: task.defaults.simulations,
+            })
+        });
+        if self.json {
+            return print_json(&entries.collect::<Vec<Entry>>());
+        }
+        let fields = |entry: Entry| {
+            let betas: Vec<String> = entry.betas.iter().map(ToString::to_string).collect();
+            vec![
+                Field::text("task", entry.name),
+                Field::number("states", entry.states.to_string()),
+                Field::number("horizon", entry.horizon.to_string()),
+                Field::number("discount", entry.discount.to_string()),
+                Field::text("beta", betas.join(", ")),
+                Field::text("title", entry.title),
+            ]
+        };
+        Ok(Table::of(entries, fields).print(&mut io::stdout().lock())?)
     }
-    let mut table = Table::new(&["task", "states", "horizon", "discount", "beta", "title"], &[0, 4, 5]);
-    for entry in entries {
-        let betas: Vec<String> = entry.betas.iter().map(ToString::to_string).collect();
-        table.row(vec![
-            entry.name.to_owned(),
-            entry.states.to_string(),
-            entry.horizon.to_string(),
-            entry.discount.to_string(),
-            betas.join(", "),
-            entry.title,
-        ]);
-    }
-    table.print(&mut io::stdout().lock())?;
-    Ok(())
 }

@@ -21,19 +21,18 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use clap::{Parser, Subcommand, ValueEnum};
-use gumdp::oracle::{Limits, OracleError};
-use gumdp::{EpisodeError, Erm, PolicyFailure, Risk, RunError};
+use clap::{Parser, Subcommand};
+use gumdp::oracle::OracleError;
+use gumdp::{EpisodeError, PolicyFailure, RunError};
 use gumdp_files::{Task, broken_formula, tasks};
 use serde::Serialize;
 
-use crate::args::{AttitudeArgs, ExperimentArgs, PolicyArgs, PolicyName, Preset};
+use crate::args::ExperimentArgs;
 use crate::failure::BadInput;
 use crate::manifest::{self, Manifest};
-use crate::number::Naming;
-use crate::results::{Experiment, distinct};
-use crate::store::Store;
-use crate::talk;
+use crate::results::Experiment;
+use crate::store::{Store, json};
+use crate::talk::{self, say};
 
 /// Plan, solve and evaluate risk-aware general-utility Markov decision processes.
 #[derive(Debug, Parser)]
@@ -63,9 +62,32 @@ Examples:
 
 Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted.";
 
-/// What was asked for; the help of a command is that of its arguments.
-#[derive(Debug, Subcommand)]
-pub enum Command {
+/// What every command can do.
+pub trait Run {
+    /// Does it.
+    fn run(&self) -> Result<()>;
+}
+
+macro_rules! commands {
+    ($($name:ident($arguments:ty),)*) => {
+        /// What was asked for; the help of a command is that of its arguments.
+        #[derive(Debug, Subcommand)]
+        pub enum Command {
+            $($name($arguments),)*
+        }
+
+        impl Command {
+            /// The arguments of the command that was asked for.
+            pub fn chosen(&self) -> &dyn Run {
+                match self {
+                    $(Self::$name(arguments) => arguments,)*
+                }
+            }
+        }
+    };
+}
+
+commands! {
     List(list::ListArgs),
     Show(show::ShowArgs),
     Check(check::CheckArgs),
@@ -81,40 +103,6 @@ pub enum Command {
     Report(report::ReportArgs),
     Replay(replay::ReplayArgs),
     Completions(completions::CompletionsArgs),
-}
-
-/// What every command can do.
-pub trait Run {
-    /// Does it.
-    fn run(&self, quiet: bool) -> Result<()>;
-
-    /// The task that is played, planned or solved.
-    fn task(&self) -> Option<&str> {
-        None
-    }
-}
-
-impl Command {
-    /// The arguments of the command that was asked for.
-    pub fn chosen(&self) -> &dyn Run {
-        match self {
-            Self::List(args) => args,
-            Self::Show(args) => args,
-            Self::Check(args) => args,
-            Self::Convert(args) => args,
-            Self::Run(args) => args,
-            Self::Compare(args) => args,
-            Self::Solve(args) => args,
-            Self::Evaluate(args) => args,
-            Self::Frontier(args) => args,
-            Self::Explain(args) => args,
-            Self::Plan(args) => args,
-            Self::Reproduce(args) => args,
-            Self::Report(args) => args,
-            Self::Replay(args) => args,
-            Self::Completions(args) => args,
-        }
-    }
 }
 
 /// The built-in task with this name, or the task of the problem file with this path.
@@ -138,10 +126,7 @@ pub fn load(name: &str) -> Result<Task> {
 
 /// Prints a value as JSON, in one write: an error of the pipe stays an error of the pipe.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
-    let mut text = serde_json::to_vec_pretty(value)?;
-    text.push(b'\n');
-    io::stdout().lock().write_all(&text)?;
-    Ok(())
+    Ok(io::stdout().lock().write_all(&json(value)?)?)
 }
 
 /// Name and title of a task.
@@ -150,7 +135,7 @@ pub fn heading(task: &Task) -> String {
 }
 
 /// The error of a command; for a formula that broke, which is bad input, with its place and the features for which it broke.
-pub fn clarified(error: anyhow::Error, task: Option<&str>) -> anyhow::Error {
+pub fn clarified(error: anyhow::Error, task: Option<&String>) -> anyhow::Error {
     let Some(name) = task.filter(|_| error.chain().any(is_broken_formula)) else { return error };
     let text = match tasks::source(name) {
         Some(text) => text.to_owned(),
@@ -173,6 +158,13 @@ fn is_broken_formula(cause: &(dyn std::error::Error + 'static)) -> bool {
         || cause.downcast_ref().is_some_and(|error: &RunError| of_episode(&error.error))
 }
 
+/// Shares all work among this many threads.
+pub fn use_threads(threads: Option<usize>) -> Result<()> {
+    threads.map_or(Ok(()), |count| {
+        rayon::ThreadPoolBuilder::new().num_threads(count).build_global().context("cannot start threads")
+    })
+}
+
 /// Runs something in a pool of this many threads.
 pub fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     match threads {
@@ -184,44 +176,6 @@ pub fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> Resu
     }
 }
 
-/// The attitudes to risk to be played: those given, each once, or the task's.
-pub fn risks(args: &ExperimentArgs, task: &Task) -> Vec<Risk> {
-    let given = if !args.risk.is_empty() {
-        args.risk.clone()
-    } else if !args.beta.is_empty() {
-        args.beta.iter().map(|&beta| entropic(beta)).collect()
-    } else {
-        task.defaults.risks()
-    };
-    distinct(given.into_iter().map(|risk| task.problem.measure(risk)))
-}
-
-/// What these attitudes are called.
-pub fn naming(args: &ExperimentArgs, task: &Task) -> Naming {
-    Naming::new(!args.risk.is_empty() || (args.beta.is_empty() && !task.defaults.risks.is_empty()))
-}
-
-/// What the one attitude to risk of a command is called.
-pub fn one_naming(given: &AttitudeArgs, task: &Task) -> Naming {
-    Naming::new(given.risk.is_some() || (given.beta.is_none() && !task.defaults.risks.is_empty()))
-}
-
-/// The one attitude to risk of a command, by either option, or the task's if it has one.
-pub fn one_risk(given: &AttitudeArgs, task: &Task) -> Result<Risk> {
-    match (given.beta, given.risk, &task.defaults.risks()[..]) {
-        (Some(beta), _, _) => Ok(entropic(beta)),
-        (None, Some(risk), _) | (None, None, &[risk]) => Ok(task.problem.measure(risk)),
-        (None, None, _) => Err(BadInput::new("the attitude to risk is missing")
-            .hint("give --beta B or --risk MEASURE, such as --beta 5 or --risk cvar:0.95")
-            .into()),
-    }
-}
-
-/// The entropic risk measure of a β that is a number.
-pub fn entropic(beta: f64) -> Risk {
-    Erm::new(beta).unwrap_or(Erm::MEAN).into()
-}
-
 /// The folder for results, if they are to be written: the one given, or that of the task with a suffix.
 pub fn open_store(args: &ExperimentArgs, task: &Task, suffix: &str) -> Result<Option<Store>> {
     let dir = match (&args.out, args.json) {
@@ -229,13 +183,7 @@ pub fn open_store(args: &ExperimentArgs, task: &Task, suffix: &str) -> Result<Op
         (None, true) => return Ok(None),
         (None, false) => PathBuf::from("gumdp-out").join(format!("{}{suffix}", task.name)),
     };
-    Ok(Some(Store::create(&dir).map_err(|error| BadInput::new(format!("{error:#}")))?))
-}
-
-/// Makes sure that there is a folder for output.
-pub fn output_folder(dir: &Path) -> Result<()> {
-    let refusal = |error| BadInput::new(format!("cannot create the output folder {}: {error}", dir.display()));
-    Ok(std::fs::create_dir_all(dir).map_err(refusal)?)
+    Ok(Some(Store::create(&dir)?))
 }
 
 /// Writes what was played, draws it, and says where it is.
@@ -244,39 +192,10 @@ pub fn keep(
     command: &str,
     experiment: &Experiment,
     started: Instant,
-    quiet: bool,
     draw: impl FnOnce(&Store, &Manifest, &Experiment) -> Result<()>,
 ) -> Result<()> {
     let manifest = manifest::save(store, command, std::slice::from_ref(experiment), started.elapsed())?;
     draw(store, &manifest, experiment)?;
-    if !quiet {
-        crate::talk::say!("results, figures and report.html are in {}", store.dir().display());
-    }
+    say!("results, figures and report.html are in {}", store.dir().display());
     Ok(())
-}
-
-/// Who chooses the actions. `implied` is an option that means the planner, if one is given besides `--preset paper`.
-pub fn policy(args: &PolicyArgs, implied: Option<&str>) -> Result<PolicyName> {
-    let paper = (args.preset == Some(Preset::Paper)).then_some("--preset paper");
-    let Some(implied) = paper.or(implied) else { return Ok(args.policy.unwrap_or(PolicyName::Auto)) };
-    match args.policy {
-        None | Some(PolicyName::Planner) => Ok(PolicyName::Planner),
-        Some(other) => {
-            let name = other.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
-            let option = implied.split(' ').next().unwrap_or(implied);
-            Err(BadInput::new(format!("{implied} means --policy planner and does not go with --policy {name}"))
-                .hint(format!("leave out {option} or --policy"))
-                .into())
-        }
-    }
-}
-
-/// How much work an exact solution may take: what is asked for, else much where nothing but the optimum will do, and
-/// little where it is one way of several.
-pub fn limits(policy: PolicyName, max_states: Option<u64>) -> Limits {
-    match (max_states, policy) {
-        (Some(max_states), _) => Limits { max_states, ..Limits::default() },
-        (None, PolicyName::Exact | PolicyName::BackwardInduction) => Limits::default(),
-        (None, _) => Limits::QUICK,
-    }
 }

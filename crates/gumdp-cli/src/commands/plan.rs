@@ -1,8 +1,7 @@
 //! `gumdp plan`: one decision with its reasons.
 
 use std::io::{self, Write};
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -15,15 +14,15 @@ use gumdp::{
 use gumdp_files::{SavedPlanner, SavedPolicy, Task};
 use serde::Serialize;
 
-use super::{Run, limits, load, one_naming, one_risk, policy, print_json, solve};
-use crate::args::{AttitudeArgs, PolicyArgs, PolicyName, Preset, duration, whole};
+use super::{Run, load, print_json, solve};
+use crate::args::{AttitudeArgs, PolicyArgs, duration, whole};
 use crate::cells::Cell;
 use crate::exact::{Solver, first_decision, unsolved};
 use crate::failure::BadInput;
 use crate::number::{counted, known, short};
 use crate::player::Who;
 use crate::store::put;
-use gumdp_plot::Table;
+use gumdp_plot::{Field, Table};
 
 /// Make one decision and show its reasons.
 #[derive(Debug, Args)]
@@ -59,17 +58,7 @@ pub struct PlanArgs {
     pub json: bool,
 }
 
-impl Run for PlanArgs {
-    fn run(&self, quiet: bool) -> Result<()> {
-        plan(self, quiet)
-    }
-
-    fn task(&self) -> Option<&str> {
-        Some(&self.task)
-    }
-}
-
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Plan<'a> {
     task: &'a str,
     risk: String,
@@ -109,98 +98,88 @@ struct Reason<'a> {
     max: Option<f64>,
 }
 
-/// Makes one decision at time 0 and prints it.
-fn plan(args: &PlanArgs, quiet: bool) -> Result<()> {
-    let task = load(&args.task)?;
-    let policy = policy(&args.policy, args.time_limit.map(|_| "--time-limit"))?;
-    let state = find_state(&task, args.state.as_deref())?;
-    let (mdp, at) = (task.problem.mdp(), task.problem.start(state));
-    let risk = one_risk(&args.attitude, &task)?;
-    let who = if args.policy.preset == Some(Preset::Paper) { Who::Paper } else { Who::Default };
-    let mut plan = Plan {
-        task: &task.name,
-        risk: risk.to_string(),
-        label: one_naming(&args.attitude, &task).label(risk),
-        beta: risk.beta(),
-        outer: None,
-        state: mdp.state_name(state),
-        preset: who,
-        auto: None,
-        action: "",
-        estimate_of: risk.to_string(),
-        upper_bounds: false,
-        root_estimate: 0.0,
-        simulations: 0,
-        simulated_steps: 0,
-        tree_nodes: 0,
-        stopped: "solved exactly",
-        reasons: Vec::new(),
-    };
-    let exact = match policy {
-        PolicyName::Planner => None,
-        PolicyName::BackwardInduction if task.problem.objective().as_linear().is_none() => {
-            Some(Err(OracleError::NotLinear))
+impl Run for PlanArgs {
+    /// Makes one decision at time 0 and prints it.
+    fn run(&self) -> Result<()> {
+        let task = load(&self.task)?;
+        let chosen = self.policy.who(self.time_limit.map(|_| "--time-limit"))?;
+        let who = chosen.unwrap_or(Who::Default);
+        let state = find_state(&task, self.state.as_deref())?;
+        let (mdp, at) = (task.problem.mdp(), task.problem.start(state));
+        let risk = self.attitude.risk(&task)?;
+        let mut plan = Plan {
+            task: &task.name,
+            risk: risk.to_string(),
+            label: self.attitude.naming(&task).label(risk),
+            beta: risk.beta(),
+            state: mdp.state_name(state),
+            preset: who,
+            estimate_of: risk.to_string(),
+            stopped: "solved exactly",
+            ..Plan::default()
+        };
+        let is_linear = task.problem.objective().as_linear().is_some();
+        let exact = match chosen {
+            Some(Who::Paper | Who::Default) => None,
+            Some(Who::BackwardInduction) if !is_linear => Some(Err(OracleError::NotLinear)),
+            None | Some(Who::Exact | Who::BackwardInduction) => {
+                Some(decide(&task, risk, &at, &self.policy.limits(chosen)))
+            }
+            Some(Who::Uniform) => {
+                return Err(BadInput::new("--policy uniform has no reasons to show").hint("leave out --policy").into());
+            }
+        };
+        match exact {
+            Some(Ok(Decided { decision, outer, upper_bounds })) => {
+                plan.outer = outer;
+                plan.upper_bounds = upper_bounds;
+                let found = || format!("solved exactly, {}", counted(decision.states, "state"));
+                plan.auto = chosen.is_none().then(found);
+                plan.solved(mdp, &decision);
+            }
+            Some(Err(because)) if chosen.is_none() => plan.auto = Some(format!("{}, planning", because.in_short())),
+            Some(Err(error)) => return Err(unsolved(&task.name, &error)),
+            None => {}
         }
-        PolicyName::Auto | PolicyName::Exact | PolicyName::BackwardInduction => {
-            Some(decide(&task, risk, &at, &limits(policy, args.policy.max_states)))
+        if plan.reasons.is_empty() {
+            let cell = Cell::new(&task, risk, who, self.seed);
+            let given = self.simulations.map(Budget::simulations).or(self.time_limit.map(Budget::time));
+            let budget = given.unwrap_or(Budget::simulations(cell.simulations));
+            let mut rng = rng::stream(self.seed, 0, Purpose::Policy);
+            let agent = cell.agent_within(budget, &task, &mut Solver::new(&task.problem, Limits::QUICK))?;
+            let decision = agent.policy().boxed().decide(&at, &mut rng).map_err(|failure| match failure {
+                PolicyFailure::NotFinite => OracleError::NotFinite.into(),
+                other => anyhow::Error::from(other),
+            })?;
+            plan.outer = agent.outer().map(str::to_owned);
+            plan.planned(mdp, &decision, &agent.fixed().unwrap_or(Erm::MEAN.into()));
         }
-        PolicyName::Uniform => {
-            return Err(BadInput::new("--policy uniform has no reasons to show").hint("leave out --policy").into());
+        if let Some(path) = &self.save {
+            self.save(path, &task, risk, &plan)?;
         }
-    };
-    match (exact, policy) {
-        (Some(Ok(Decided { decision, outer, upper_bounds })), policy) => {
-            plan.outer = outer;
-            plan.upper_bounds = upper_bounds;
-            plan.auto =
-                (policy == PolicyName::Auto).then(|| format!("solved exactly, {}", counted(decision.states, "state")));
-            plan.solved(mdp, &decision);
-        }
-        (Some(Err(because)), PolicyName::Auto) => {
-            plan.auto = Some(format!("{}, planning", because.in_short()));
-        }
-        (Some(Err(error)), _) => return Err(unsolved(&task.name, &error)),
-        (None, _) => {}
+        if self.json { print_json(&plan) } else { plan.print(&mut io::stdout().lock()) }
     }
-    if plan.reasons.is_empty() {
-        let cell = Cell::new(&task, risk, who, args.seed);
-        let given = args.simulations.map(Budget::simulations).or(args.time_limit.map(Budget::time));
-        let budget = given.unwrap_or(Budget::simulations(cell.simulations));
-        let mut rng = rng::stream(args.seed, 0, Purpose::Policy);
-        let agent = cell.agent_within(budget, &task, &mut Solver::new(&task.problem, Limits::QUICK))?;
-        let decision = agent.policy().boxed().decide(&at, &mut rng).map_err(|failure| match failure {
-            PolicyFailure::NotFinite => OracleError::NotFinite.into(),
-            other => anyhow::Error::from(other),
-        })?;
-        plan.outer = agent.outer().map(str::to_owned);
-        let fixed = agent.fixed().unwrap_or(Erm::MEAN.into());
-        plan.planned(mdp, &decision, &fixed);
-    }
-    if let Some(path) = &args.save {
-        save(path, args, &task, risk, &plan, quiet)?;
-    }
-    if args.json { print_json(&plan) } else { plan.print(&mut io::stdout().lock()) }
 }
 
-/// Saves the optimal policy if the decision is exact, else the settings of the planner.
-fn save(path: &Path, args: &PlanArgs, task: &Task, risk: Risk, plan: &Plan, quiet: bool) -> Result<()> {
-    if plan.preset == Who::Exact {
-        let policy = policy(&args.policy, None)?;
-        let solution = oracle::solve(&task.problem, risk, &limits(policy, args.policy.max_states));
-        let solution = solution.map_err(|error| unsolved(&task.name, &error))?;
-        return solve::save(path, task, risk, &solution, quiet);
+impl PlanArgs {
+    /// Saves the optimal policy if the decision is exact, else the settings of the planner.
+    fn save(&self, path: &Path, task: &Task, risk: Risk, plan: &Plan) -> Result<()> {
+        if plan.preset == Who::Exact {
+            let solution = oracle::solve(&task.problem, risk, &self.policy.limits(self.policy.who(None)?));
+            return solve::save(path, task, risk, &solution.map_err(|error| unsolved(&task.name, &error))?);
+        }
+        let cell = Cell::new(task, risk, plan.preset, self.seed).with(None, self.simulations);
+        let planner = SavedPlanner {
+            preset: if plan.preset == Who::Paper { gumdp_files::Preset::Paper } else { gumdp_files::Preset::Default },
+            simulations: cell.simulations,
+            exploration: cell.exploration,
+            seed: cell.seed,
+            first_state: plan.state.to_owned(),
+            first_action: plan.action.to_owned(),
+        };
+        let text = SavedPolicy::text_of_planner(task, risk, &planner);
+        put(path, "the settings of the planner, which gumdp evaluate plays again, are", &text)
     }
-    let cell = Cell::new(task, risk, plan.preset, args.seed).with(None, args.simulations);
-    let planner = SavedPlanner {
-        preset: if plan.preset == Who::Paper { gumdp_files::Preset::Paper } else { gumdp_files::Preset::Default },
-        simulations: cell.simulations,
-        exploration: cell.exploration,
-        seed: cell.seed,
-        first_state: plan.state.to_owned(),
-        first_action: plan.action.to_owned(),
-    };
-    let text = SavedPolicy::text_of_planner(task, risk, &planner);
-    put(path, "the settings of the planner, which gumdp evaluate plays again, are", &text, quiet)
 }
 
 /// An exact decision.
@@ -291,30 +270,27 @@ impl<'a> Plan<'a> {
         }
         writeln!(out)?;
         let searched = self.simulations > 0;
-        let header: &[&str] = match self.preset {
-            Who::Paper if self.reasons.iter().any(|reason| reason.max.is_some()) => {
-                &["action", "visits", "ERM", "mean", "worst seen"]
-            }
-            Who::Paper => &["action", "visits", "ERM"],
-            Who::Default if searched => &["action", "visits", "ERM"],
-            Who::Default => &["action", "estimate"],
-            _ => &["action", "ERM", "mean"],
-        };
         let name = if self.is_entropic() { "ERM" } else { "risk" };
-        let shown: Vec<&str> = header.iter().map(|&title| if title == "ERM" { name } else { title }).collect();
-        let mut table = Table::new(&shown, &[0]);
-        for reason in &self.reasons {
+        let seen = self.reasons.iter().any(|reason| reason.max.is_some());
+        let columns: &[&str] = match self.preset {
+            Who::Paper if seen => &["visits", name, "mean", "worst seen"],
+            Who::Paper => &["visits", name],
+            Who::Default if searched => &["visits", name],
+            Who::Default => &["estimate"],
+            _ => &[name, "mean"],
+        };
+        let fields = |reason: &Reason| {
             let mark = if reason.action == *action { " ←" } else { "" };
-            let column = |name: &&str| match *name {
-                "action" => format!("{}{mark}", reason.action),
+            let value = |column: &str| match column {
                 "visits" => reason.visits.to_string(),
                 "mean" => known(reason.mean),
                 "worst seen" => known(reason.max),
                 _ => known(reason.value),
             };
-            table.row(header.iter().map(column).collect());
-        }
-        table.print(out)?;
+            let numbers = columns.iter().map(|column| Field::number(column, value(column)));
+            std::iter::once(Field::text("action", format!("{}{mark}", reason.action))).chain(numbers).collect()
+        };
+        Table::of(&self.reasons, fields).print(out)?;
         writeln!(out)?;
         let root = short(*root_estimate);
         if self.preset == Who::Default && !searched {

@@ -6,14 +6,15 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use gumdp::{Pair, Risk};
-use gumdp_files::Scene;
+use gumdp_files::{Scene, Task};
 
-use super::{Run, entropic, show};
-use crate::args::{beta, risk, whole};
+use super::{Run, show};
+use crate::args::{beta, entropic, risk, whole};
+use crate::cells::Cell;
 use crate::failure::BadInput;
 use crate::manifest;
 use crate::number;
-use crate::results::{Experiment, Finished};
+use crate::results::Finished;
 use crate::store::Store;
 
 /// Show one saved episode step by step.
@@ -42,56 +43,41 @@ pub struct ReplayArgs {
 }
 
 impl Run for ReplayArgs {
-    fn run(&self, _quiet: bool) -> Result<()> {
-        replay(self)
+    /// Prints a saved run of the cell that fits the given names, or the first.
+    fn run(&self) -> Result<()> {
+        let Self { dir, run, task, preset, .. } = self;
+        let risk = self.beta.map(entropic).or(self.risk);
+        let (_, experiments) = manifest::load(&Store::open(dir)?)?;
+        let cells = experiments.iter().flat_map(|experiment| experiment.finished.iter().map(move |f| (experiment, f)));
+        let fits = |Finished { cell, .. }: &Finished| {
+            task.as_ref().is_none_or(|task| cell.task == *task)
+                && risk.is_none_or(|risk| cell.risk == risk)
+                && preset.as_ref().is_none_or(|preset| cell.preset.to_string() == *preset)
+        };
+        let Some((experiment, finished)) = cells.clone().find(|(_, finished)| fits(finished)) else {
+            let name = |Cell { task, risk, preset, .. }: &Cell| {
+                let option = if risk.beta().is_some() { "beta" } else { "risk" };
+                format!("--task {task} --{option} {} --preset {preset}", number::risk(*risk))
+            };
+            let known: Vec<String> = cells.map(|(_, finished)| name(&finished.cell)).collect();
+            return Err(BadInput::new(format!("{} holds no such results", dir.display()))
+                .hint(format!("it holds {}", known.join("; ")))
+                .into());
+        };
+        let Cell { task, risk, preset, runs, .. } = &finished.cell;
+        let Some(record) = finished.records.iter().find(|record| record.run == *run) else {
+            return Err(BadInput::new(format!("there is no run {run}; it must lie in [0, {}]", runs - 1)).into());
+        };
+        let mut out = io::stdout().lock();
+        writeln!(out, "{task}, {}, {preset}, run {run}: cost {}", number::risk_label(*risk), record.cost)?;
+        print_steps(&experiment.task, &record.path, &mut out)
     }
 }
 
-/// Prints a saved run of the cell that fits the given names, or the first.
-fn replay(args: &ReplayArgs) -> Result<()> {
-    let (dir, run, task, preset) = (&args.dir, args.run, args.task.as_deref(), args.preset.as_deref());
-    let risk = args.beta.map(entropic).or(args.risk);
-    let store = Store::open(dir).map_err(|error| BadInput::new(format!("{error:#}")))?;
-    let (_, experiments) = manifest::load(&store)?;
-    let cells = experiments.iter().flat_map(|experiment| experiment.finished.iter().map(move |f| (experiment, f)));
-    let fits = |finished: &Finished| {
-        task.is_none_or(|task| finished.cell.task == task)
-            && risk.is_none_or(|risk| finished.cell.risk == risk)
-            && preset.is_none_or(|preset| finished.cell.preset.to_string() == preset)
-    };
-    let Some((experiment, finished)) = cells.clone().find(|(_, finished)| fits(finished)) else {
-        let known: Vec<String> = cells
-            .map(|(_, f)| {
-                let option = if f.cell.risk.beta().is_some() { "beta" } else { "risk" };
-                format!("--task {} --{option} {} --preset {}", f.cell.task, number::risk(f.cell.risk), f.cell.preset)
-            })
-            .collect();
-        return Err(BadInput::new(format!("{} holds no such results", dir.display()))
-            .hint(format!("it holds {}", known.join("; ")))
-            .into());
-    };
-    let Some(record) = finished.records.iter().find(|record| record.run == run) else {
-        let last = finished.cell.runs - 1;
-        return Err(BadInput::new(format!("there is no run {run}; it must lie in [0, {last}]")).into());
-    };
-    let mut out = io::stdout().lock();
-    let cell = &finished.cell;
-    writeln!(
-        out,
-        "{}, {}, {}, run {run}: cost {}",
-        cell.task,
-        number::risk_label(cell.risk),
-        cell.preset,
-        record.cost
-    )?;
-    print_steps(experiment, &record.path, &mut out)?;
-    Ok(())
-}
-
-fn print_steps(experiment: &Experiment, path: &[u32], out: &mut impl Write) -> Result<()> {
-    let problem = &experiment.task.problem;
+fn print_steps(task: &Task, path: &[u32], out: &mut impl Write) -> Result<()> {
+    let problem = &task.problem;
     let mdp = problem.mdp();
-    let on_map = matches!(experiment.task.scene, Scene::Grid(_));
+    let on_map = matches!(task.scene, Scene::Grid(_));
     let width = mdp.states().map(|state| mdp.state_name(state).chars().count()).max().unwrap_or(0);
     let (digits, width) = if on_map { (0, 0) } else { (problem.horizon().to_string().len(), width) };
     for (time, pair) in path.iter().map(|&pair| Pair::from(pair)).enumerate() {
@@ -101,7 +87,7 @@ fn print_steps(experiment: &Experiment, path: &[u32], out: &mut impl Write) -> R
         }
         let (place, action) = (mdp.state_name(state), mdp.action_name(mdp.action(pair)));
         writeln!(out, "t = {time:<digits$}  {place:<width$}  → {action}")?;
-        if let Scene::Grid(grid) = &experiment.task.scene {
+        if let Scene::Grid(grid) = &task.scene {
             write!(out, "{}", show::map(grid, grid.cell_of_state[state.index()]))?;
         }
     }

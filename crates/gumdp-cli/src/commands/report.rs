@@ -1,14 +1,13 @@
 //! `gumdp report`: figures and report again from saved results.
 
-use std::path::Path;
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
 
 use super::{Run, reproduce};
-use crate::failure::BadInput;
 use crate::store::Store;
+use crate::talk::say;
 use crate::{draw, manifest, side_by_side};
 
 /// Draw figures and report again from saved results.
@@ -20,22 +19,15 @@ pub struct ReportArgs {
 }
 
 impl Run for ReportArgs {
-    fn run(&self, quiet: bool) -> Result<()> {
-        report(&self.dir, quiet)
+    fn run(&self) -> Result<()> {
+        let store = Store::open(&self.dir)?;
+        let (manifest, experiments) = manifest::load(&store)?;
+        match experiments.as_slice() {
+            [experiment] if manifest.command == "run" => draw::draw(&store, &manifest, experiment)?,
+            [experiment] if manifest.command == "compare" => side_by_side::draw(&store, &manifest, experiment)?,
+            experiments => reproduce::write_report(&store, &manifest, experiments)?,
+        }
+        say!("figures and report.html are in {}", self.dir.display());
+        Ok(())
     }
-}
-
-/// Draws again from a results folder.
-fn report(dir: &Path, quiet: bool) -> Result<()> {
-    let store = Store::open(dir).map_err(|error| BadInput::new(format!("{error:#}")))?;
-    let (manifest, experiments) = manifest::load(&store)?;
-    match experiments.as_slice() {
-        [experiment] if manifest.command == "run" => draw::draw(&store, &manifest, experiment)?,
-        [experiment] if manifest.command == "compare" => side_by_side::draw(&store, &manifest, experiment)?,
-        experiments => reproduce::write_report(&store, &manifest, experiments)?,
-    }
-    if !quiet {
-        crate::talk::say!("figures and report.html are in {}", dir.display());
-    }
-    Ok(())
 }

@@ -6,10 +6,11 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
+use gumdp::oracle::Limits;
 use gumdp_files::{Task, tasks};
 
-use super::{Run, limits, load, with_threads};
-use crate::args::{LuckArgs, MAX_RUNS, PolicyName, whole};
+use super::{Run, load, use_threads};
+use crate::args::{LuckArgs, MAX_RUNS, whole};
 use crate::cells::Cell;
 use crate::comparison::{self, Comparison, Published, Verdict};
 use crate::exact::Solver;
@@ -19,10 +20,11 @@ use crate::number::{self, known, short};
 use crate::paper_report;
 use crate::player::Who;
 use crate::progress::Progress;
-use crate::results::{Experiment, Finished};
+use crate::results::Experiment;
 use crate::side_by_side::{Both, both};
 use crate::store::Store;
-use gumdp_plot::Table;
+use crate::talk::say;
+use gumdp_plot::{Field, Table};
 
 /// Regenerate the paper's experiments with its settings and ours; can be resumed.
 #[derive(Debug, Args)]
@@ -48,43 +50,44 @@ pub struct ReproduceArgs {
 }
 
 impl Run for ReproduceArgs {
-    fn run(&self, quiet: bool) -> Result<()> {
-        reproduce(self, quiet)
+    /// Plays what is missing, writes results, figures and report, prints the comparison.
+    fn run(&self) -> Result<()> {
+        let started = Instant::now();
+        use_threads(self.luck.threads)?;
+        let tasks = tasks_of(&self.figures)?;
+        let store = Store::create(&self.out)?;
+        let cells: Vec<Vec<Cell>> = tasks.iter().map(|task| self.cells(task)).collect();
+        let progress = Progress::new(cells.iter().flatten().map(|cell| cell.runs).sum());
+        let play = |(task, cells): (Task, Vec<Cell>)| {
+            let mut solver = Solver::new(&task.problem, Limits::QUICK);
+            Experiment::play(task, cells, Some(&store), &progress, &mut solver)
+        };
+        let experiments = tasks.into_iter().zip(cells).map(play).collect::<Result<Vec<Experiment>>>()?;
+        drop(progress);
+        let manifest = manifest::save(&store, "reproduce", &experiments, started.elapsed())?;
+        write_report(&store, &manifest, &experiments)?;
+        say!("results, figures, comparison.json and report.html are in {}", self.out.display());
+        Ok(())
     }
 }
 
-/// Plays what is missing, writes results, figures and report, prints the comparison.
-fn reproduce(chosen: &ReproduceArgs, quiet: bool) -> Result<()> {
-    let started = Instant::now();
-    let tasks = tasks_of(&chosen.figures)?;
-    let store = Store::create(&chosen.out).map_err(|error| BadInput::new(format!("{error:#}")))?;
-    let plan: Vec<(Task, Vec<Cell>)> = tasks
-        .into_iter()
-        .map(|task| {
-            let cells = cells(&task, chosen);
-            (task, cells)
-        })
-        .collect();
-    let progress = Progress::new(plan.iter().flat_map(|(_, cells)| cells).map(|cell| cell.runs).sum(), quiet);
-    let experiments: Vec<Experiment> = with_threads(chosen.luck.threads, || {
-        plan.into_iter().map(|(task, cells)| experiment(task, cells, &store, &progress)).collect()
-    })?;
-    drop(progress);
-    let manifest = manifest::save(&store, "reproduce", &experiments, started.elapsed())?;
-    write_report(&store, &manifest, &experiments)?;
-    if !quiet {
-        crate::talk::say!("results, figures, comparison.json and report.html are in {}", chosen.out.display());
+impl ReproduceArgs {
+    /// The paper's planner for each β, ERM-BI beside it where the objective is linear, and the default planner. The
+    /// motivating example is exact and needs no runs.
+    fn cells(&self, task: &Task) -> Vec<Cell> {
+        let linear = task.problem.objective().as_linear().is_some();
+        let policies = [(Who::Paper, true), (Who::BackwardInduction, linear), (Who::Default, !self.paper_only)];
+        let policies =
+            policies.into_iter().filter_map(|(who, plays)| (plays && task.scripts.is_empty()).then_some(who));
+        Cell::grid(task, policies, &task.defaults.risks(), self.luck.seed, self.runs, None)
     }
-    Ok(())
 }
 
 /// Draws figures and report from finished experiments and prints the comparison.
 pub fn write_report(store: &Store, manifest: &Manifest, experiments: &[Experiment]) -> Result<()> {
     let published = Published::new()?;
     let comparisons = comparison::compare(&published, experiments)?;
-    let mut json = serde_json::to_vec_pretty(&comparisons)?;
-    json.push(b'\n');
-    store.write("comparison.json", &json)?;
+    store.write_json("comparison.json", &comparisons)?;
     paper_report::write(store, manifest, experiments, &published, &comparisons)?;
     let mut out = io::stdout().lock();
     print_comparisons(&comparisons, &mut out)?;
@@ -109,51 +112,8 @@ fn tasks_of(figures: &[String]) -> Result<Vec<Task>> {
     Ok(chosen)
 }
 
-/// The paper's planner for each β, ERM-BI beside it where the objective is linear, and the default planner. The motivating
-/// example is exact and needs no runs.
-fn cells(task: &Task, chosen: &ReproduceArgs) -> Vec<Cell> {
-    if !task.scripts.is_empty() {
-        return Vec::new();
-    }
-    let mut policies = vec![Who::Paper];
-    if task.problem.objective().as_linear().is_some() {
-        policies.push(Who::BackwardInduction);
-    }
-    if !chosen.paper_only {
-        policies.push(Who::Default);
-    }
-    policies
-        .into_iter()
-        .flat_map(|who| task.defaults.risks().into_iter().map(move |risk| (who, risk)))
-        .map(|(who, risk)| Cell::new(task, risk, who, chosen.luck.seed).with(chosen.runs, None))
-        .collect()
-}
-
-fn experiment(task: Task, cells: Vec<Cell>, store: &Store, progress: &Progress) -> Result<Experiment> {
-    let mut solver = Solver::new(&task.problem, limits(PolicyName::Auto, None));
-    let mut finished = Vec::new();
-    for cell in cells {
-        finished.push(Finished::of(cell, &task, Some(store), progress, &mut solver)?);
-    }
-    Ok(Experiment::new(task, finished, &mut solver))
-}
-
 fn print_comparisons(comparisons: &[Comparison], out: &mut impl Write) -> Result<()> {
-    let header = ["task", "beta", "statistic", "reference", "from", "ours", "agrees within", "verdict"];
-    let mut table = Table::new(&header, &[0, 2, 3, 4, 7]);
-    for c in comparisons {
-        table.row(vec![
-            c.task.clone(),
-            number::beta(c.beta),
-            c.statistic.clone(),
-            c.reference.clone(),
-            c.source.to_owned(),
-            short(c.ours),
-            c.interval_text(),
-            c.verdict.text().to_owned(),
-        ]);
-    }
-    table.print(out)?;
+    Table::of(comparisons, |c| c.fields("beta")).print(out)?;
     for c in comparisons.iter().filter(|c| c.verdict == Verdict::Differs || c.why.is_some()) {
         let why = c.why.as_deref().unwrap_or("no reason is known");
         writeln!(out, "\n{} beta = {} {}: {why}", c.task, number::beta(c.beta), c.statistic)?;
@@ -166,32 +126,19 @@ fn print_planners(cells: &[Both], out: &mut impl Write) -> Result<()> {
     if cells.is_empty() {
         return Ok(());
     }
-    let header = [
-        "task",
-        "beta",
-        "paper ERM",
-        "95% interval",
-        "default ERM",
-        "95% interval",
-        "optimum",
-        "paper CPU ms/run",
-        "default CPU ms/run",
-    ];
-    let mut table = Table::new(&header, &[0]);
-    for Both { paper, default, optimum } in cells {
-        table.row(vec![
-            paper.cell.task.clone(),
-            number::risk(paper.cell.risk),
-            short(paper.summary.value),
-            paper.interval(),
-            short(default.summary.value),
-            default.interval(),
-            known(*optimum),
-            format!("{:.2}", paper.cpu_milliseconds_per_run()),
-            format!("{:.2}", default.cpu_milliseconds_per_run()),
-        ]);
-    }
     writeln!(out, "\nThe paper's settings and ours, and the exact optimum where it can be computed\n")?;
-    table.print(out)?;
-    Ok(())
+    let fields = |Both { paper, default, optimum }: &Both| {
+        vec![
+            Field::text("task", &paper.cell.task),
+            Field::number("beta", number::risk(paper.cell.risk)),
+            Field::number("paper ERM", short(paper.summary.value)),
+            Field::number("95% interval", paper.interval()),
+            Field::number("default ERM", short(default.summary.value)),
+            Field::number("95% interval", default.interval()),
+            Field::number("optimum", known(*optimum)),
+            Field::number("paper CPU ms/run", format!("{:.2}", paper.cpu_milliseconds_per_run())),
+            Field::number("default CPU ms/run", format!("{:.2}", default.cpu_milliseconds_per_run())),
+        ]
+    };
+    Ok(Table::of(cells, fields).print(out)?)
 }

@@ -9,16 +9,17 @@ use gumdp::{Precision, Risk, Watch, tail_note};
 use gumdp_files::Task;
 use serde::Serialize;
 
-use super::{Run, heading, keep, limits, load, naming, open_store, policy, print_json, risks, with_threads};
-use crate::args::{ExperimentArgs, MAX_RUNS, PolicyArgs, PolicyName, Preset, precision, whole};
+use super::{Run, heading, keep, load, open_store, print_json, use_threads};
+use crate::args::{ExperimentArgs, MAX_RUNS, PolicyArgs, precision, whole};
 use crate::cells::Cell;
 use crate::draw;
 use crate::exact::Solver;
-use crate::number::{Naming, short};
-use crate::player::Who;
+use crate::number::{Naming, interval, short};
 use crate::progress::Progress;
-use crate::results::{Experiment, Finished, Row, runs_text};
-use gumdp_plot::Table;
+use crate::results::{Experiment, Finished, FinishedJson, runs_text};
+use crate::store::Store;
+use crate::talk::say;
+use gumdp_plot::{Field, Table};
 
 /// Play episodes for each β, print one row per β, write results and figures.
 #[derive(Debug, Args)]
@@ -41,100 +42,86 @@ pub struct RunArgs {
     pub max_runs: u64,
 }
 
-impl Run for RunArgs {
-    fn run(&self, quiet: bool) -> Result<()> {
-        run(self, quiet)
-    }
-
-    fn task(&self) -> Option<&str> {
-        Some(&self.experiment.task)
-    }
-}
-
 /// One row of `gumdp run --json`.
 #[derive(Serialize)]
-struct PlayedRow<'a> {
+struct PlayedJson<'a> {
     #[serde(flatten)]
-    row: Row,
+    results: FinishedJson,
     auto: Option<&'a str>,
     outer: Option<&'a str>,
 }
 
-impl<'a> PlayedRow<'a> {
+impl<'a> PlayedJson<'a> {
     fn new(finished: &'a Finished) -> Self {
-        Self { row: Row::new(finished), auto: finished.cell.auto.as_deref(), outer: finished.cell.outer.as_deref() }
+        Self {
+            results: FinishedJson::new(finished),
+            auto: finished.cell.auto.as_deref(),
+            outer: finished.cell.outer.as_deref(),
+        }
     }
 }
 
-/// Plays, prints, writes and draws.
-fn run(args: &RunArgs, quiet: bool) -> Result<()> {
-    let started = Instant::now();
-    let RunArgs { experiment: args, policy: chosen, precision, max_runs } = args;
-    let task = load(&args.task)?;
-    let policy = policy(chosen, None)?;
-    let (risks, naming) = (risks(args, &task), naming(args, &task));
-    let store = open_store(args, &task, "")?;
-    let progress = Progress::new(risks.len() as u64 * args.runs.unwrap_or(task.defaults.runs), quiet);
-    let mut solver = Solver::new(&task.problem, limits(policy, chosen.max_states));
-    let precision = precision.map(|half_width| Precision { half_width, most_runs: *max_runs });
-    let finished: Vec<Finished> = with_threads(args.luck.threads, || {
-        let mut prepared = |risk: Risk| {
-            let who = match policy {
-                PolicyName::Auto => {
-                    let (cell, agent) = Cell::auto(&task, risk, args.luck.seed, args.simulations, &mut solver)?;
-                    return Ok((cell.with(args.runs, None), agent));
-                }
-                PolicyName::Planner if chosen.preset == Some(Preset::Paper) => Who::Paper,
-                PolicyName::Planner => Who::Default,
-                PolicyName::Uniform => Who::Uniform,
-                PolicyName::Exact => Who::Exact,
-                PolicyName::BackwardInduction => Who::BackwardInduction,
-            };
-            let cell = Cell::new(&task, risk, who, args.luck.seed).with(args.runs, args.simulations);
-            let agent = cell.agent(&task, &mut solver)?;
-            anyhow::Ok((cell, agent))
-        };
+impl Run for RunArgs {
+    /// Plays, prints, writes and draws.
+    fn run(&self) -> Result<()> {
+        let started = Instant::now();
+        let Self { experiment: args, policy, precision, max_runs } = self;
+        let seed = args.luck.seed;
+        use_threads(args.luck.threads)?;
+        let task = load(&args.task)?;
+        let who = policy.who(None)?;
+        let (risks, naming) = (args.attitudes.risks(&task, None), args.attitudes.naming(&task));
+        let store = open_store(args, &task, "")?;
+        let progress = Progress::new(risks.len() as u64 * args.runs.unwrap_or(task.defaults.runs));
+        let mut solver = Solver::new(&task.problem, policy.limits(who));
+        let precision = precision.map(|half_width| Precision { half_width, most_runs: *max_runs });
         let play = |&risk: &Risk| {
-            let (cell, agent) = prepared(risk)?;
+            let (cell, agent) = if let Some(who) = who {
+                let cell = Cell::new(&task, risk, who, seed).with(None, args.simulations);
+                let agent = cell.agent(&task, &mut solver)?;
+                (cell, agent)
+            } else {
+                Cell::auto(&task, risk, seed, args.simulations, &mut solver)?
+            };
+            let cell = cell.with(args.runs, None);
             progress.working_on(&cell);
             let watch = Precise { progress: &progress, label: naming.label(risk), precision };
             Finished::play(cell, &agent, &task, store.as_ref(), &watch, precision.as_ref())
         };
-        risks.iter().map(play).collect()
-    })?;
-    drop(progress);
+        let finished = risks.iter().map(play).collect::<Result<Vec<Finished>>>()?;
+        drop(progress);
 
-    // A reader that has seen enough closes the pipe; the results are written all the same.
-    let printed = if args.json {
-        print_json(&finished.iter().map(PlayedRow::new).collect::<Vec<_>>())
-    } else {
-        print_table(&task, naming, &finished, &mut io::stdout().lock())
-    };
-    if !quiet && let Some(wanted) = precision {
-        let is_missed = |of: &&Finished| {
-            of.half_width() > wanted.half_width
-                || of.cell.runs < wanted.least_runs(&task.problem, &[of.cell.risk], &of.costs())
+        // A reader that has seen enough closes the pipe; the results are written all the same.
+        let printed = if args.json {
+            print_json(&finished.iter().map(PlayedJson::new).collect::<Vec<_>>())
+        } else {
+            print_table(&task, naming, &finished, &mut io::stdout().lock())
         };
-        for missed in finished.iter().filter(is_missed) {
-            let (risk, width) = (naming.label(missed.cell.risk), short(missed.half_width()));
-            let unmet = unmet(missed.half_width(), wanted);
-            crate::talk::say!("{risk}: --max-runs {max_runs} is reached, the risk is known to ±{width}{unmet}");
+        for of in precision.iter().flat_map(|wanted| finished.iter().filter(|of| of.is_missed(&task, wanted))) {
+            let (risk, width) = (naming.label(of.cell.risk), short(of.half_width()));
+            let unmet = unmet(of.half_width(), precision);
+            say!("{risk}: --max-runs {max_runs} is reached, the risk is known to ±{width}{unmet}");
         }
-    }
-    if let Some(store) = &store {
-        let other = store.other_journals(&finished.iter().map(|of| of.cell.journal(&task)).collect::<Vec<_>>())?;
-        if !quiet && !other.is_empty() {
-            let (count, dir) = (other.len(), store.dir().display());
-            crate::talk::say!(
-                "{dir} also holds runs of other settings, which are kept but not part of these results: {}{}",
-                other.iter().take(3).map(String::as_str).collect::<Vec<_>>().join(", "),
-                if count > 3 { format!(" and {} more", count - 3) } else { String::new() }
-            );
+        if let Some(store) = &store {
+            let own: Vec<String> = finished.iter().map(|of| of.cell.journal(&task)).collect();
+            tell_of_other_runs(store, &store.other_journals(&own)?);
+            let experiment = Experiment::new(task, finished, &mut solver);
+            keep(store, "run", &experiment, started, draw::draw)?;
         }
-        let experiment = with_threads(args.luck.threads, || Ok(Experiment::new(task, finished, &mut solver)))?;
-        keep(store, "run", &experiment, started, quiet, draw::draw)?;
+        printed
     }
-    printed
+}
+
+fn tell_of_other_runs(store: &Store, journals: &[String]) {
+    let (shown, more) = journals.split_at(journals.len().min(3));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    if !shown.is_empty() {
+        say!(
+            "{} also holds runs of other settings, which are kept but not part of these results: {}{more}",
+            store.dir().display(),
+            shown.join(", ")
+        );
+    }
 }
 
 /// Says when a measure needs more runs.
@@ -154,18 +141,19 @@ impl Watch for Precise<'_> {
     }
 
     fn goes_on(&self, half_width: f64, runs: u64, next: u64) {
-        if !crate::talk::is_quiet() {
-            let unmet = self.precision.map_or("", |wanted| unmet(half_width, wanted));
-            let (label, width) = (&self.label, short(half_width));
-            crate::talk::say!("{label}: ±{width} after {runs} runs{unmet}; going on to {next}");
-        }
+        let (label, width, unmet) = (&self.label, short(half_width), unmet(half_width, self.precision));
+        say!("{label}: ±{width} after {runs} runs{unmet}; going on to {next}");
         self.progress.goes_on(half_width, runs, next);
     }
 }
 
 /// What is missing if it is not a narrower interval.
-fn unmet(half_width: f64, wanted: Precision) -> &'static str {
-    if half_width <= wanted.half_width { ", but rarer costs may not have been met" } else { "" }
+fn unmet(half_width: f64, wanted: Option<Precision>) -> &'static str {
+    if wanted.is_some_and(|wanted| half_width <= wanted.half_width) {
+        ", but rarer costs may not have been met"
+    } else {
+        ""
+    }
 }
 
 fn print_table(task: &Task, naming: Naming, finished: &[Finished], out: &mut impl Write) -> Result<()> {
@@ -184,23 +172,21 @@ fn print_table(task: &Task, naming: Naming, finished: &[Finished], out: &mut imp
     writeln!(out, "{who}, {runs}, seed {seed}; lower is better")?;
     writeln!(out)?;
     let [label, value] = naming.headers();
-    let header = [label, "mean", "median", "quartiles", value, "95% interval", "CVaR95", "worst", "CPU s"];
-    let mut table = Table::new(&header, &[]);
-    for cell_results in finished {
-        let Finished { cell, summary, .. } = cell_results;
-        table.row(vec![
-            naming.name(cell.risk),
-            short(summary.mean),
-            short(summary.median),
-            format!("{} – {}", short(summary.q25), short(summary.q75)),
-            short(summary.value),
-            cell_results.interval(),
-            short(summary.cvar95),
-            short(summary.max),
-            format!("{:.2}", cell_results.cpu_seconds()),
-        ]);
-    }
-    table.print(out)?;
+    let fields = |of: &Finished| {
+        let summary = &of.summary;
+        vec![
+            Field::number(label, naming.name(of.cell.risk)),
+            Field::number("mean", short(summary.mean)),
+            Field::number("median", short(summary.median)),
+            Field::number("quartiles", interval(summary.q25, summary.q75)),
+            Field::number(value, short(summary.value)),
+            Field::number("95% interval", of.interval()),
+            Field::number("CVaR95", short(summary.cvar95)),
+            Field::number("worst", short(summary.max)),
+            Field::number("CPU s", format!("{:.2}", of.cpu_seconds())),
+        ]
+    };
+    Table::of(finished, fields).print(out)?;
     for Finished { cell, .. } in finished {
         if let Some(outer) = &cell.outer {
             writeln!(out, "{}: {outer} (fixed at the first decision)", cell.risk)?;

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
@@ -31,40 +30,29 @@ pub struct ShowArgs {
     pub svg: Option<PathBuf>,
 }
 
-impl Run for ShowArgs {
-    fn run(&self, _quiet: bool) -> Result<()> {
-        show(&self.task, self.toml, self.svg.as_deref())
-    }
-}
-
 /// Models with more rows than this are not listed.
 const MAX_LISTED_PAIRS: usize = 60;
 
-/// Shows a task.
-fn show(name: &str, toml: bool, svg: Option<&Path>) -> Result<()> {
-    let task = load(name)?;
-    if let Some(file) = svg {
-        let drawing = draw::task(&task).ok_or_else(|| {
-            BadInput::new(format!(
-                "task {} has {} states; only small models can be drawn as a graph",
-                task.name,
-                task.problem.mdp().state_count()
-            ))
-        })?;
-        return write_drawing(file, &drawing);
+impl Run for ShowArgs {
+    fn run(&self) -> Result<()> {
+        let task = load(&self.task)?;
+        if let Some(file) = &self.svg {
+            let count = task.problem.mdp().state_count();
+            let refusal =
+                || format!("task {} has {count} states; only small models can be drawn as a graph", task.name);
+            return write_drawing(file, &draw::task(&task).ok_or_else(|| BadInput::new(refusal()))?);
+        }
+        let text = if self.toml { &task.source } else { &describe(&task) };
+        Ok(io::stdout().lock().write_all(text.as_bytes())?)
     }
-    let text = if toml { task.source.clone() } else { describe(&task) };
-    io::stdout().lock().write_all(text.as_bytes())?;
-    Ok(())
 }
 
 /// Writes a drawing; a place where nothing can be written is bad input.
 fn write_drawing(file: &Path, drawing: &str) -> Result<()> {
     write_atomically(file, drawing.as_bytes()).map_err(|error| {
-        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-        match kind {
+        match error.downcast_ref::<io::Error>().map(io::Error::kind) {
             Some(ErrorKind::NotADirectory | ErrorKind::IsADirectory | ErrorKind::PermissionDenied) => {
-                BadInput::new(format!("{error:#}")).into()
+                BadInput::caused(error).into()
             }
             _ => error,
         }
@@ -81,15 +69,8 @@ fn describe(task: &Task) -> String {
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "  {name:<12} {value}");
     };
-    line(
-        "states",
-        format!(
-            "{} ({} state-action pairs, {} transitions)",
-            mdp.state_count(),
-            mdp.pair_count(),
-            mdp.transition_count()
-        ),
-    );
+    let (states, pairs, steps) = (mdp.state_count(), mdp.pair_count(), mdp.transition_count());
+    line("states", format!("{states} ({pairs} state-action pairs, {steps} transitions)"));
     line("actions", (0..mdp.action_count() as u32).map(|a| mdp.action_name(a.into())).collect::<Vec<_>>().join(", "));
     let starts = mdp.initial().iter().map(|&(state, probability)| outcome(mdp, state, probability));
     line("start", starts.collect::<Vec<_>>().join(", "));
@@ -100,21 +81,14 @@ fn describe(task: &Task) -> String {
     // Bounds are rounded outwards; a person wants to read 0, not -1e-12.
     let bound = |x: f64| number::short(if x.abs() < 1e-9 * (bounds.high - bounds.low) { 0.0 } else { x });
     line("costs lie in", format!("[{}, {}]", bound(bounds.low), bound(bounds.high)));
-    if defaults.risks.is_empty() {
-        line("beta", defaults.betas.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
-    } else {
-        line("risk", defaults.risks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
+    let betas = || defaults.betas.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match &defaults.risks[..] {
+        [] => line("beta", betas()),
+        risks => line("risk", risks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
     }
     line("runs", defaults.runs.to_string());
-    line(
-        "planner",
-        format!(
-            "{} simulations, exploration {}, {} variant",
-            defaults.simulations,
-            number::short(defaults.exploration),
-            defaults.variant
-        ),
-    );
+    let (simulations, exploration) = (defaults.simulations, number::short(defaults.exploration));
+    line("planner", format!("{simulations} simulations, exploration {exploration}, {} variant", defaults.variant));
     text.push('\n');
     match &task.scene {
         Scene::Grid(grid) => text.push_str(&map_with_legend(grid)),

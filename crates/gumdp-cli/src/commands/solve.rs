@@ -1,8 +1,7 @@
 //! `gumdp solve`: the exact optimum.
 
 use std::io::{self, Write};
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
@@ -13,7 +12,7 @@ use gumdp::{Outer, Risk};
 use gumdp_files::{SavedPolicy, Task};
 use serde::Serialize;
 
-use super::{Run, load, one_naming, one_risk, print_json, with_threads};
+use super::{Run, load, print_json, use_threads};
 use crate::args::{AttitudeArgs, threads, whole};
 use crate::exact::{Certain, unsolved};
 use crate::failure::BadInput;
@@ -44,16 +43,6 @@ pub struct SolveArgs {
     /// A JSON object instead of text.
     #[arg(long)]
     pub json: bool,
-}
-
-impl Run for SolveArgs {
-    fn run(&self, quiet: bool) -> Result<()> {
-        solve(self, quiet)
-    }
-
-    fn task(&self) -> Option<&str> {
-        Some(&self.task)
-    }
 }
 
 /// The exact optimum of a problem for one risk measure.
@@ -92,54 +81,54 @@ impl From<Outer> for OuterJson {
     }
 }
 
-/// Prints the exact optimum, and saves the policy that attains it if that is wanted.
-fn solve(args: &SolveArgs, quiet: bool) -> Result<()> {
-    let task = load(&args.task)?;
-    let risk = one_risk(&args.attitude, &task)?;
-    let progress = Progress::spinner("solving", quiet);
-    let limits = Limits { max_states: args.max_states, ..Limits::default() };
-    let started = Instant::now();
-    let (solution, distribution) = with_threads(args.threads, || {
+impl Run for SolveArgs {
+    /// Prints the exact optimum, and saves the policy that attains it if that is wanted.
+    fn run(&self) -> Result<()> {
+        use_threads(self.threads)?;
+        let task = load(&self.task)?;
+        let risk = self.attitude.risk(&task)?;
+        let progress = Progress::spinner("solving");
+        let limits = Limits { max_states: self.max_states, ..Limits::default() };
+        let started = Instant::now();
         let solution = oracle::solve(&task.problem, risk, &limits).map_err(|error| unsolved(&task.name, &error))?;
         // The distribution of an entropic optimum may be far larger than its solution.
         let distribution = match risk.beta() {
             None => oracle::distribution(&task.problem, &solution.policy(), &limits).ok(),
             Some(_) => None,
         };
-        Ok((solution, distribution))
-    })?;
-    let seconds = started.elapsed().as_secs_f64();
-    drop(progress);
-    if let Some(path) = &args.save {
-        save(path, &task, risk, &solution, quiet)?;
+        let seconds = started.elapsed().as_secs_f64();
+        drop(progress);
+        if let Some(path) = &self.save {
+            save(path, &task, risk, &solution)?;
+        }
+        let lowest = Certain::from(&solution);
+        let Solution { low, high, outer, mean, states, solves, .. } = solution;
+        let method = solution.method.to_string();
+        if self.json {
+            let (outer, beta, risk) = (outer.map(OuterJson::from), risk.beta(), risk.to_string());
+            let task = &task.name;
+            return print_json(&Solved { task, risk, beta, lowest, outer, mean, method, states, solves, seconds });
+        }
+        let mut out = io::stdout().lock();
+        writeln!(out, "{}, {}", task.name, self.attitude.naming(&task).label(risk))?;
+        if risk.beta().is_some() {
+            writeln!(out, "  optimal ERM  {high:.12}")?;
+            writeln!(out, "  mean cost    {mean:.12}")?;
+            writeln!(out, "  by {method}: {} in {seconds:.3} s", counted(states, "state"))?;
+            return Ok(());
+        }
+        writeln!(out, "  lowest risk  {high:.9}, certainly not below {low:.9}")?;
+        if let Some(outer) = outer {
+            writeln!(out, "  at           {outer} (fixed at the first decision)")?;
+        }
+        writeln!(out, "  mean cost    {mean:.9}")?;
+        if let Some(distribution) = distribution {
+            print_tail(&distribution, &mut out)?;
+        }
+        let (solves, states) = (counted(solves, "solve"), counted(states, "state"));
+        writeln!(out, "  by {method}: {solves}, {states} in {seconds:.3} s")?;
+        Ok(())
     }
-    let lowest = Certain::from(&solution);
-    let Solution { low, high, outer, mean, states, solves, .. } = solution;
-    let method = solution.method.to_string();
-    if args.json {
-        let (outer, beta, risk) = (outer.map(OuterJson::from), risk.beta(), risk.to_string());
-        let task = &task.name;
-        return print_json(&Solved { task, risk, beta, lowest, outer, mean, method, states, solves, seconds });
-    }
-    let mut out = io::stdout().lock();
-    writeln!(out, "{}, {}", task.name, one_naming(&args.attitude, &task).label(risk))?;
-    if risk.beta().is_some() {
-        writeln!(out, "  optimal ERM  {high:.12}")?;
-        writeln!(out, "  mean cost    {mean:.12}")?;
-        writeln!(out, "  by {method}: {} in {seconds:.3} s", counted(states, "state"))?;
-        return Ok(());
-    }
-    writeln!(out, "  lowest risk  {high:.9}, certainly not below {low:.9}")?;
-    if let Some(outer) = outer {
-        writeln!(out, "  at           {outer} (fixed at the first decision)")?;
-    }
-    writeln!(out, "  mean cost    {mean:.9}")?;
-    if let Some(distribution) = distribution {
-        print_tail(&distribution, &mut out)?;
-    }
-    let (solves, states) = (counted(solves, "solve"), counted(states, "state"));
-    writeln!(out, "  by {method}: {solves}, {states} in {seconds:.3} s")?;
-    Ok(())
 }
 
 /// The upper tail of the cost under the best policy.
@@ -157,11 +146,11 @@ fn print_tail(distribution: &Distribution, out: &mut impl Write) -> Result<()> {
 }
 
 /// Saves an optimal policy and says so.
-pub fn save(path: &Path, task: &Task, risk: Risk, solution: &Solution, quiet: bool) -> Result<()> {
-    let spinner = Progress::spinner("saving", quiet);
+pub fn save(path: &Path, task: &Task, risk: Risk, solution: &Solution) -> Result<()> {
+    let spinner = Progress::spinner("saving");
     let text = SavedPolicy::text_of_solution(task, risk, solution).map_err(|error| {
         BadInput::new(error).hint("shorten the horizon, or play it without saving it: gumdp run TASK --policy exact")
     })?;
     drop(spinner);
-    put(path, "the optimal policy is", &text, quiet)
+    put(path, "the optimal policy is", &text)
 }

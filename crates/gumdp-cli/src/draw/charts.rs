@@ -5,12 +5,13 @@ use gumdp::{Erm, Pair, Risk, Scripted};
 use gumdp_files::{GridScene, Scene};
 
 use super::figure;
+use super::task::groups_to_visit;
 use crate::player::Who;
 use crate::results::{Experiment, Finished, distinct, runs_text};
 use crate::{number, outcome};
 use gumdp_plot::page::Figure;
 use gumdp_plot::{
-    BarGroup, BarPlot, BoxGroup, BoxPlot, BoxStats, CategoryMap, Distribution, HeatMaps, HeatPanel, LinePlot,
+    BarGroup, BarPlot, BoxGroup, BoxPlot, BoxStats, CategoryMap, Distribution, HeatMaps, HeatPanel, Labels, LinePlot,
     LineSeries, ReferenceLine, StemPlot,
 };
 
@@ -45,11 +46,8 @@ pub fn boxes(experiment: &Experiment) -> Option<Figure> {
         let finished = experiment.find(risk, preset)?;
         let (summary, costs) = (&finished.summary, finished.costs());
         Some(BoxStats {
-            q25: summary.q25,
-            median: summary.median,
-            q75: summary.q75,
-            whisker_low: summary.whisker_low,
-            whisker_high: summary.whisker_high,
+            quartiles: [summary.q25, summary.median, summary.q75],
+            whiskers: [summary.whisker_low, summary.whisker_high],
             mean: summary.mean,
             outliers: summary.outliers(&costs).collect(),
         })
@@ -64,12 +62,10 @@ pub fn boxes(experiment: &Experiment) -> Option<Figure> {
         })
         .collect();
     let plot = BoxPlot {
-        title: experiment.task.title.clone(),
-        y_label: "cost f(d)".to_owned(),
+        labels: Labels::new(&experiment.task.title, "", "cost f(d)"),
         series: presets.iter().map(|preset| preset.title().to_owned()).collect(),
         groups,
         reference_label: "exact optimum (ERM)".to_owned(),
-        x_label: String::new(),
     };
     let runs = runs_text(&experiment.finished);
     Some(figure(
@@ -83,18 +79,15 @@ pub fn boxes(experiment: &Experiment) -> Option<Figure> {
 /// The mean time spent in each cell of the map, for each β.
 pub fn heat_maps(experiment: &Experiment) -> Option<Figure> {
     let Scene::Grid(grid) = &experiment.task.scene else { return None };
-    if experiment.finished.is_empty() {
-        return None;
-    }
     let panel = |finished: &Finished| HeatPanel {
         title: panel_title(experiment, finished),
         values: matrix(grid, &mean_visits(experiment, grid, finished)),
     };
     let sticky = |cell: u32| grid.terrain(cell).sticky.is_some();
-    let outlined: Vec<(usize, usize)> = grid.cells().filter(|&cell| sticky(cell)).map(|c| grid.position(c)).collect();
+    let difficult: Vec<(usize, usize)> = grid.cells().filter(|&cell| sticky(cell)).map(|c| grid.position(c)).collect();
     let has_walls = grid.terrains.iter().any(|terrain| terrain.wall);
     let category = |cell: u32| if grid.terrain(cell).wall { 2 } else { usize::from(sticky(cell)) };
-    let map = (!outlined.is_empty()).then(|| CategoryMap {
+    let map = (!difficult.is_empty()).then(|| CategoryMap {
         title: "terrain".to_owned(),
         cells: (0..grid.rows)
             .map(|row| (0..grid.columns).map(|column| category((row * grid.columns + column) as u32)).collect())
@@ -104,12 +97,17 @@ pub fn heat_maps(experiment: &Experiment) -> Option<Figure> {
             .map(ToString::to_string)
             .collect(),
     });
+    let (outlined, outline_label) = if difficult.is_empty() {
+        (groups_to_visit(&experiment.task, grid).into_iter().flat_map(|group| group.cells).collect(), "to visit")
+    } else {
+        (difficult, "difficult terrain")
+    };
     let maps = HeatMaps {
         title: "Where the time is spent".to_owned(),
         value_label: "mean steps per run".to_owned(),
         panels: experiment.finished.iter().map(panel).collect(),
         map,
-        outline_label: if outlined.is_empty() { String::new() } else { "difficult terrain".to_owned() },
+        outline_label: outline_label.to_owned(),
         outlined,
         cell_labels: grid.rows * grid.columns <= MAX_LABELLED_CELLS,
     };
@@ -120,7 +118,7 @@ pub fn heat_maps(experiment: &Experiment) -> Option<Figure> {
 pub fn difficult_terrain(experiment: &Experiment) -> Option<Figure> {
     let Scene::Grid(grid) = &experiment.task.scene else { return None };
     let difficult: Vec<bool> = grid.cells().map(|cell| grid.terrain(cell).sticky.is_some()).collect();
-    if experiment.finished.is_empty() || !difficult.contains(&true) {
+    if !difficult.contains(&true) {
         return None;
     }
     let mdp = experiment.task.problem.mdp();
@@ -138,9 +136,7 @@ pub fn difficult_terrain(experiment: &Experiment) -> Option<Figure> {
         ..LineSeries::default()
     });
     let plot = LinePlot {
-        title: "Runs on difficult terrain".to_owned(),
-        x_label: "time t (steps)".to_owned(),
-        y_label: "share of runs".to_owned(),
+        labels: Labels::new("Runs on difficult terrain", "time t (steps)", "share of runs"),
         series: series.collect(),
         ..LinePlot::default()
     };
@@ -150,7 +146,7 @@ pub fn difficult_terrain(experiment: &Experiment) -> Option<Figure> {
 /// How often each outcome of a gathering task happened.
 pub fn outcomes(experiment: &Experiment) -> Option<Figure> {
     let categories = outcome::all(&experiment.task);
-    if categories.is_empty() || experiment.finished.is_empty() {
+    if categories.is_empty() {
         return None;
     }
     let groups = experiment.finished.iter().map(|finished| {
@@ -185,8 +181,7 @@ pub fn distributions(experiment: &Experiment) -> Vec<Figure> {
     }
     let named = || distributions.iter().map(|(name, distribution)| (name.clone(), distribution));
     let density = StemPlot {
-        title: "Distribution of the cost".to_owned(),
-        x_label: "cost f(d)".to_owned(),
+        labels: Labels::new("Distribution of the cost", "cost f(d)", ""),
         distributions: named().map(|(name, found)| Distribution { name, atoms: found.outcomes().collect() }).collect(),
         references: named()
             .map(|(name, found)| ReferenceLine { at: found.mean(), label: format!("mean of {name}") })
@@ -199,9 +194,7 @@ pub fn distributions(experiment: &Experiment) -> Vec<Figure> {
         (0..CURVE_POINTS).map(|i| low * (high / low).powf(i as f64 / (CURVE_POINTS - 1) as f64)).collect();
     let risk = |found: &oracle::Distribution, beta: f64| Erm::new(beta).map_or(f64::NAN, |erm| found.erm(erm));
     let curve = LinePlot {
-        title: "Risk as a function of β".to_owned(),
-        x_label: "β".to_owned(),
-        y_label: "ERM of the cost".to_owned(),
+        labels: Labels::new("Risk as a function of β", "β", "ERM of the cost"),
         log_x: true,
         series: named()
             .map(|(name, found)| LineSeries {

@@ -10,7 +10,7 @@ use crate::frontier::{Facts, TradeOff, Turn};
 use crate::number;
 use crate::store::Store;
 use gumdp_plot::page::{Figure, Page};
-use gumdp_plot::{BoxGroup, BoxPlot, BoxStats, Field, LinePlot, LineSeries, ReferenceLine, Table};
+use gumdp_plot::{BoxGroup, BoxPlot, BoxStats, Field, Labels, LinePlot, LineSeries, ReferenceLine, Table};
 
 /// Boxes side by side, at most.
 const BOXES: usize = 12;
@@ -66,9 +66,7 @@ fn against_mean(of: &Task, trade_off: &TradeOff) -> Figure {
         ..LineSeries::default()
     };
     let plot = LinePlot {
-        title: "What a lower risk costs in the mean".to_owned(),
-        x_label: "expected cost".to_owned(),
-        y_label: "cost".to_owned(),
+        labels: Labels::new("What a lower risk costs in the mean", "expected cost", "cost"),
         series: vec![
             series("mean of the worst 5 %", |facts| facts.cvar95),
             series(worst(trade_off), |facts| facts.worst),
@@ -108,9 +106,11 @@ fn over_levels(of: &Task, trade_off: &TradeOff) -> Figure {
     let inside = |at: &f64| levels().any(|level| level.level <= *at) && levels().any(|level| level.level >= *at);
     let mark = |at: f64| ReferenceLine { at, label: format!("{at:.3}") };
     let plot = LinePlot {
-        title: format!("{kind} behaviour over the {}", if is_erm { "attitude to risk" } else { "level" }),
-        x_label: if is_erm { "β".to_owned() } else { level.to_owned() },
-        y_label: "cost".to_owned(),
+        labels: Labels::new(
+            format!("{kind} behaviour over the {}", if is_erm { "attitude to risk" } else { "level" }),
+            if is_erm { "β" } else { level },
+            "cost",
+        ),
         log_x,
         series: vec![
             steps("mean", |facts| facts.mean),
@@ -137,10 +137,9 @@ fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Figure {
         let stats = stats(&frontier.behaviours[at.behaviour].costs);
         BoxGroup { label, boxes: vec![Some(stats)], reference: Some(at.value) }
     };
+    let x = if trade_off.measure.is_erm() { String::new() } else { format!("{level} of {measure}") };
     let plot = BoxPlot {
-        title: "The cost at each attitude to risk".to_owned(),
-        x_label: if trade_off.measure.is_erm() { String::new() } else { format!("{level} of {measure}") },
-        y_label: "cost f(d)".to_owned(),
+        labels: Labels::new("The cost at each attitude to risk", x, "cost f(d)"),
         series: vec![if trade_off.sampled.is_some() { "runs" } else { "exact distribution" }.to_owned()],
         groups: trade_off.telling_rows(BOXES).into_iter().map(group).collect(),
         reference_label: if trade_off.sampled.is_some() { measure.to_owned() } else { format!("lowest {measure}") },
@@ -165,13 +164,9 @@ fn worst(trade_off: &TradeOff) -> &'static str {
 }
 
 fn stats(distribution: &Distribution) -> BoxStats {
-    let [q25, median, q75] = [0.25, 0.5, 0.75].map(|level| distribution.quantile(level));
     BoxStats {
-        q25,
-        median,
-        q75,
-        whisker_low: distribution.min(),
-        whisker_high: distribution.max(),
+        quartiles: [0.25, 0.5, 0.75].map(|level| distribution.quantile(level)),
+        whiskers: [distribution.min(), distribution.max()],
         mean: distribution.mean(),
         outliers: Vec::new(),
     }

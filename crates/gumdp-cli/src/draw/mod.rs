@@ -40,9 +40,9 @@ pub fn task_figure(of: &Task) -> Option<Figure> {
 pub fn figures(experiment: &Experiment) -> Vec<Figure> {
     let mut drawings = Vec::from_iter(task_figure(&experiment.task));
     drawings.extend(charts::distributions(experiment));
-    drawings.extend(charts::boxes(experiment));
-    drawings.extend(charts::heat_maps(experiment));
-    drawings.extend(charts::difficult_terrain(experiment));
-    drawings.extend(charts::outcomes(experiment));
+    if !experiment.finished.is_empty() {
+        let played = [charts::boxes, charts::heat_maps, charts::difficult_terrain, charts::outcomes];
+        drawings.extend(played.into_iter().filter_map(|figure| figure(experiment)));
+    }
     drawings
 }

@@ -1,14 +1,21 @@
 //! A task as a picture: a state graph or a map.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use gumdp::kinds::{Content, Part};
 use gumdp::{Mdp, Pair, State};
 use gumdp_files::{GridScene, Scene, Task, Terrain};
 
-use gumdp_plot::{CellKind, GraphEdge, GraphNode, GridCell, GridMap, GridPath, StateGraph};
+use crate::results::distinct;
+use gumdp_plot::{CellKind, GraphEdge, GraphNode, GridCell, GridMap, NamedCells, StateGraph};
+
+/// More groups of cells than this are not marked on a map: there are eight colours.
+const MOST_GROUPS: usize = 8;
 
 /// Draws a task; `None` if it is a graph with too many states.
 pub fn task(task: &Task) -> Option<String> {
     match &task.scene {
-        Scene::Grid(grid) => Some(map(grid).svg()),
+        Scene::Grid(grid) => Some(map(task, grid).svg()),
         Scene::Graph(graph) => {
             let positions = graph.positions.as_ref().map(|all| all.iter().map(|&[x, y]| (x, y)).collect());
             state_graph(task, positions).svg()
@@ -16,7 +23,7 @@ pub fn task(task: &Task) -> Option<String> {
     }
 }
 
-fn map(grid: &GridScene) -> GridMap {
+fn map(task: &Task, grid: &GridScene) -> GridMap {
     let resources: Vec<String> = grid.terrains.iter().filter_map(|terrain| terrain.resource.clone()).collect();
     // Terrain classes are those that hold an agent; the ordinary one comes first.
     let sticky: Vec<usize> = (0..grid.terrains.len()).filter(|&i| grid.terrains[i].sticky.is_some()).collect();
@@ -49,9 +56,46 @@ fn map(grid: &GridScene) -> GridMap {
         Vec::new()
     } else {
         let cells = grid.behaviour.iter().map(|&cell| grid.position(cell)).collect();
-        vec![GridPath { name: "behaviour to imitate".to_owned(), cells }]
+        vec![NamedCells { name: "behaviour to imitate".to_owned(), cells }]
     };
-    GridMap { cells, terrains, resources, paths, ..GridMap::default() }
+    GridMap { cells, terrains, resources, groups: groups_to_visit(task, grid), paths }
+}
+
+/// The groups of cells that an objective of kind "coverage" wants visited, each with its share; none if they are too many to be
+/// told apart.
+pub fn groups_to_visit(task: &Task, grid: &GridScene) -> Vec<NamedCells> {
+    let (mdp, (_, parts)) = (task.problem.mdp(), task.problem.objective().written());
+    let coverage = parts.iter().find_map(|(_, part)| match part {
+        Part::Kind(written) if written.kind.name == "coverage" => Some(&written.fields),
+        _ => None,
+    });
+    let fields = coverage.map(|fields| (fields.get("over"), fields.get("weights")));
+    let Some((Some(Content::Cells(over)), Some(Content::Numbers(weights)))) = fields else { return Vec::new() };
+    let mut groups: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+    for pair in 0..mdp.pair_count() {
+        let cell = grid.cell_of_state[mdp.state(Pair::from(pair as u32)).index()];
+        if let Some(cell) = cell.filter(|_| weights[over.cell(pair)] > 0.0) {
+            groups.entry(over.cell(pair)).or_default().insert(cell);
+        }
+    }
+    if groups.len() > MOST_GROUPS {
+        return Vec::new();
+    }
+    // By the names of their terrains, or else by number.
+    let terrains =
+        |cells: &BTreeSet<u32>| distinct(cells.iter().map(|&cell| grid.terrain(cell).name.as_str())).join(" or ");
+    let names: Vec<String> = groups.values().map(terrains).collect();
+    let are_distinct = distinct(names.iter()).len() == names.len();
+    let total: f64 = weights.iter().sum();
+    let named = |((group, cells), (number, name)): ((usize, BTreeSet<u32>), (usize, String))| NamedCells {
+        name: format!(
+            "to visit: {} ({:.0} %)",
+            if are_distinct { name } else { format!("group {}", number + 1) },
+            100.0 * weights[group] / total
+        ),
+        cells: cells.into_iter().map(|cell| grid.position(cell)).collect(),
+    };
+    groups.into_iter().zip(names.into_iter().enumerate()).map(named).collect()
 }
 
 /// What is written on a cell.
@@ -91,7 +135,7 @@ fn state_graph(task: &Task, positions: Option<Vec<(f64, f64)>>) -> StateGraph {
         }
     }
     let actions = names.chain(uses_any.then(|| "any action".to_owned())).collect();
-    StateGraph { nodes, edges, actions, positions, ..StateGraph::default() }
+    StateGraph { nodes, edges, actions, positions }
 }
 
 fn same_row(mdp: &Mdp, pair: Pair, other: Pair) -> bool {
@@ -109,5 +153,28 @@ fn cost_note(task: &Task, state: State) -> String {
     match first.as_slice() {
         [only] => format!("c = {only}"),
         several => format!("c = {}", several.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_of_a_coverage_objective_are_on_the_map() {
+        let source = "kind = \"grid\"\ndiscount = 1\nhorizon = 9\nmap = \"A..S.B\"\n[legend]\n\"S\" = \"start\"\n\
+                      \".\" = \"floor\"\n\"A\" = { name = \"gate\" }\n\"B\" = { name = \"vault\" }\n\
+                      [objective]\nkind = \"coverage\"\n";
+        let groups = |objective: &str| {
+            let of = Task::parse("patrol.toml", &format!("{source}{objective}")).unwrap();
+            let Scene::Grid(grid) = &of.scene else { panic!("a map") };
+            let found = groups_to_visit(&of, grid);
+            assert!(found.iter().all(|group| task(&of).unwrap().contains(&group.name)));
+            found.into_iter().map(|group| (group.name, group.cells)).collect::<Vec<_>>()
+        };
+        let visit = |name: &str, cells: &[(usize, usize)]| (format!("to visit: {name}"), cells.to_vec());
+        let (gate, vault) = (visit("gate (33 %)", &[(0, 0)]), visit("vault (67 %)", &[(0, 5)]));
+        assert_eq!(groups("weights = { gate = 1, vault = 2 }\n"), [gate, vault]);
+        assert_eq!(groups("groups = [[\"gate\", \"vault\"]]\n"), [visit("gate or vault (100 %)", &[(0, 0), (0, 5)])]);
     }
 }

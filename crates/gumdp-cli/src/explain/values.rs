@@ -7,7 +7,8 @@ use gumdp::{Erm, FixedRisk, OccupancyState, Pair, Policy, Problem, play_on};
 use rayon::prelude::*;
 
 use crate::exact::unsolved;
-use crate::interrupt::{self, Interrupted};
+use crate::failure::Interrupted;
+use crate::interrupt;
 
 /// Risk and expected final cost, given that one is there.
 #[derive(Clone, Debug, PartialEq)]

@@ -357,7 +357,7 @@ impl<'a> Reader<'a> {
             self.foreign.unread.renumber(&place);
             names = order.iter().map(|&action| names[action].clone()).collect();
         }
-        self.foreign.action_names = Some(names);
+        self.foreign.action_names = names;
         self.foreign
     }
 }

@@ -72,8 +72,10 @@ pub(super) struct Foreign {
     pub(super) rewards: Rewards,
     /// States that exist whether or not a transition mentions them.
     pub(super) extra_states: Vec<u32>,
-    /// Names of the actions by id; `None` if they are called a0, a1, …
-    pub(super) action_names: Option<Vec<String>>,
+    /// Names of the states by id; those without are called s0, s1, …
+    pub(super) state_names: Vec<String>,
+    /// Names of the actions by id; those without are called a0, a1, …
+    pub(super) action_names: Vec<String>,
     /// Names for sets of states.
     pub(super) labels: Vec<(String, Vec<u32>)>,
     pub(super) initial: Option<Initial>,
@@ -91,7 +93,8 @@ impl Foreign {
             unread: Unread::default(),
             rewards: Rewards::new(reward_names),
             extra_states: Vec::new(),
-            action_names: None,
+            state_names: Vec::new(),
+            action_names: Vec::new(),
             labels: Vec::new(),
             initial: None,
             discount: None,
@@ -134,7 +137,8 @@ impl Foreign {
             if (sum - 1.0).abs() > ROW_TOLERANCE {
                 // Where transitions could not be read, a sum is too low for that reason alone.
                 if sum > 1.0 || !self.unread.may_add((state, action), 1.0 - sum) {
-                    let error = ModelError::RowSum { state: state_name(state), action: self.action_name(action), sum };
+                    let error =
+                        ModelError::RowSum { state: self.state_name(state), action: self.action_name(action), sum };
                     text.error(offset, error.to_string()).maybe_hint(error.hint()).tell::<()>();
                 }
                 // More mistakes are looked for in a model that can be built.
@@ -150,23 +154,31 @@ impl Foreign {
         actions.dedup();
         if actions.is_empty() {
             actions.push(0);
-            self.action_names = None;
+            self.action_names.clear();
         }
         let mut model = Model { foreign: self, states, actions, pairs, pairs_of_state: Vec::new() };
         model.absorb();
         Some(model)
     }
 
-    fn action_name(&self, action: u32) -> String {
-        match &self.action_names {
-            Some(names) => names[action as usize].clone(),
-            None => format!("a{action}"),
-        }
+    fn action_name(&self, id: u32) -> String {
+        self.action_names.get(id as usize).cloned().unwrap_or_else(|| format!("a{id}"))
     }
-}
 
-pub(super) fn state_name(id: u32) -> String {
-    if id == TERMINATED { "terminated".to_owned() } else { format!("s{id}") }
+    pub(super) fn state_name(&self, id: u32) -> String {
+        if id == TERMINATED {
+            return "terminated".to_owned();
+        }
+        self.state_names.get(id as usize).cloned().unwrap_or_else(|| format!("s{id}"))
+    }
+
+    /// The id of the state with this name.
+    pub(super) fn find_state(&self, name: &str) -> Option<u32> {
+        let named = self.state_names.iter().position(|other| other == name).map(|id| id as u32);
+        let unnamed = |id: &u32| *id as usize >= self.state_names.len();
+        let numbered = || name.strip_prefix('s')?.parse().ok().filter(unnamed);
+        named.or_else(|| (name == "terminated").then_some(TERMINATED)).or_else(numbered)
+    }
 }
 
 /// Some of many names.
@@ -201,7 +213,7 @@ impl Model {
         let absorbing: Vec<u32> = self.states.iter().copied().filter(|&state| !has_rows(state, rows)).collect();
         if !absorbing.is_empty() {
             let named = absorbing.iter().filter(|&&state| state != TERMINATED);
-            let named: Vec<String> = named.map(|&state| state_name(state)).collect();
+            let named: Vec<String> = named.map(|&state| self.foreign.state_name(state)).collect();
             if !named.is_empty() {
                 let absorbing_one = named.len() == 1;
                 let (count, names) = (counted(named.len(), "state"), some_of(named.into_iter()));
@@ -271,7 +283,7 @@ impl Model {
 
     /// The model in which each pair has its expected reward.
     pub(super) fn expected(&self, initial: &[(u32, f64)]) -> Result<Built, ModelError> {
-        let names = self.states.iter().map(|&state| state_name(state));
+        let names = self.states.iter().map(|&state| self.foreign.state_name(state));
         let mut builder = Mdp::named(names, self.action_names())
             .initial(initial.iter().map(|&(state, probability)| (self.number(state), probability)));
         let models = self.foreign.rewards.names.len();
@@ -334,7 +346,7 @@ impl Model {
             copies_of[state].push(State(number as u32));
         }
         let names = copies.iter().map(|&(state, reward)| {
-            let name = state_name(self.states[state]);
+            let name = self.foreign.state_name(self.states[state]);
             if copies_of[state].len() == 1 {
                 return name;
             }
@@ -360,7 +372,7 @@ impl Model {
             groups.insert(name.clone(), members.collect());
         }
         for (state, members) in copies_of.iter().enumerate().filter(|(_, members)| members.len() > 1) {
-            groups.insert(state_name(self.states[state]), members.clone());
+            groups.insert(self.foreign.state_name(self.states[state]), members.clone());
         }
         Ok(Built { groups, mdp: builder.build()?, costs })
     }

@@ -20,6 +20,7 @@ use foreign::{Built, Foreign, Model, SplitError};
 use gumdp::{MAX_HORIZON, normalised_discounts};
 use start::initial;
 
+mod cassandra;
 mod content;
 mod csv;
 mod drn;
@@ -51,7 +52,7 @@ pub(super) struct Format {
     read_neighbours: Option<fn(&Path, &mut Foreign, &Mistakes)>,
 }
 
-const FORMATS: [&Format; 3] = [&csv::FORMAT, &gymnasium::FORMAT, &drn::FORMAT];
+const FORMATS: [&Format; 4] = [&csv::FORMAT, &gymnasium::FORMAT, &drn::FORMAT, &cassandra::FORMAT];
 
 impl Format {
     /// The format of a file by its extension or else its first characters; `None` if it is a problem file.

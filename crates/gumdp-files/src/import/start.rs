@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::super::document::{Either, Table, shortened};
 use super::super::error::did_you_mean;
 use super::super::mistakes::{Mistake, every};
-use super::foreign::{MAX_ID, Model, TERMINATED, state_name};
+use super::foreign::{MAX_ID, Model};
 use super::{Assumed, Text, quoted};
 use gumdp::{ModelError, ROW_TOLERANCE};
 
@@ -30,16 +30,14 @@ pub(super) fn initial<'a>(
     assumed: &mut Assumed,
 ) -> Option<Vec<(u32, f64)>> {
     let find = |name: &str, error: &dyn Fn(String) -> Mistake<'a>| {
-        let id =
-            if name == "terminated" { Some(TERMINATED) } else { name.strip_prefix('s').and_then(|id| id.parse().ok()) };
-        if let Some(id) = id.filter(|&id| model.knows(id)) {
+        if let Some(id) = model.foreign.find_state(name).filter(|&id| model.knows(id)) {
             return Some(id);
         }
         // Transitions that could not be read may mention the state.
         if model.foreign.unread.any() {
             return None;
         }
-        let names: Vec<String> = model.states.iter().map(|&state| state_name(state)).collect();
+        let names: Vec<String> = model.states.iter().map(|&state| model.foreign.state_name(state)).collect();
         let hint = did_you_mean(name, names.iter().map(String::as_str));
         error(format!("unknown state \"{}\"", shortened(name))).maybe_hint(hint).tell()
     };
@@ -48,7 +46,7 @@ pub(super) fn initial<'a>(
             // A bare id is as good as a name.
             let name = match start.as_text() {
                 Some(name) => name.to_owned(),
-                None => format!("s{}", start.count(0, u64::from(MAX_ID))?),
+                None => model.foreign.state_name(start.count(0, u64::from(MAX_ID))? as u32),
             };
             Some(vec![(find(&name, &|message| start.error(message))?, 1.0)])
         }
@@ -65,9 +63,9 @@ pub(super) fn initial<'a>(
         Either::Neither => {
             let initial = of_model(model, text, &mut assumed.notes);
             if let [(state, _)] = initial[..] {
-                let _ = writeln!(assumed.lines, "start = {}", quoted(&state_name(state)));
+                let _ = writeln!(assumed.lines, "start = {}", quoted(&model.foreign.state_name(state)));
             } else {
-                let entry = |&(state, p): &(u32, f64)| format!("{} = {p:?}", quoted(&state_name(state)));
+                let entry = |&(state, p): &(u32, f64)| format!("{} = {p:?}", quoted(&model.foreign.state_name(state)));
                 let entries: Vec<String> = initial.iter().map(entry).collect();
                 let _ = writeln!(assumed.lines, "initial = {{ {} }}", entries.join(", "));
             }
@@ -80,7 +78,7 @@ pub(super) fn initial<'a>(
 fn of_model(model: &Model, text: Text, notes: &mut Vec<String>) -> Vec<(u32, f64)> {
     let first = model.states[0];
     let Some(given) = &model.foreign.initial else {
-        notes.push(format!("no start is given: episodes start in {}", state_name(first)));
+        notes.push(format!("no start is given: episodes start in {}", model.foreign.state_name(first)));
         return vec![(first, 1.0)];
     };
     let other = given.elsewhere.as_ref().map(|(file, content)| Text::of_data(file, content, text.mistakes));
@@ -90,7 +88,8 @@ fn of_model(model: &Model, text: Text, notes: &mut Vec<String>) -> Vec<(u32, f64
     for &(state, _, offset) in possible().filter(|&&(state, ..)| !model.knows(state)) {
         sound = false;
         if !model.foreign.unread.any() {
-            let message = format!("episodes start in {}, but no transition mentions that state", state_name(state));
+            let message =
+                format!("episodes start in {}, but no transition mentions that state", model.foreign.state_name(state));
             text.error(offset, message).tell::<()>();
         }
     }

@@ -14,6 +14,7 @@ fn one_mistake_each() {
     check(include_str!("../cases/imports.txt"), |name| match name {
         "chain.csv" => ("x.csv", CSV.to_owned()),
         "gymnasium.json" => ("x.json", GYMNASIUM.to_owned()),
+        "maze.mdp" => ("x.mdp", include_str!("../corpus/maze.mdp").to_owned()),
         "die.drn" => ("x.drn", DIE.to_owned()),
         _ => ("my.toml", around()),
     });

@@ -11,7 +11,7 @@ use super::variant::Variant;
 use super::worlds::{Sample, sparse_tasks};
 use super::{Block, Findings, Job, Verdict, dot, groups};
 use gumdp_plot::number::{beta, known};
-use gumdp_plot::{Dot, DotPlot, DotRow, Table};
+use gumdp_plot::{Dot, DotPlot, DotRow, Labels, Table};
 
 /// Tasks whose episodes take long, and how often they are played.
 const LONG: ([&str; 2], u64) = (["grid-msee", "grid-il"], 16);
@@ -85,11 +85,11 @@ fn picture(blocks: &[Block]) -> String {
         let dot = |variant| block.find(variant).map(|row| Dot { interval: None, ..dot(row, best) });
         DotRow { label: block.label(), group, dots: Variant::ALL.map(dot).to_vec(), reference: None }
     };
+    let x = format!(
+        "ERM less the exact optimum, or less the best of all variants; {LEAST_GAP} and less are drawn at the left"
+    );
     DotPlot {
-        title: "What each ingredient earns: gap to the best known value".to_owned(),
-        x_label: format!(
-            "ERM less the exact optimum, or less the best of all variants; {LEAST_GAP} and less are drawn at the left"
-        ),
+        labels: Labels::new("What each ingredient earns: gap to the best known value", x, ""),
         series: Variant::ALL.map(|variant| variant.name().to_owned()).to_vec(),
         rows: blocks.iter().zip(groups(blocks)).map(row).collect(),
         log_from: Some(LEAST_GAP),

@@ -8,7 +8,7 @@ use super::book::Row;
 use super::variant::Variant;
 use super::{Block, Findings, Job};
 use gumdp_plot::number::{beta, interval, known, short};
-use gumdp_plot::{LinePlot, LineSeries, Table, panels};
+use gumdp_plot::{Labels, LinePlot, LineSeries, Table, panels};
 
 /// Tasks that can be solved exactly.
 const TASKS: [&str; 6] = ["mdp", "msee", "mo-weighted", "mo-max", "mo-min", "grid-mo"];
@@ -87,9 +87,7 @@ fn plot(block: &Block) -> String {
         }
     };
     LinePlot {
-        title: block.label(),
-        x_label: "simulations per decision".to_owned(),
-        y_label: "ERM less the optimum".to_owned(),
+        labels: Labels::new(block.label(), "simulations per decision", "ERM less the optimum"),
         log_x: true,
         series: Variant::PLANNERS.map(series).to_vec(),
         width: Some(420),

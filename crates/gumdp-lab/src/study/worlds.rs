@@ -10,7 +10,7 @@ use super::variant::Variant;
 use super::{Block, Findings, Job, Verdict, dot, groups, with_interval};
 use crate::worlds::{Aim, Sparse, Terrain, explore, gather, imitate};
 use gumdp_plot::number::{beta, known};
-use gumdp_plot::{DotPlot, DotRow, Table};
+use gumdp_plot::{DotPlot, DotRow, Labels, Table};
 
 /// Attitudes to risk of all worlds.
 const BETAS: &str = "[0.5, 3, 30]";
@@ -153,8 +153,7 @@ fn picture(blocks: &[Block]) -> String {
         DotRow { label: block.label(), group, dots, reference: block.first().optimum }
     };
     DotPlot {
-        title: "Worlds nobody tuned on".to_owned(),
-        x_label: "ERM with its 95% interval; lower is better".to_owned(),
+        labels: Labels::new("Worlds nobody tuned on", "ERM with its 95% interval; lower is better", ""),
         series: Variant::PLANNERS.map(|variant| variant.name().to_owned()).to_vec(),
         rows: blocks.iter().zip(groups(blocks)).map(row).collect(),
         reference_label: "exact optimum".to_owned(),
