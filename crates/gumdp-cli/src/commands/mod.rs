@@ -1,5 +1,6 @@
 //! The commands, one file for each: its arguments, what it does, what it prints. A new one is a file and its places in this one.
 
+pub mod bound;
 pub mod check;
 pub mod compare;
 pub mod completions;
@@ -95,6 +96,7 @@ commands! {
     Run(run::RunArgs),
     Compare(compare::CompareArgs),
     Solve(solve::SolveArgs),
+    Bound(bound::BoundArgs),
     Evaluate(evaluate::EvaluateArgs),
     Frontier(frontier::FrontierArgs),
     Explain(explain::ExplainArgs),
