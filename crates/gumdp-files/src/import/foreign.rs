@@ -4,14 +4,15 @@
 //! a pair gets its expected reward (the mean of the total is exact, its distribution is not if the reward depends on where the
 //! transition leads), or states are split (see `split`; the distribution is exact).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 
 use super::super::error::counted;
 use super::super::world::MAX_TRANSITIONS;
 use super::Text;
 use super::start::Initial;
 use super::unread::Unread;
-use gumdp::{Mdp, MdpBuilder, ModelError, ROW_TOLERANCE, State};
+use gumdp::{Mdp, ModelError, ROW_TOLERANCE, State};
 
 /// Larger ids are taken for a mistake.
 pub(super) const MAX_ID: u32 = 10_000_000;
@@ -123,11 +124,15 @@ impl Foreign {
             }
             return None;
         }
+        self.absorb();
         self.rows.sort_by_key(|row| (row.state, row.action));
-        let mut states: Vec<u32> = self.rows.iter().flat_map(|row| [row.state, row.next]).collect();
-        states.extend(&self.extra_states);
-        states.sort_unstable();
-        states.dedup();
+        let sorted = |mut ids: Vec<u32>| {
+            ids.sort_unstable();
+            ids.dedup();
+            ids
+        };
+        let states = sorted(self.rows.iter().flat_map(|row| [row.state, row.next]).collect());
+        let actions = sorted(self.rows.iter().map(|row| row.action).collect());
         let mut pairs = Vec::new();
         let mut first = 0;
         while let Some(&Row { state, action, offset, .. }) = self.rows.get(first) {
@@ -149,16 +154,30 @@ impl Foreign {
             pairs.push(first..end);
             first = end;
         }
-        let mut actions: Vec<u32> = self.rows.iter().map(|row| row.action).collect();
-        actions.sort_unstable();
-        actions.dedup();
-        if actions.is_empty() {
-            actions.push(0);
+        let end = |&state: &u32| pairs.partition_point(|pair: &Range<usize>| self.rows[pair.start].state <= state);
+        let pairs_of_state = std::iter::once(0).chain(states.iter().map(end)).collect();
+        Some(Model { foreign: self, states, actions, pairs, pairs_of_state })
+    }
+
+    /// States without transitions keep the episode where it is, at no cost.
+    fn absorb(&mut self) {
+        let active: HashSet<u32> = self.rows.iter().map(|row| row.state).collect();
+        let mentioned = self.rows.iter().map(|row| row.next).chain(self.extra_states.iter().copied());
+        let absorbing: BTreeSet<u32> = mentioned.filter(|state| !active.contains(state)).collect();
+        let named = absorbing.iter().filter(|&&state| state != TERMINATED);
+        let named: Vec<String> = named.map(|&state| self.state_name(state)).collect();
+        if !named.is_empty() {
+            let absorb = if named.len() == 1 { "absorbs" } else { "absorb" };
+            let (count, names) = (counted(named.len(), "state"), some_of(named.into_iter()));
+            self.notes.push(format!("{count} without transitions {absorb} at no cost: {names}"));
+        }
+        let action = self.rows.iter().map(|row| row.action).min();
+        if action.is_none() {
             self.action_names.clear();
         }
-        let mut model = Model { foreign: self, states, actions, pairs, pairs_of_state: Vec::new() };
-        model.absorb();
-        Some(model)
+        let action = action.unwrap_or(0);
+        let row = |state| Row { state, action, next: state, probability: 1.0, reward: 0, offset: 0 };
+        self.rows.extend(absorbing.into_iter().map(row));
     }
 
     fn action_name(&self, id: u32) -> String {
@@ -200,46 +219,12 @@ pub(super) struct Model {
     /// The ids of the actions, in order.
     actions: Vec<u32>,
     /// The transitions of each state-action pair, as a range of rows.
-    pairs: Vec<std::ops::Range<usize>>,
+    pairs: Vec<Range<usize>>,
     /// The pairs of state s are `pairs_of_state[s]..pairs_of_state[s + 1]`.
     pairs_of_state: Vec<usize>,
 }
 
 impl Model {
-    /// States without transitions keep the episode where it is, at no cost.
-    fn absorb(&mut self) {
-        let has_rows = |state: u32, rows: &[Row]| rows.binary_search_by_key(&state, |row| row.state).is_ok();
-        let rows = &self.foreign.rows;
-        let absorbing: Vec<u32> = self.states.iter().copied().filter(|&state| !has_rows(state, rows)).collect();
-        if !absorbing.is_empty() {
-            let named = absorbing.iter().filter(|&&state| state != TERMINATED);
-            let named: Vec<String> = named.map(|&state| self.foreign.state_name(state)).collect();
-            if !named.is_empty() {
-                let absorbing_one = named.len() == 1;
-                let (count, names) = (counted(named.len(), "state"), some_of(named.into_iter()));
-                let absorb = if absorbing_one { "absorbs" } else { "absorb" };
-                let note = format!("{count} without transitions {absorb} at no cost: {names}");
-                self.foreign.notes.push(note);
-            }
-            let action = self.actions[0];
-            for state in absorbing {
-                let first = self.foreign.rows.len();
-                self.foreign.rows.push(Row { state, action, next: state, probability: 1.0, reward: 0, offset: 0 });
-                self.pairs.push(first..first + 1);
-            }
-            let rows = &self.foreign.rows;
-            self.pairs.sort_by_key(|pair| (rows[pair.start].state, rows[pair.start].action));
-        }
-        self.pairs_of_state.push(0);
-        for &state in &self.states {
-            let mut end = self.pairs_of_state[self.pairs_of_state.len() - 1];
-            while self.pairs.get(end).is_some_and(|pair| self.foreign.rows[pair.start].state == state) {
-                end += 1;
-            }
-            self.pairs_of_state.push(end);
-        }
-    }
-
     /// Whether there is a state with this id.
     pub(super) fn knows(&self, state: u32) -> bool {
         self.states.binary_search(&state).is_ok()
@@ -247,14 +232,6 @@ impl Model {
 
     fn number(&self, state: u32) -> usize {
         self.states.binary_search(&state).unwrap_or_default()
-    }
-
-    fn action_number(&self, action: u32) -> usize {
-        self.actions.binary_search(&action).unwrap_or_default()
-    }
-
-    fn action_names(&self) -> impl Iterator<Item = String> + '_ {
-        self.actions.iter().map(|&action| self.foreign.action_name(action))
     }
 
     /// The transitions of a pair that can happen.
@@ -283,36 +260,17 @@ impl Model {
 
     /// The model in which each pair has its expected reward.
     pub(super) fn expected(&self, initial: &[(u32, f64)]) -> Result<Built, ModelError> {
-        let names = self.states.iter().map(|&state| self.foreign.state_name(state));
-        let mut builder = Mdp::named(names, self.action_names())
-            .initial(initial.iter().map(|&(state, probability)| (self.number(state), probability)));
-        let models = self.foreign.rewards.names.len();
-        let mut costs = vec![Vec::with_capacity(self.pairs.len()); models];
-        for (pair, rows) in self.pairs.iter().enumerate() {
-            let Row { state, action, .. } = self.foreign.rows[rows.start];
-            builder = self.transition(builder, self.number(state), action, pair, |row| self.number(row.next));
-            let sum: f64 = self.outcomes(pair).map(|row| row.probability).sum();
-            for (model, cost) in costs.iter_mut().enumerate() {
+        let copies: Vec<StateCopy> = (0..self.states.len()).map(|state| (state, 0)).collect();
+        self.build(
+            initial,
+            &copies,
+            |_| 0,
+            |pair, _, model| {
+                let sum: f64 = self.outcomes(pair).map(|row| row.probability).sum();
                 let value = |row: &Row| row.probability * self.foreign.rewards.get(row.reward)[model];
-                cost.push(self.sign() * (self.outcomes(pair).map(value).sum::<f64>() / sum) + 0.0);
-            }
-        }
-        let groups = self.foreign.labels.iter().map(|(name, states)| {
-            (name.clone(), states.iter().map(|&state| State(self.number(state) as u32)).collect())
-        });
-        Ok(Built { groups: groups.collect(), mdp: builder.build()?, costs })
-    }
-
-    fn transition(
-        &self,
-        builder: MdpBuilder,
-        state: usize,
-        action: u32,
-        pair: usize,
-        number: impl Fn(&Row) -> usize,
-    ) -> MdpBuilder {
-        let outcomes = self.outcomes(pair).map(|row| (number(row), row.probability));
-        builder.transition(state, self.action_number(action), outcomes)
+                self.sign() * (self.outcomes(pair).map(value).sum::<f64>() / sum) + 0.0
+            },
+        )
     }
 
     /// The model in which a state reached with different rewards is several states, one for each reward. The cost of such
@@ -321,62 +279,73 @@ impl Model {
     /// A reward is then paid one step later than it is earned, at a time whose discount is γ times smaller. The caller
     /// makes the horizon one longer and gives the `factor` that undoes both.
     pub(super) fn split(&self, initial: &[(u32, f64)], factor: f64) -> Result<Built, SplitError> {
-        let mut copies: Vec<(usize, u32)> = initial.iter().map(|&(state, _)| (self.number(state), 0)).collect();
+        let mut copies: Vec<StateCopy> = initial.iter().map(|&(state, _)| (self.number(state), 0)).collect();
         let possible = self.foreign.rows.iter().filter(|row| row.probability > 0.0);
         copies.extend(possible.map(|row| (self.number(row.next), row.reward)));
+        // A state that nothing leads to exists all the same.
+        let reached: HashSet<usize> = copies.iter().map(|&(state, _)| state).collect();
+        copies.extend((0..self.states.len()).filter(|state| !reached.contains(state)).map(|state| (state, 0)));
         copies.sort_unstable();
         copies.dedup();
-        // A state that nothing leads to exists all the same.
-        let mut reached = vec![false; self.states.len()];
-        for &(state, _) in &copies {
-            reached[state] = true;
-        }
-        copies.extend((0..self.states.len()).filter(|&state| !reached[state]).map(|state| (state, 0)));
-        copies.sort_unstable();
-        let outcomes = |state: usize| -> usize {
-            (self.pairs_of_state[state]..self.pairs_of_state[state + 1]).map(|pair| self.pairs[pair].len()).sum()
-        };
+        let outcomes = |state: usize| -> usize { self.pairs_of(state).map(|pair| self.pairs[pair].len()).sum() };
         let transitions = copies.iter().fold(0_usize, |sum, &(state, _)| sum.saturating_add(outcomes(state)));
         if transitions > MAX_TRANSITIONS {
             return Err(SplitError::TooMany { transitions });
         }
-        let find = |state: usize, reward: u32| copies.binary_search(&(state, reward)).unwrap_or_default();
+        let cost = |_, reward, model| self.sign() * factor * self.foreign.rewards.get(reward)[model] + 0.0;
+        Ok(self.build(initial, &copies, |row| row.reward, cost)?)
+    }
+
+    fn pairs_of(&self, state: usize) -> Range<usize> {
+        self.pairs_of_state[state]..self.pairs_of_state[state + 1]
+    }
+
+    /// The model with these copies of its states, which are sorted. A transition leads to the copy with this reward; a pair of a
+    /// copy with this reward has this cost of each model of rewards.
+    fn build(
+        &self,
+        initial: &[(u32, f64)],
+        copies: &[StateCopy],
+        reward_of: impl Fn(&Row) -> u32,
+        cost_of: impl Fn(usize, u32, usize) -> f64,
+    ) -> Result<Built, ModelError> {
+        let find = |id: u32, reward: u32| copies.binary_search(&(self.number(id), reward)).unwrap_or_default();
         let mut copies_of: Vec<Vec<State>> = vec![Vec::new(); self.states.len()];
         for (number, &(state, _)) in copies.iter().enumerate() {
             copies_of[state].push(State(number as u32));
         }
+        let state_name = |state: usize| self.foreign.state_name(self.states[state]);
         let names = copies.iter().map(|&(state, reward)| {
-            let name = self.foreign.state_name(self.states[state]);
-            if copies_of[state].len() == 1 {
-                return name;
-            }
-            let values: Vec<String> = self.foreign.rewards.get(reward).iter().map(f64::to_string).collect();
-            format!("{name}[{}]", values.join(","))
+            let values = || self.foreign.rewards.get(reward).iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+            let name = state_name(state);
+            if copies_of[state].len() == 1 { name } else { format!("{name}[{}]", values()) }
         });
-        let mut builder = Mdp::named(names, self.action_names())
-            .initial(initial.iter().map(|&(state, probability)| (find(self.number(state), 0), probability)));
+        let actions = self.actions.iter().map(|&action| self.foreign.action_name(action));
+        let initial = initial.iter().map(|&(state, probability)| (find(state, 0), probability));
+        let mut builder = Mdp::named(names, actions).initial(initial);
         let mut costs = vec![Vec::new(); self.foreign.rewards.names.len()];
         for (copy, &(state, reward)) in copies.iter().enumerate() {
-            for pair in self.pairs_of_state[state]..self.pairs_of_state[state + 1] {
+            for pair in self.pairs_of(state) {
                 let action = self.foreign.rows[self.pairs[pair].start].action;
-                let number = |row: &Row| find(self.number(row.next), row.reward);
-                builder = self.transition(builder, copy, action, pair, number);
-                for (cost, value) in costs.iter_mut().zip(self.foreign.rewards.get(reward)) {
-                    cost.push(self.sign() * factor * value + 0.0);
+                let action = self.actions.binary_search(&action).unwrap_or_default();
+                let outcomes = self.outcomes(pair).map(|row| (find(row.next, reward_of(row)), row.probability));
+                builder = builder.transition(copy, action, outcomes);
+                for (model, cost) in costs.iter_mut().enumerate() {
+                    cost.push(cost_of(pair, reward, model));
                 }
             }
         }
-        let mut groups: HashMap<String, Vec<State>> = HashMap::new();
-        for (name, states) in &self.foreign.labels {
-            let members = states.iter().flat_map(|&state| copies_of[self.number(state)].iter().copied());
-            groups.insert(name.clone(), members.collect());
-        }
-        for (state, members) in copies_of.iter().enumerate().filter(|(_, members)| members.len() > 1) {
-            groups.insert(self.foreign.state_name(self.states[state]), members.clone());
-        }
-        Ok(Built { groups, mdp: builder.build()?, costs })
+        let members =
+            |states: &[u32]| states.iter().flat_map(|&id| copies_of[self.number(id)].iter().copied()).collect();
+        let labels = self.foreign.labels.iter().map(|(name, states)| (name.clone(), members(states)));
+        let several = copies_of.iter().enumerate().filter(|(_, members)| members.len() > 1);
+        let several = several.map(|(state, members)| (state_name(state), members.clone()));
+        Ok(Built { groups: labels.chain(several).collect(), mdp: builder.build()?, costs })
     }
 }
+
+/// The number of a state, and the reward that led there; 0 is none.
+type StateCopy = (usize, u32);
 
 /// Why states could not be split.
 pub(super) enum SplitError {
