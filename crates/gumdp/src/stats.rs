@@ -3,17 +3,15 @@
 //! Lower costs are better, so tails are upper tails. Conventions: quantiles interpolate order statistics linearly
 //! (Hyndman and Fan's type 7, the default of `NumPy` and R); whiskers are Tukey's as drawn by matplotlib; intervals are
 //! percentile bootstrap (Efron and Tibshirani, *An Introduction to the Bootstrap*, chapter 13), but exact for probabilities and
-//! quantiles, which are binomial. Value at risk and
-//! conditional value at risk are [`value_at_risk`] and [`cvar`] of the risk module.
+//! quantiles, which are binomial.
 //!
-//! Not here: running episodes, and streaming estimates (see [`crate::risk::Weigher`]).
+//! Not here: running episodes, and streaming estimates (see [`crate::measures::Weigher`]).
 
 use thiserror::Error;
 
 pub use bootstrap::{Interval, Statistic, bootstrap_interval, intervals, paired_intervals};
 
 use crate::risk::{Erm, LARGEST_COST, Risk, Tail};
-pub use crate::risk::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
 
 mod bootstrap;
 

@@ -12,13 +12,11 @@
 //! Reference: Ahmadi-Javid, *Entropic value-at-risk: a new coherent risk measure*, Journal of Optimization Theory and
 //! Applications 155 (2012).
 
-use std::fmt;
-
 use super::aim::{Aim, Terminal};
 use super::outer::{Bounded, Extremes, FirstLook, Interval, OuterForm, SearchBy};
-use super::tail::{Tail, valid_level};
+use super::tail::Tail;
 use super::tilted::{Tilted, is_mild};
-use super::{Erm, FixedRisk, Form, Measure, Risk, RiskError, Sweep, at_end, share_of_tail};
+use super::{Erm, FixedRisk, Form, Measure, Risk, RiskError, Sweep, share_of_tail, valid_level};
 
 /// Steps to find β. Newton's method takes about ten, and a bisection step is never worse than a factor of two.
 const STEPS: usize = 200;
@@ -43,40 +41,24 @@ pub struct Evar {
 }
 
 impl Evar {
+    /// How it is written.
+    pub(super) const FORMS: &'static [Form] = &[Form {
+        read: |numbers| Self::new(numbers[0]).map(Risk::Evar),
+        sweep: Some(Sweep::levels("EVaR")),
+        ..Form::new("evar", &["LEVEL"], "entropic value at risk")
+    }];
+
     /// The measure at this level.
     ///
     /// # Errors
-    /// [`RiskError::Level`] if the level is outside [0, 1].
+    /// If the level is outside [0, 1].
     pub fn new(level: f64) -> Result<Self, RiskError> {
         Ok(Self { level: valid_level(level)? })
     }
 
-    /// The level α.
-    #[must_use]
-    pub const fn level(self) -> f64 {
-        self.level
-    }
-
     /// ln(1/(1 − α)), the price of a unit of 1/β.
-    #[must_use]
-    pub fn price(self) -> f64 {
+    fn price(self) -> f64 {
         -(-self.level).ln_1p()
-    }
-
-    /// The measure of equally likely samples.
-    ///
-    /// # Errors
-    /// No samples, or one that is not finite.
-    pub fn of_samples(self, samples: &[f64]) -> Result<f64, RiskError> {
-        Ok(self.with_beta(&Tail::new(samples.iter().map(|&x| (x, 1.0)))?).0)
-    }
-
-    /// The measure of a finite distribution given as (value, weight) pairs.
-    ///
-    /// # Errors
-    /// No positive weight, or a value or weight out of range.
-    pub fn of_distribution(self, outcomes: &[(f64, f64)]) -> Result<f64, RiskError> {
-        Ok(self.with_beta(&Tail::new(outcomes.iter().copied())?).0)
     }
 
     /// The measure, and the β that attains it (0 at level 0, ∞ where the infimum is the largest cost).
@@ -147,28 +129,21 @@ impl Evar {
     }
 }
 
-impl fmt::Display for Evar {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "evar:{}", self.level)
-    }
-}
-
-impl Evar {
-    /// How it is written.
-    pub(super) const FORMS: &'static [Form] = &[Form {
-        read: |numbers| Self::new(numbers[0]).map(Risk::Evar),
-        sweep: Some(Sweep::levels("EVaR")),
-        ..Form::new("evar", &["LEVEL"], "entropic value at risk")
-    }];
-}
-
 impl Measure for Evar {
+    fn written(&self) -> (&'static Form, Vec<f64>) {
+        (&Self::FORMS[0], vec![self.level])
+    }
+
     fn of_tail(&self, tail: &Tail) -> f64 {
         self.with_beta(tail).0
     }
 
     fn fixed(&self) -> Option<FixedRisk> {
-        at_end(self.level)
+        match self.level {
+            0.0 => Some(Erm::MEAN.into()),
+            1.0 => Some(Erm::WORST.into()),
+            _ => None,
+        }
     }
 
     fn outer(&self) -> Option<Box<dyn OuterForm>> {
@@ -181,10 +156,6 @@ impl Measure for Evar {
 
     fn share(&self, _: f64) -> f64 {
         share_of_tail(self.level)
-    }
-
-    fn swept(&self) -> Option<(&'static Form, f64)> {
-        Some((&Self::FORMS[0], self.level))
     }
 }
 
@@ -217,6 +188,11 @@ impl OuterForm for Beta {
     /// Every positive β is one of the measure's own.
     fn attitude(&self, erm: Erm) -> FixedRisk {
         if erm.beta() > 0.0 { self.at(erm.beta()) } else { FixedRisk::attitude(erm) }
+    }
+
+    /// Entropic attitudes are all there is to try.
+    fn tried(&self, _: Interval) -> Vec<f64> {
+        Vec::new()
     }
 
     fn is_known_for_few(&self) -> bool {
