@@ -200,7 +200,7 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
     Ok(match number.statistic {
         Statistic::Mean => with_interval("mean", summary.mean, symmetric(summary.mean, standard_error(&costs))),
         Statistic::Median => {
-            let around = interval(&costs, RESAMPLES, |sample| sorted_quantile(sample, 0.5))?;
+            let around = interval(&costs, RESAMPLES, |sample| sorted_quantile(sample, 0.5));
             with_interval("median", summary.median, widened(summary.median, around))
         }
         Statistic::Share => {
@@ -229,8 +229,8 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
             let whiskers = |sample: &[f64]| {
                 Summary::of(sample, gumdp::Erm::MEAN, 0).map_or([f64::NAN; 2], |s| [s.whisker_low, s.whisker_high])
             };
-            let around_low = widened(summary.whisker_low, interval(&costs, WHISKER_RESAMPLES, |s| whiskers(s)[0])?);
-            let around_high = widened(summary.whisker_high, interval(&costs, WHISKER_RESAMPLES, |s| whiskers(s)[1])?);
+            let around_low = widened(summary.whisker_low, interval(&costs, WHISKER_RESAMPLES, |s| whiskers(s)[0]));
+            let around_high = widened(summary.whisker_high, interval(&costs, WHISKER_RESAMPLES, |s| whiskers(s)[1]));
             let [ours_low, ours_high] = [summary.whisker_low, summary.whisker_high];
             vec![
                 comparison(
@@ -267,7 +267,7 @@ fn with_oracle(planner: &Finished, oracle: &Finished) -> Result<[Comparison; 2]>
         why: None,
     };
     let spread = |finished: &Finished| interval(&finished.costs(), RESAMPLES, |sample| erm.of_samples(sample));
-    let (around_ours, around_theirs) = (spread(planner)?, spread(oracle)?);
+    let (around_ours, around_theirs) = (spread(planner), spread(oracle));
     let (ours, theirs) = (planner.summary.value, oracle.summary.value);
     let risk_interval = [
         ours - (ours - around_ours.low).hypot(around_theirs.high - theirs),
@@ -299,9 +299,9 @@ fn standard_error(costs: &[f64]) -> f64 {
 }
 
 /// The 99 % bootstrap interval of a statistic.
-fn interval(costs: &[f64], resamples: usize, statistic: impl Fn(&[f64]) -> f64) -> Result<Interval> {
+fn interval(costs: &[f64], resamples: usize, statistic: impl Fn(&[f64]) -> f64) -> Interval {
     let mut rng = rng::stream(0, 0, Purpose::Bootstrap);
-    Ok(stats::bootstrap_interval(costs, statistic, resamples, 0.99, &mut rng)?)
+    stats::bootstrap_interval(costs, statistic, resamples, 0.99, &mut rng)
 }
 
 fn sorted_quantile(sample: &[f64], q: f64) -> f64 {

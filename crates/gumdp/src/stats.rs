@@ -42,15 +42,6 @@ pub enum StatsError {
         /// The rejected value.
         value: f64,
     },
-    /// A probability level is outside its range.
-    #[error("level is {level}, but must lie in [0, 1]")]
-    Level {
-        /// The rejected value.
-        level: f64,
-    },
-    /// A bootstrap without resamples.
-    #[error("resamples is 0, but must be at least 1")]
-    Resamples,
 }
 
 /// What a table row or a box plot shows of the sampled costs of a policy.
@@ -170,7 +161,6 @@ pub fn quantile(sorted: &[f64], q: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::{self, Purpose};
 
     fn summary(samples: &[f64]) -> Summary {
         Summary::of(samples, Erm::MEAN, 1).unwrap()
@@ -223,10 +213,5 @@ mod tests {
         let infinite = Summary::of(&[0.0, 1.0, f64::INFINITY], Erm::MEAN, 0);
         assert_eq!(infinite.unwrap_err().to_string(), "cost 2 is inf, but must lie in [-8e307, 8e307]");
         assert!(Summary::of(&[-1e308, 1e308, 0.0], Erm::MEAN, 0).is_err());
-        let mut rng = rng::stream(0, 0, Purpose::Bootstrap);
-        for (samples, resamples, level) in [(0, 9, 0.9), (3, 0, 0.9), (3, 9, 1.1), (3, 9, f64::NAN)] {
-            let samples = vec![1.0; samples];
-            assert!(bootstrap_interval(&samples, |x| x[0], resamples, level, &mut rng).is_err());
-        }
     }
 }

@@ -1,7 +1,8 @@
-//! Separable terms: a sum over the cells of a partition of a function of the cell's mass. Which function, says the kind.
+//! Sums over the cells of a partition of a function of the cell's mass. Which function, says the kind.
 
 use super::kind::{Content, Given, Kind, Summand, Written, each_kernel};
-use super::term::Term;
+use super::term::{Function, Term};
+use super::totals::Costs;
 use super::{Bounds, Objective, ObjectiveError, Partition};
 
 /// Σ_j φ_j(x_j) over the cells of a partition.
@@ -55,11 +56,26 @@ pub(super) trait Kernel: Copy {
 
 impl Cells {
     pub(super) fn objective(partition: Partition, summand: Summand, each: Vec<Cell>) -> Objective {
-        Objective::of(Term::Cells(Self { partition, summand, each }))
+        let pairs = Costs::none(partition.pair_count());
+        Objective::of(Term::new(pairs, vec![Self { partition, summand, each }], Function::Sum))
     }
 
+    /// The sum for masses that begin with those of its cells.
     pub(super) fn value(&self, masses: &[f64]) -> f64 {
-        masses.iter().enumerate().map(|(j, &x)| self.cell_value(j, x)).sum()
+        masses[..self.each.len()].iter().enumerate().map(|(j, &x)| self.cell_value(j, x)).sum()
+    }
+
+    /// How much the sum grows if `pair` is visited with this much occupancy; `masses` begin with those of its cells.
+    #[inline]
+    pub(super) fn increase(&self, pair: usize, masses: &[f64], mass: f64) -> f64 {
+        let j = self.partition.cell(pair);
+        self.cell_value(j, masses[j] + mass) - self.cell_value(j, masses[j])
+    }
+
+    /// φ_j(x) as it enters a running sum: a multiple of 2⁻⁴².
+    pub(super) fn coarse_value(&self, j: usize, x: f64) -> f64 {
+        const STEPS: f64 = (1_u64 << 42) as f64;
+        (self.cell_value(j, x) * STEPS).round() / STEPS
     }
 
     /// The value when nothing has been visited.
@@ -89,9 +105,9 @@ impl Cells {
         each_kernel!(&self.summand, kernel => kernel.slope(self.each[j], x))
     }
 
-    /// The slope of every cell; `None` if one that can be visited is infinite.
+    /// The slope in each cell; `None` if one that can be visited is infinite.
     pub(super) fn slopes(&self, masses: &[f64]) -> Option<Vec<f64>> {
-        let slopes: Vec<f64> = masses.iter().enumerate().map(|(j, &x)| self.slope(j, x)).collect();
+        let slopes: Vec<f64> = masses[..self.each.len()].iter().enumerate().map(|(j, &x)| self.slope(j, x)).collect();
         let exists = self.visitable().all(|j| slopes[j].is_finite());
         exists.then_some(slopes)
     }

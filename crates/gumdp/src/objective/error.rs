@@ -42,11 +42,8 @@ pub enum ObjectiveError {
         allowed: String,
     },
     /// A weight or offset is infinite or not a number.
-    #[error("a {what} of the objective is not finite")]
-    NotFinite {
-        /// What is not finite.
-        what: &'static str,
-    },
+    #[error("a weight or offset of the objective is not finite")]
+    NotFinite,
     /// A cell number out of range.
     #[error("pair {pair} is put in cell {cell}, but there are only {cells} cells")]
     Cell {
@@ -74,17 +71,11 @@ pub enum ObjectiveError {
         at: usize,
     },
     /// An input of an expression has the name of a function.
-    #[error("\"{name}\" is the name of a function; an input of the expression needs another name")]
-    ReservedName {
-        /// The name.
-        name: String,
-    },
+    #[error("\"{0}\" is the name of a function; an input of the expression needs another name")]
+    ReservedName(String),
     /// An input of an expression is neither linear nor a sum over cells.
-    #[error("the input \"{name}\" of the expression must be linear, an entropy or a distance")]
-    Input {
-        /// The name.
-        name: String,
-    },
+    #[error("the input \"{0}\" of the expression must be linear, an entropy or a distance")]
+    Input(String),
     /// No number lies between the bounds of a function.
     #[error("the bounds of the objective are {low} and {high}; the first must not be above the second")]
     Bounds {

@@ -24,8 +24,8 @@ const MOST_REACHED: usize = 10_000_000;
 /// // The same policy from its rows.
 /// let rows = kept.rows().map(|(at, action)| (at.clone(), action));
 /// let again = ByOccupancy::new(&problem, rows)?;
-/// let law = distribution(&problem, &again, &Limits::QUICK)?;
-/// assert_eq!(law, distribution(&problem, &optimal, &Limits::QUICK)?);
+/// let costs = distribution(&problem, &again, &Limits::QUICK)?;
+/// assert_eq!(costs, distribution(&problem, &optimal, &Limits::QUICK)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -182,8 +182,8 @@ mod tests {
                 let kept = ByOccupancy::reached(&problem, |at| optimal.best(at), 1_000_000).unwrap();
                 let rows: Vec<_> = kept.rows().map(|(at, action)| (at.clone(), action)).collect();
                 let again = ByOccupancy::new(&problem, rows).unwrap();
-                let law = distribution(&problem, &again, &Limits::QUICK).unwrap();
-                assert!((law.erm(erm) - solution.value).abs() < 1e-12, "{problem:?} {beta}");
+                let costs = distribution(&problem, &again, &Limits::QUICK).unwrap();
+                assert!((costs.erm(erm) - solution.value).abs() < 1e-12, "{problem:?} {beta}");
             }
         }
     }

@@ -108,36 +108,6 @@ impl Clone for Box<dyn Policy> {
     }
 }
 
-impl Policy for Box<dyn Policy> {
-    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure> {
-        (**self).act(at, rng)
-    }
-
-    fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Decision, PolicyFailure> {
-        (**self).decide(at, rng)
-    }
-
-    fn begin_episode(&mut self) {
-        (**self).begin_episode();
-    }
-
-    fn set_stop(&mut self, stop: &Stop) {
-        (**self).set_stop(stop);
-    }
-
-    fn simulated_steps(&self) -> u64 {
-        (**self).simulated_steps()
-    }
-
-    fn problem(&self) -> Option<&Problem> {
-        (**self).problem()
-    }
-
-    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
-        (**self).probabilities(at, probabilities)
-    }
-}
-
 /// Why a policy chose no action.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PolicyFailure {

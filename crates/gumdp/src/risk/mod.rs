@@ -74,8 +74,8 @@ pub(crate) trait Measure {
         None
     }
 
-    /// The part of the runs that it rests on, for costs that are at most `spread` apart: what a cost adds to it is at most its
-    /// probability over this, times how far it is from the others.
+    /// The part of all runs that it rests on, for costs that are at most `spread` apart: what a cost adds to it is at most its
+    /// probability over this, times how far it is from the others. At least 0.1 where no number of runs would do.
     fn share(&self, spread: f64) -> f64;
 
     /// The exact interval of its value for ascending samples of a distribution, at this confidence; `None` where it takes a
@@ -135,7 +135,7 @@ macro_rules! measures {
                 [$($measure::FORMS),*].into_iter().flatten()
             }
 
-            fn measure(&self) -> &dyn Measure {
+            pub(crate) fn measure(&self) -> &dyn Measure {
                 match self {
                     $(Self::$measure(measure) => measure,)*
                 }
@@ -242,24 +242,6 @@ impl Risk {
         if let Self::Erm(erm) = self { Some(erm.beta()) } else { None }
     }
 
-    /// The level beyond which costs are in the tail that the measure looks at, if it looks at one.
-    pub(crate) fn tail_level(self) -> Option<f64> {
-        self.measure().tail_level()
-    }
-
-    /// The part of all runs that the measure rests on, for costs that are at most `spread` apart: what a cost adds to it is at
-    /// most its probability over this, times how far it is from the others. At least 0.1 where no number of runs would do.
-    #[must_use]
-    pub fn share(self, spread: f64) -> f64 {
-        self.measure().share(spread)
-    }
-
-    /// The exact interval of its value for ascending samples, at this confidence; `None` where it takes a bootstrap.
-    #[must_use]
-    pub fn interval(self, sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
-        self.measure().interval(sorted, confidence)
-    }
-
     /// The measure of costs whose bounds are so far apart: what is closer than 1e-12 of that is equal. It matters to measures
     /// that compare costs with a threshold only.
     #[must_use]
@@ -333,6 +315,6 @@ fn number(what: &'static str, value: f64, fits: bool, allowed: &'static str) -> 
 }
 
 /// A probability level.
-pub(crate) fn valid_level(level: f64) -> Result<f64, RiskError> {
+fn valid_level(level: f64) -> Result<f64, RiskError> {
     number("level", level, (0.0..=1.0).contains(&level), "lie in [0, 1]")
 }

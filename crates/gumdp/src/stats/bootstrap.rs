@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 
 use rayon::prelude::*;
 
-use super::{StatsError, quantile};
-use crate::risk::{ErmTable, Risk, Tail, valid_level};
+use super::quantile;
+use crate::risk::{ErmTable, Risk, Tail};
 use crate::rng::{self, Purpose, Rng};
 
 /// Resamples behind an interval.
@@ -26,7 +26,8 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// The percentile-bootstrap interval that covers `level` (such as 0.95) of the `statistic` of `resamples` resamples.
+/// The percentile-bootstrap interval that covers `level` (such as 0.95) of the `statistic` of `resamples` resamples; its ends are
+/// NaN if there are none.
 ///
 /// ```
 /// use gumdp::stats::bootstrap_interval;
@@ -34,33 +35,22 @@ pub struct Interval {
 ///
 /// let mut rng = rng::stream(1, 0, Purpose::Bootstrap);
 /// let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
-/// let interval = bootstrap_interval(&[1.0, 2.0, 4.0, 5.0], mean, 200, 0.9, &mut rng)?;
+/// let interval = bootstrap_interval(&[1.0, 2.0, 4.0, 5.0], mean, 200, 0.9, &mut rng);
 /// assert!(interval.low < 3.0 && 3.0 < interval.high);
-/// # Ok::<(), gumdp::stats::StatsError>(())
 /// ```
-///
-/// # Errors
-/// No samples, no resamples, or `level` outside [0, 1].
 pub fn bootstrap_interval(
     samples: &[f64],
     statistic: impl Fn(&[f64]) -> f64,
     resamples: usize,
     level: f64,
     rng: &mut Rng,
-) -> Result<Interval, StatsError> {
-    let level = valid_level(level).map_err(|_| StatsError::Level { level })?;
-    if samples.is_empty() {
-        return Err(StatsError::Empty);
-    }
-    if resamples == 0 {
-        return Err(StatsError::Resamples);
-    }
+) -> Interval {
     let mut drawn = vec![0.0; samples.len()];
     let estimates = (0..resamples).map(|_| {
         drawn.fill_with(|| samples[rng::below(rng, samples.len() as u32) as usize]);
         statistic(&drawn)
     });
-    Ok(central(estimates.collect(), level))
+    central(estimates.collect(), level)
 }
 
 /// What is computed of costs.
@@ -119,7 +109,8 @@ pub fn intervals(samples: &[f64], statistics: &[Statistic], seed: u64) -> Vec<In
         statistics.iter().zip(&tables).map(of).collect::<Vec<f64>>()
     });
     let interval = |(k, statistic): (usize, &Statistic)| {
-        let exact = if let Statistic::Risk(risk) = statistic { risk.interval(&sorted, COVERAGE) } else { None };
+        let exact =
+            if let Statistic::Risk(risk) = statistic { risk.measure().interval(&sorted, COVERAGE) } else { None };
         let count = if tables[k].is_some() { RESAMPLES } else { limit };
         let drawn = || central(estimates[..count].iter().map(|values| values[k]).collect(), COVERAGE);
         exact.map_or_else(drawn, |(low, high)| Interval { low, high })

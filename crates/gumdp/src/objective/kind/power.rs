@@ -1,7 +1,7 @@
 //! Sums of signed powers of several costs.
 
-use super::{Content, Field, Holds, Kind};
-use crate::objective::totals::{Combine, Totals, check_finite};
+use super::{Content, Field, Holds, Kind, Utility};
+use crate::objective::totals::{Combine, check_finite};
 use crate::objective::{Bounds, Objective, ObjectiveError};
 use crate::words::rounded;
 
@@ -37,7 +37,7 @@ impl Objective {
         }
         let utility = SignedPower(weights.iter().copied().zip(powers.iter().copied()).collect());
         // Validated first, then folded into one cost.
-        let separate = Totals::objective(costs, utility.into())?;
+        let separate = Utility::from(utility).objective(costs)?;
         if powers.iter().any(|&power| power != 1.0) {
             return Ok(separate);
         }
