@@ -158,7 +158,7 @@ pub fn compare(published: &Published, experiments: &[Experiment]) -> Result<Vec<
         for finished in experiment.finished.iter().filter(|finished| finished.cell.preset == Who::Paper) {
             let of_cell = |n: &&Number| n.task == finished.cell.task && finished.cell.risk.beta() == Some(n.beta);
             for number in published.number.iter().filter(of_cell) {
-                comparisons.extend(with_paper(number, experiment, finished)?);
+                comparisons.extend(with_paper(number, experiment, finished));
             }
             if let Some(oracle) = experiment.find(finished.cell.risk, Who::BackwardInduction) {
                 comparisons.extend(with_oracle(finished, oracle)?);
@@ -168,7 +168,7 @@ pub fn compare(published: &Published, experiments: &[Experiment]) -> Result<Vec<
     Ok(comparisons)
 }
 
-fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> Result<Vec<Comparison>> {
+fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> Vec<Comparison> {
     let costs = finished.costs();
     let summary = &finished.summary;
     let rounding = 0.5 * 10_f64.powi(-number.digits);
@@ -197,7 +197,7 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
     let with_interval = |statistic: &str, ours: f64, interval: [f64; 2]| {
         vec![comparison(statistic, printed.clone(), ours, Some(interval), judge(contains(interval, value)))]
     };
-    Ok(match number.statistic {
+    match number.statistic {
         Statistic::Mean => with_interval("mean", summary.mean, symmetric(summary.mean, standard_error(&costs))),
         Statistic::Median => {
             let around = interval(&costs, RESAMPLES, |sample| sorted_quantile(sample, 0.5));
@@ -249,7 +249,7 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
                 ),
             ]
         }
-    })
+    }
 }
 
 /// ERM-MCTS beside ERM-BI where the objective is linear (the paper claims a match on `mdp`): mean and ERM of both samples.

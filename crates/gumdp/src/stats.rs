@@ -7,11 +7,9 @@
 //!
 //! Not here: running episodes, and streaming estimates (see [`crate::measures::Weigher`]).
 
-use thiserror::Error;
-
 pub use bootstrap::{Interval, Statistic, bootstrap_interval, intervals, paired_intervals};
 
-use crate::risk::{Erm, LARGEST_COST, Risk, Tail};
+use crate::risk::{Erm, LARGEST_COST, Risk, RiskError, Tail};
 
 mod bootstrap;
 
@@ -20,34 +18,10 @@ const TAIL_LEVEL: f64 = 0.95;
 /// Whiskers reach at most this many interquartile ranges beyond the quartiles.
 const WHISKER_REACH: f64 = 1.5;
 
-/// Why samples could not be summarised.
-///
-/// ```
-/// use gumdp::{risk::Erm, stats::Summary};
-///
-/// let error = Summary::of(&[1.0, f64::NAN], Erm::MEAN, 7).unwrap_err();
-/// assert_eq!(error.to_string(), "cost 1 is NaN, but must lie in [-8e307, 8e307]");
-/// ```
-#[derive(Clone, Copy, Debug, Error, PartialEq)]
-#[non_exhaustive]
-pub enum StatsError {
-    /// There is nothing to summarise.
-    #[error("there are no costs, but at least one is needed")]
-    Empty,
-    /// A cost is NaN, infinite or astronomic.
-    #[error("cost {index} is {value}, but must lie in [-{LARGEST_COST:e}, {LARGEST_COST:e}]")]
-    Cost {
-        /// Position in the input, from 0.
-        index: usize,
-        /// The rejected value.
-        value: f64,
-    },
-}
-
 /// What a table row or a box plot shows of the sampled costs of a policy.
 ///
 /// ```
-/// use gumdp::{risk::Erm, stats::Summary};
+/// use gumdp::{Erm, stats::Summary};
 ///
 /// let costs = [3.0, 1.0, 2.0, 4.0, 30.0];
 /// let summary = Summary::of(&costs, Erm::MEAN, 7)?;
@@ -55,7 +29,9 @@ pub enum StatsError {
 /// assert_eq!((summary.whisker_low, summary.whisker_high), (1.0, 4.0));
 /// assert_eq!(summary.outliers(&costs).collect::<Vec<_>>(), [30.0]);
 /// assert!(summary.low < summary.value && summary.value < summary.high);
-/// # Ok::<(), gumdp::stats::StatsError>(())
+/// let error = Summary::of(&[1.0, f64::NAN], Erm::MEAN, 7).unwrap_err();
+/// assert_eq!(error.to_string(), "cost 1 is NaN, but must lie in [-8e307, 8e307]");
+/// # Ok::<(), gumdp::RiskError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
@@ -94,15 +70,15 @@ impl Summary {
     /// any number of threads.
     ///
     /// # Errors
-    /// [`StatsError::Empty`] without samples, [`StatsError::Cost`] if one is not finite or larger than 8e307.
-    pub fn of(samples: &[f64], risk: impl Into<Risk>, seed: u64) -> Result<Self, StatsError> {
+    /// Without samples, or if one is not finite or larger than 8e307.
+    pub fn of(samples: &[f64], risk: impl Into<Risk>, seed: u64) -> Result<Self, RiskError> {
         let risk = risk.into();
         if samples.is_empty() {
-            return Err(StatsError::Empty);
+            return Err(RiskError::NoOutcomes);
         }
         if let Some(index) = samples.iter().position(|x| x.is_nan() || x.abs() > LARGEST_COST) {
-            let value = samples[index];
-            return Err(StatsError::Cost { index, value });
+            let allowed = "lie in [-8e307, 8e307]";
+            return Err(RiskError::Outcome { what: "cost", index, value: samples[index], allowed });
         }
         let mut sorted = samples.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -209,7 +185,7 @@ mod tests {
 
     #[test]
     fn bad_input_is_named() {
-        assert_eq!(Summary::of(&[], Erm::MEAN, 0), Err(StatsError::Empty));
+        assert_eq!(Summary::of(&[], Erm::MEAN, 0), Err(RiskError::NoOutcomes));
         let infinite = Summary::of(&[0.0, 1.0, f64::INFINITY], Erm::MEAN, 0);
         assert_eq!(infinite.unwrap_err().to_string(), "cost 2 is inf, but must lie in [-8e307, 8e307]");
         assert!(Summary::of(&[-1e308, 1e308, 0.0], Erm::MEAN, 0).is_err());

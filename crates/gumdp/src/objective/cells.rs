@@ -3,7 +3,7 @@
 use super::kind::{Content, Given, Kind, Summand, Written, each_kernel};
 use super::term::{Function, Term};
 use super::totals::Costs;
-use super::{Bounds, Objective, ObjectiveError, Partition};
+use super::{Bounds, Objective, Partition};
 
 /// Σ_j φ_j(x_j) over the cells of a partition.
 #[derive(Clone, Debug)]
@@ -108,13 +108,14 @@ impl Cells {
     /// The slope in each cell; `None` if one that can be visited is infinite.
     pub(super) fn slopes(&self, masses: &[f64]) -> Option<Vec<f64>> {
         let slopes: Vec<f64> = masses[..self.each.len()].iter().enumerate().map(|(j, &x)| self.slope(j, x)).collect();
-        let exists = self.visitable().all(|j| slopes[j].is_finite());
+        let exists = self.partition.visitable().all(|j| slopes[j].is_finite());
         exists.then_some(slopes)
     }
 
     /// φ_j' is monotone on [0, 1], so its largest size is at an end.
     pub(super) fn lipschitz(&self) -> Option<f64> {
         let largest = self
+            .partition
             .visitable()
             .flat_map(|j| [self.slope(j, 0.0), self.slope(j, 1.0)])
             .fold(0.0, |a: f64, b| a.max(b.abs()));
@@ -125,6 +126,7 @@ impl Cells {
     pub(super) fn bounds(&self) -> Bounds {
         let empty = self.empty();
         let high = self
+            .partition
             .visitable()
             .map(|j| empty - self.cell_value(j, 0.0) + self.cell_value(j, 1.0))
             .fold(f64::NEG_INFINITY, f64::max);
@@ -141,24 +143,5 @@ impl Cells {
         let (kind, own) = each_kernel!(&self.summand, kernel => (kernel.kind(), kernel.written(partition, each)));
         let over = ("over", Content::Cells(partition.clone()));
         Written { kind, fields: Given([over].into_iter().chain(own).collect()) }
-    }
-
-    fn visitable(&self) -> impl Iterator<Item = usize> {
-        self.partition.visitable().into_iter().enumerate().filter_map(|(j, visitable)| visitable.then_some(j))
-    }
-}
-
-/// One finite number for each cell, none of them negative.
-pub(super) fn check_target(partition: &Partition, target: &[f64]) -> Result<(), ObjectiveError> {
-    if target.len() != partition.cell_count() {
-        let (got, expected) = (target.len(), partition.cell_count());
-        return Err(ObjectiveError::Length { what: "targets", got, expected });
-    }
-    match target.iter().position(|t| !t.is_finite() || *t < 0.0) {
-        None => Ok(()),
-        Some(index) => {
-            let allowed = "finite and not negative";
-            Err(ObjectiveError::Entry { what: "target", index, value: target[index], allowed })
-        }
     }
 }

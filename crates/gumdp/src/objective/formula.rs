@@ -121,9 +121,7 @@ impl Formula {
         }
         let mut pairs = used.iter().filter_map(|(_, part)| part.pair_count());
         let expected = pairs.next().unwrap_or_default();
-        if let Some(got) = pairs.find(|&got| got != expected) {
-            return Err(ObjectiveError::Length { what: "pairs", got, expected });
-        }
+        pairs.try_for_each(|got| ObjectiveError::check_length("pairs", got, expected))?;
         let root = root.with_inputs(&|number| inputs[number].node()).folded();
         let costs = if costs.is_empty() { Costs::none(expected) } else { Costs::new(&costs)? };
         let empty = cells.iter().map(Cells::empty).collect();

@@ -203,9 +203,7 @@ impl Objective {
     /// Checks that the objective is for a model with this many pairs and folds a sum of linear terms into one.
     pub(crate) fn prepared(mut self, pairs: usize) -> Result<Self, ObjectiveError> {
         for (_, term) in &self.terms {
-            if term.pair_count() != pairs {
-                return Err(ObjectiveError::Length { what: "pairs", got: term.pair_count(), expected: pairs });
-            }
+            ObjectiveError::check_length("pairs", term.pair_count(), pairs)?;
         }
         if !self.offset.is_finite() || self.terms.iter().any(|(weight, _)| !weight.is_finite()) {
             return Err(ObjectiveError::NotFinite);

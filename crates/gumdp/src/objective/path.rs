@@ -66,16 +66,15 @@ impl PathEvaluator {
         let mut first = 0;
         let mut sums = self.root_sums.iter_mut();
         for (_, term) in &self.objective.terms {
-            let part = first..first + term.carried;
-            first = part.end;
-            for (feature, &x) in self.features[part.clone()].iter_mut().zip(&features[part]) {
+            let (own, all) = (&mut self.features[first..], &features[first..]);
+            first += term.features;
+            for (feature, &x) in own[..term.carried].iter_mut().zip(all) {
                 feature.root = x;
             }
-            for (cells, sum) in term.cells.iter().zip(&mut sums) {
-                let part = first..first + cells.partition.cell_count();
-                first = part.end;
+            for ((place, cells), sum) in term.parts().zip(&mut sums) {
+                let part = place..place + cells.partition.cell_count();
                 *sum = 0.0;
-                for (j, (feature, &x)) in self.features[part.clone()].iter_mut().zip(&features[part]).enumerate() {
+                for (j, (feature, &x)) in own[part.clone()].iter_mut().zip(&all[part]).enumerate() {
                     if feature.root != x {
                         feature.root = x;
                         feature.current = x;

@@ -124,10 +124,8 @@ impl Costs {
             return Err(ObjectiveError::Empty { what: "pairs" });
         }
         for cost in costs {
-            if cost.len() != pairs {
-                return Err(ObjectiveError::Length { what: "pairs", got: cost.len(), expected: pairs });
-            }
-            check_finite("cost", cost)?;
+            ObjectiveError::check_length("pairs", cost.len(), pairs)?;
+            ObjectiveError::check("cost", cost, f64::is_finite, "finite")?;
         }
         let table = (0..pairs).flat_map(|pair| costs.iter().map(move |cost| cost[pair])).collect();
         Ok(Self { table, k, pairs })
@@ -201,12 +199,5 @@ impl Costs {
         let nothing = Bounds { low: f64::INFINITY, high: f64::NEG_INFINITY };
         let wider = |range: Bounds, cost: f64| Bounds { low: range.low.min(cost), high: range.high.max(cost) };
         (0..self.k).map(move |i| self.rows().fold(nothing, |range, row| wider(range, row[i])))
-    }
-}
-
-pub(super) fn check_finite(what: &'static str, values: &[f64]) -> Result<(), ObjectiveError> {
-    match values.iter().position(|v| !v.is_finite()) {
-        None => Ok(()),
-        Some(index) => Err(ObjectiveError::Entry { what, index, value: values[index], allowed: "finite" }),
     }
 }

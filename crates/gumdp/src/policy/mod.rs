@@ -102,6 +102,12 @@ impl<P: Policy + Clone + 'static> ClonePolicy for P {
     }
 }
 
+impl<P: Policy + 'static> From<P> for Box<dyn Policy> {
+    fn from(policy: P) -> Self {
+        Box::new(policy)
+    }
+}
+
 impl Clone for Box<dyn Policy> {
     fn clone(&self) -> Self {
         (**self).boxed()
@@ -117,6 +123,9 @@ pub enum PolicyFailure {
     /// It was asked to [stop](Policy::set_stop).
     #[error("the search was stopped")]
     Stopped,
+    /// It chose an action that the state does not allow.
+    #[error("the policy chose action number {}, which the state does not allow", .0.0)]
+    Unavailable(Action),
     /// What a policy from outside of this crate says.
     #[error("{0}")]
     Other(String),

@@ -16,7 +16,7 @@
 use super::aim::{Aim, Terminal, Terminals};
 use super::outer::{Bounded, Extremes, FirstLook, Interval, OuterForm, SearchBy};
 use super::tail::Tail;
-use super::{Erm, FixedRisk, Form, Measure, Risk, RiskError, Sweep, number, share_of_tail, valid_level};
+use super::{Erm, FixedRisk, Form, LEAST_SHARE, Measure, Risk, RiskError, Sweep, number, valid_level};
 
 /// The conditional value at risk at one level, alone or mixed with the mean.
 ///
@@ -105,7 +105,7 @@ impl Measure for Cvar {
     }
 
     fn share(&self, _: f64) -> f64 {
-        let share = share_of_tail(self.level);
+        let share = if self.level < 1.0 { 1.0 - self.level } else { LEAST_SHARE };
         self.weight.map_or(share, |weight| 1.0 / (1.0 - weight + weight / share))
     }
 }

@@ -224,7 +224,7 @@ impl Measure for Erm {
     }
 
     fn of_tail(&self, tail: &Tail) -> f64 {
-        self.of_outcomes(tail.outcomes().iter().copied())
+        self.of_outcomes(tail.outcomes.iter().copied())
     }
 
     fn fixed(&self) -> Option<FixedRisk> {

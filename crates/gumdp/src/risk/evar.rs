@@ -16,7 +16,7 @@ use super::aim::{Aim, Terminal};
 use super::outer::{Bounded, Extremes, FirstLook, Interval, OuterForm, SearchBy};
 use super::tail::Tail;
 use super::tilted::{Tilted, is_mild};
-use super::{Erm, FixedRisk, Form, Measure, Risk, RiskError, Sweep, share_of_tail, valid_level};
+use super::{Erm, FixedRisk, Form, Measure, Risk, RiskError, Sweep, valid_level};
 
 /// Steps to find β. Newton's method takes about ten, and a bisection step is never worse than a factor of two.
 const STEPS: usize = 200;
@@ -63,33 +63,31 @@ impl Evar {
 
     /// The measure, and the β that attains it (0 at level 0, ∞ where the infimum is the largest cost).
     fn with_beta(self, tail: &Tail) -> (f64, f64) {
-        let (outcomes, price) = (tail.outcomes(), self.price());
-        let (low, high) = (outcomes[0].0, outcomes[outcomes.len() - 1].0);
+        let (outcomes, price, (low, high)) = (&tail.outcomes, self.price(), tail.ends());
         if self.level == 0.0 {
             return (tail.mean(), 0.0);
         }
         let heaviest: f64 =
             outcomes.iter().rev().take_while(|outcome| outcome.0 == high).map(|outcome| outcome.1).sum();
         // Rounding of the probabilities must not move an infimum that lies at infinity.
-        if low == high || heaviest >= (1.0 - self.level - 1e-14) * tail.total() {
+        if low == high || heaviest >= (1.0 - self.level - 1e-14) * tail.total {
             return (high, f64::INFINITY);
         }
-        let beta = self.best_beta(outcomes, tail.total(), high - low);
+        let beta = self.best_beta(tail);
         let value =
             |beta: f64| Erm::new(beta).map_or(f64::NAN, |erm| erm.of_outcomes(outcomes.iter().copied()) + price / beta);
         (value(beta).min(high), beta)
     }
 
     /// The zero of KL(Q_β ‖ P) − price.
-    fn best_beta(self, outcomes: &[(f64, f64)], total: f64, range: f64) -> f64 {
-        let high = outcomes[outcomes.len() - 1].0;
-        let price = self.price();
+    fn best_beta(self, tail: &Tail) -> f64 {
+        let (price, (low, high)) = (self.price(), tail.ends());
         // KL and β·Var, its derivative.
         let divergence = |beta: f64| {
             let (mut mass, mut first, mut second) = (0.0, 0.0, 0.0);
-            for &(value, weight) in outcomes {
+            for &(value, weight) in &tail.outcomes {
                 let distance = value - high;
-                let tilted = weight / total * (beta * distance).exp();
+                let tilted = weight / tail.total * (beta * distance).exp();
                 mass += tilted;
                 first += tilted * distance;
                 second += tilted * distance * distance;
@@ -98,7 +96,7 @@ impl Evar {
             (beta * mean - mass.ln(), beta * (second / mass - mean * mean).max(0.0))
         };
         let (mut below, mut above) = (0.0, f64::INFINITY);
-        let mut beta = (8.0 * price).sqrt() / range;
+        let mut beta = (8.0 * price).sqrt() / (high - low);
         for _ in 0..STEPS {
             let (kl, slope) = divergence(beta);
             if kl < price {
@@ -152,10 +150,6 @@ impl Measure for Evar {
 
     fn tail_level(&self) -> Option<f64> {
         Some(self.level)
-    }
-
-    fn share(&self, _: f64) -> f64 {
-        share_of_tail(self.level)
     }
 }
 

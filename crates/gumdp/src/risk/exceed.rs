@@ -71,10 +71,10 @@ impl Measure for Exceed {
     }
 
     fn of_tail(&self, tail: &Tail) -> f64 {
-        let outcomes = tail.outcomes();
-        let limit = self.limit(outcomes[0].0, outcomes[outcomes.len() - 1].0);
-        let above = outcomes.iter().rev().take_while(|outcome| outcome.0 > limit);
-        (above.map(|outcome| outcome.1).sum::<f64>() / tail.total()).min(1.0)
+        let (low, high) = tail.ends();
+        let limit = self.limit(low, high);
+        let above = tail.outcomes.iter().rev().take_while(|outcome| outcome.0 > limit);
+        (above.map(|outcome| outcome.1).sum::<f64>() / tail.total).min(1.0)
     }
 
     fn fixed(&self) -> Option<FixedRisk> {

@@ -76,7 +76,9 @@ pub(crate) trait Measure {
 
     /// The part of all runs that it rests on, for costs that are at most `spread` apart: what a cost adds to it is at most its
     /// probability over this, times how far it is from the others. At least 0.1 where no number of runs would do.
-    fn share(&self, spread: f64) -> f64;
+    fn share(&self, _spread: f64) -> f64 {
+        self.tail_level().filter(|&level| level < 1.0).map_or(LEAST_SHARE, |level| 1.0 - level)
+    }
 
     /// The exact interval of its value for ascending samples of a distribution, at this confidence; `None` where it takes a
     /// bootstrap.
@@ -267,11 +269,6 @@ impl fmt::Display for Risk {
 
 /// No measure is taken to rest on fewer of the runs than this where the rarest cost counts, and no number of runs would be enough.
 const LEAST_SHARE: f64 = 0.1;
-
-/// The part of the runs that is in the tail beyond a level.
-fn share_of_tail(level: f64) -> f64 {
-    if level < 1.0 { 1.0 - level } else { LEAST_SHARE }
-}
 
 /// Why a risk measure could not be built or evaluated.
 ///

@@ -16,8 +16,9 @@ use super::erm::{Erm, LIGHTER};
 /// A validated distribution in ascending order: the one implementation behind all tail measures.
 pub(crate) struct Tail {
     /// (value, positive weight), ascending, not empty.
-    outcomes: Vec<(f64, f64)>,
-    total: f64,
+    pub(super) outcomes: Vec<(f64, f64)>,
+    /// The sum of the weights.
+    pub(super) total: f64,
 }
 
 impl Tail {
@@ -53,16 +54,6 @@ impl Tail {
         Self { outcomes, total }
     }
 
-    /// (value, weight), values ascending.
-    pub(super) fn outcomes(&self) -> &[(f64, f64)] {
-        &self.outcomes
-    }
-
-    /// The sum of the weights.
-    pub(super) fn total(&self) -> f64 {
-        self.total
-    }
-
     pub(super) fn mean(&self) -> f64 {
         Erm::MEAN.of_outcomes(self.outcomes.iter().copied())
     }
@@ -74,8 +65,9 @@ impl Tail {
         squares.sum::<f64>().sqrt()
     }
 
-    pub(super) fn max(&self) -> f64 {
-        self.outcomes[self.outcomes.len() - 1].0
+    /// The lowest and the highest value.
+    pub(super) fn ends(&self) -> (f64, f64) {
+        (self.outcomes[0].0, self.outcomes[self.outcomes.len() - 1].0)
     }
 
     pub(crate) fn value_at_risk(&self, level: f64) -> f64 {
@@ -93,7 +85,7 @@ impl Tail {
                 return value;
             }
         }
-        self.max()
+        self.ends().1
     }
 
     pub(crate) fn cvar(&self, level: f64) -> f64 {

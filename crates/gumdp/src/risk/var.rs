@@ -19,7 +19,7 @@ use super::aim::Terminal;
 use super::binomial::quantile_interval;
 use super::outer::{OuterForm, SearchBy};
 use super::tail::Tail;
-use super::{Erm, Exceed, FixedRisk, Form, Measure, Risk, RiskError, Sweep, share_of_tail, valid_level};
+use super::{Erm, Exceed, FixedRisk, Form, Measure, Risk, RiskError, Sweep, valid_level};
 
 /// Probabilities are known to this.
 const EQUAL: f64 = 1e-12;
@@ -62,7 +62,7 @@ impl Measure for Var {
 
     fn of_tail(&self, tail: &Tail) -> f64 {
         // A worst case counts however rare it is.
-        if self.level == 1.0 { tail.max() } else { tail.quantile(self.level - EQUAL) }
+        if self.level == 1.0 { tail.ends().1 } else { tail.quantile(self.level - EQUAL) }
     }
 
     fn fixed(&self) -> Option<FixedRisk> {
@@ -79,10 +79,6 @@ impl Measure for Var {
 
     fn tail_level(&self) -> Option<f64> {
         Some(self.level)
-    }
-
-    fn share(&self, _: f64) -> f64 {
-        share_of_tail(self.level)
     }
 
     fn interval(&self, sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
