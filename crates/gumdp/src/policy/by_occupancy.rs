@@ -51,13 +51,13 @@ impl ByOccupancy {
         for (at, action) in rows {
             let pair = available(mdp, at.time, at.state, action)?;
             if policy.places.insert(key(&at), policy.rows.len()).is_some() {
-                return Err(PolicyError::Twice { time: at.time, state: mdp.state_name(at.state).to_owned() });
+                return Err(PolicyError::row(mdp, at.time, at.state, ": the policy has a second row for it"));
             }
             policy.rows.push((at, pair));
         }
         walk(problem, MOST_REACHED, |at| {
-            let missing = || PolicyError::Missing { time: at.time, state: mdp.state_name(at.state).to_owned() };
-            policy.find(at).ok_or_else(missing)
+            let missing = ": the policy leads there, but has no row for it";
+            policy.find(at).ok_or_else(|| PolicyError::row(mdp, at.time, at.state, missing))
         })?;
         Ok(policy)
     }
@@ -198,9 +198,12 @@ mod tests {
         for place in 0..rows.len() {
             let mut fewer = rows.clone();
             let (at, _) = fewer.remove(place);
-            let missing = ByOccupancy::new(&problem, fewer).unwrap_err();
-            let state = problem.mdp().state_name(at.state).to_owned();
-            assert_eq!(missing, PolicyError::Missing { time: at.time, state });
+            let missing = ByOccupancy::new(&problem, fewer).unwrap_err().to_string();
+            let (time, state) = (at.time, problem.mdp().state_name(at.state));
+            assert_eq!(
+                missing,
+                format!("time {time}, state \"{state}\": the policy leads there, but has no row for it")
+            );
         }
         let twice = rows.iter().chain(&rows[..1]).cloned();
         assert_eq!(
