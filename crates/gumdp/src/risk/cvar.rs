@@ -42,17 +42,16 @@ pub struct Cvar {
 
 impl Cvar {
     /// How it is written.
-    pub(super) const FORMS: &'static [Form] = &[
-        Form {
-            read: |numbers| Self::new(numbers[0]).map(Risk::Cvar),
-            sweep: Some(Sweep::levels("CVaR")),
-            ..Form::new("cvar", &["LEVEL"], "conditional value at risk: the mean of the worst 1 - LEVEL")
-        },
-        Form {
-            read: |numbers| Self::mixed(numbers[0], numbers[1]).map(Risk::Cvar),
-            ..Form::new("mean-cvar", &["LEVEL", "WEIGHT"], "(1 - WEIGHT)·mean + WEIGHT·CVaR")
-        },
-    ];
+    pub(super) const FORMS: &'static [Form] = &[Form {
+        read: |numbers| Self::new(numbers[0]).map(Risk::Cvar),
+        sweep: Some(Sweep::levels("CVaR")),
+        ..Form::new("cvar", &["LEVEL"], "conditional value at risk: the mean of the worst 1 - LEVEL")
+    }];
+    /// How a mixture is written.
+    pub(super) const MIXED: &'static [Form] = &[Form {
+        read: |numbers| Self::mixed(numbers[0], numbers[1]).map(Risk::Cvar),
+        ..Form::new("mean-cvar", &["LEVEL", "WEIGHT"], "(1 - WEIGHT)·mean + WEIGHT·CVaR")
+    }];
 
     /// The measure at this level.
     ///
@@ -80,8 +79,10 @@ impl Cvar {
 
 impl Measure for Cvar {
     fn written(&self) -> (&'static Form, Vec<f64>) {
-        let numbers = [self.level].into_iter().chain(self.weight).collect();
-        (&Self::FORMS[usize::from(self.weight.is_some())], numbers)
+        match self.weight {
+            None => (&Self::FORMS[0], vec![self.level]),
+            Some(weight) => (&Self::MIXED[0], vec![self.level, weight]),
+        }
     }
 
     fn of_tail(&self, tail: &Tail) -> f64 {

@@ -100,7 +100,7 @@ pub(crate) trait Measure {
 
 /// Makes [`Risk`] of the list of measures.
 macro_rules! measures {
-    ($($(#[$doc:meta])* $measure:ident),* $(,)?) => {
+    ($($(#[$doc:meta])* $measure:ident: $($forms:expr),+;)*) => {
         /// A risk measure of the cost, to be minimised.
         ///
         /// | written | measure |
@@ -134,7 +134,7 @@ macro_rules! measures {
         impl Risk {
             /// How each measure is written.
             pub fn forms() -> impl Iterator<Item = &'static Form> {
-                [$($measure::FORMS),*].into_iter().flatten()
+                [$($($forms),+),*].into_iter().flatten()
             }
 
             pub(crate) fn measure(&self) -> &dyn Measure {
@@ -181,18 +181,18 @@ macro_rules! of_costs {
     };
 }
 
-// The list.
+// The list, with how each is written, in the order of messages.
 measures! {
     /// The entropic risk measure, with the mean, the worst and the best case as limits.
-    Erm,
+    Erm: Erm::FORMS;
     /// The conditional value at risk, alone or mixed with the mean.
-    Cvar,
+    Cvar: Cvar::FORMS;
     /// The entropic value at risk.
-    Evar,
+    Evar: Evar::FORMS, Cvar::MIXED;
     /// The probability of a cost above a threshold.
-    Exceed,
+    Exceed: Exceed::FORMS;
     /// The value at risk.
-    Var,
+    Var: Var::FORMS;
 }
 
 of_costs!(Risk, Cvar, Evar, Exceed, Var);
