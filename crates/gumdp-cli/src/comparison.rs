@@ -189,7 +189,7 @@ pub fn compare(published: &Published, experiments: &[Experiment]) -> Result<Vec<
         for finished in experiment.finished.iter().filter(|finished| finished.cell.preset == Who::Paper) {
             let of_cell = |n: &&Number| n.task == finished.cell.task && finished.cell.risk.beta() == Some(n.beta);
             for number in published.number.iter().filter(of_cell) {
-                let found = with_paper(number, experiment, finished)?.into_iter();
+                let found = with_paper(number, experiment, finished).into_iter();
                 comparisons.extend(found.map(|found| Comparison { why: number.why.clone(), ..found }));
             }
             if let Some(oracle) = experiment.find(finished.cell.risk, Who::BackwardInduction) {
@@ -201,7 +201,7 @@ pub fn compare(published: &Published, experiments: &[Experiment]) -> Result<Vec<
     Ok(comparisons)
 }
 
-fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> Result<Vec<Comparison>> {
+fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> Vec<Comparison> {
     let (costs, summary) = (finished.costs(), &finished.summary);
     let (n, theirs) = (costs.len() as f64, number.runs as f64);
     let rounding = 0.5 * 10_f64.powi(-number.digits);
@@ -223,10 +223,10 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
         let verdict = if agrees { if_it_does } else { Verdict::Differs };
         vec![Comparison::new(finished, "max", reference, summary.max, None, verdict)]
     };
-    Ok(match number.statistic {
+    match number.statistic {
         Statistic::Mean => with_interval("mean", summary.mean, symmetric(summary.mean, standard_error(&costs))),
         Statistic::Median => {
-            let around = interval(&costs, RESAMPLES, |sample| sorted_quantile(sample, 0.5))?;
+            let around = interval(&costs, RESAMPLES, |sample| sorted_quantile(sample, 0.5));
             with_interval("median", summary.median, widened(summary.median, around))
         }
         Statistic::Share => {
@@ -250,18 +250,18 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
             let around = |whisker: fn(&Summary) -> f64| {
                 let of =
                     |sample: &[f64]| Summary::of(sample, Erm::MEAN, 0).map_or(f64::NAN, |summary| whisker(&summary));
-                anyhow::Ok((whisker(summary), widened(whisker(summary), interval(&costs, WHISKER_RESAMPLES, of)?)))
+                (whisker(summary), widened(whisker(summary), interval(&costs, WHISKER_RESAMPLES, of)))
             };
             let comparison = |statistic, reference, (ours, around), agrees| {
                 Comparison::new(finished, statistic, reference, ours, Some(around), judge(agrees))
             };
-            let (lower, upper) = (around(|summary| summary.whisker_low)?, around(|summary| summary.whisker_high)?);
+            let (lower, upper) = (around(|summary| summary.whisker_low), around(|summary| summary.whisker_high));
             vec![
                 comparison("lower whisker", format!("≥ {low}"), lower, lower.1[1] >= low),
                 comparison("upper whisker", format!("≤ {high}"), upper, upper.1[0] <= high),
             ]
         }
-    })
+    }
 }
 
 /// ERM-MCTS beside ERM-BI where the objective is linear (the paper claims a match on `mdp`): mean and ERM of both samples.
@@ -273,7 +273,7 @@ fn with_oracle(planner: &Finished, oracle: &Finished) -> Result<[Comparison; 2]>
         Comparison::new(planner, statistic, format!("{reference:.4}"), ours, Some(interval), verdict)
     };
     let spread = |finished: &Finished| interval(&finished.costs(), RESAMPLES, |sample| erm.of_samples(sample));
-    let (around_ours, around_theirs) = (spread(planner)?, spread(oracle)?);
+    let (around_ours, around_theirs) = (spread(planner), spread(oracle));
     let (ours, theirs) = (planner.summary.value, oracle.summary.value);
     let risk_interval = [
         ours - (ours - around_ours.low).hypot(around_theirs.high - theirs),
@@ -304,9 +304,9 @@ fn standard_error(costs: &[f64]) -> f64 {
 }
 
 /// The 99 % bootstrap interval of a statistic.
-fn interval(costs: &[f64], resamples: usize, statistic: impl Fn(&[f64]) -> f64) -> Result<Interval> {
+fn interval(costs: &[f64], resamples: usize, statistic: impl Fn(&[f64]) -> f64) -> Interval {
     let mut rng = rng::stream(0, 0, Purpose::Bootstrap);
-    Ok(stats::bootstrap_interval(costs, statistic, resamples, 0.99, &mut rng)?)
+    stats::bootstrap_interval(costs, statistic, resamples, 0.99, &mut rng)
 }
 
 fn sorted_quantile(sample: &[f64], q: f64) -> f64 {

@@ -129,7 +129,7 @@ impl Reader<'_> {
         let actions: Vec<Action> = every(rows.iter().map(|row| self.csv.action(self.problem.mdp(), &row[0])))?;
         let refused = |error: PolicyError| {
             let offset = match &error {
-                PolicyError::Unavailable { time, .. } => rows[time % rows.len()][0].offset,
+                PolicyError::Row { time, .. } => rows[time % rows.len()][0].offset,
                 _ => 0,
             };
             self.csv.text.error(offset, error.to_string()).tell::<()>()

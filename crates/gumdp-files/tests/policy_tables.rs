@@ -1,6 +1,6 @@
 //! Policies that people write as tables: what is wrong is said with its place, and nothing panics.
 
-use gumdp::{Mdp, Objective, Policy, Problem, rng};
+use gumdp::{Mdp, Objective, Problem, rng};
 use gumdp_files::{PolicyTable, tasks};
 use proptest::prelude::*;
 

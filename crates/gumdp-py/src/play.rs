@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gumdp::oracle::{self, Limits, OracleError};
 use gumdp::stats::Summary;
 use gumdp::{Experiment, ExperimentError, Journal, Precision, Record};
-use gumdp::{Policy as _, Risk, Stop};
+use gumdp::{Risk, Stop};
 use gumdp_files::SavedPolicy;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
@@ -108,7 +108,7 @@ pub fn evaluate<'py>(
     let timed = policy.timed;
     let played = in_pool(py, functions, threads, move |stop| {
         let experiment =
-            Experiment { stop, journal: journal.as_ref(), ..Experiment::new(&task.problem, &player, seed) };
+            Experiment { stop, journal: journal.as_ref(), ..Experiment::new(&task.problem, &*player, seed) };
         if let Some(journal) = &journal {
             check_journal(&experiment, journal, timed)?;
         }
@@ -176,7 +176,7 @@ fn check_journal(experiment: &Experiment, journal: &Journal, timed: bool) -> Res
     let Some((run, first)) = journal.finished().first_key_value().filter(|_| !timed) else { return Ok(()) };
     let mut own = policy.boxed();
     own.set_stop(experiment.stop);
-    let played = gumdp::run(problem, &mut own, seed, *run).map_err(|error| failed(error.into()))?;
+    let played = gumdp::run(problem, &mut *own, seed, *run).map_err(|error| failed(error.into()))?;
     let path = played.episode.path.iter().map(|pair| pair.index() as u32);
     if path.eq(first.path.iter().copied()) { Ok(()) } else { Err(other(run, "policy")) }
 }
@@ -288,7 +288,7 @@ pub fn distribution<'py>(
     threads: Option<usize>,
 ) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
     let (task, player) = (Arc::clone(&problem.task), policy.player(py)?);
-    let work = move |stop: &Stop| oracle::distribution(&task.problem, &player, &limits(max_states, stop));
+    let work = move |stop: &Stop| oracle::distribution(&task.problem, &*player, &limits(max_states, stop));
     let law = in_pool(py, problem.functions.and(py, &policy.functions), threads, work)?;
     let law = law.map_err(|error| match error {
         OracleError::NoProbabilities => {

@@ -108,7 +108,7 @@ impl Making {
 }
 
 impl Policy {
-    fn of(problem: &Problem, policy: impl gumdp::Policy + 'static, what: impl Into<String>) -> Self {
+    fn of(problem: &Problem, policy: impl Into<Box<dyn gumdp::Policy>>, what: impl Into<String>) -> Self {
         Self::made_by(problem, Making::Ready(Agent::given(policy, what)))
     }
 

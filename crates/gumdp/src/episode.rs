@@ -19,22 +19,10 @@ pub struct Episode {
 /// Why an episode could not be played to its end.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EpisodeError {
-    /// The policy chose an action that the state does not allow.
-    #[error(
-        "at time {time} in state \"{state}\" the policy chose action number {action}, which the state does not allow"
-    )]
-    Unavailable {
-        /// The time.
-        time: usize,
-        /// The state's name.
-        state: String,
-        /// The action's number.
-        action: usize,
-    },
     /// The objective gave no finite number.
     #[error("the objective is infinite or not a number at the end of an episode; check its formula")]
     NotFinite,
-    /// The policy chose no action.
+    /// The policy chose no action, or one that the state does not allow.
     #[error("at time {time} in state \"{state}\" {failure}")]
     Policy {
         /// The time.
@@ -107,14 +95,10 @@ pub(crate) fn play_watched(
     let mut path = Vec::with_capacity(problem.horizon().saturating_sub(at.time));
     policy.begin_episode();
     while at.time < problem.horizon() {
-        let action = policy.act(&at, policy_rng).map_err(|failure| match failure {
+        let allowed = |action| mdp.pair(at.state, action).ok_or(PolicyFailure::Unavailable(action));
+        let pair = policy.act(&at, policy_rng).and_then(allowed).map_err(|failure| match failure {
             PolicyFailure::Stopped => EpisodeError::Stopped { time: at.time },
             failure => EpisodeError::Policy { time: at.time, state: mdp.state_name(at.state).to_owned(), failure },
-        })?;
-        let pair = mdp.pair(at.state, action).ok_or_else(|| EpisodeError::Unavailable {
-            time: at.time,
-            state: mdp.state_name(at.state).to_owned(),
-            action: action.index(),
         })?;
         path.push(pair);
         problem.advance(&mut at, pair, mdp.sample(pair, environment));

@@ -40,9 +40,10 @@
 //! [`Stop`] (an early end from outside). Problem files and the built-in tasks are in the crate `gumdp-files`. `docs/mathematics.md` in the repository says which formula is which item.
 
 /// Grows whenever the same seed gives other results than before: what was computed by another version cannot be continued.
-pub const RESULTS_VERSION: u32 = 6;
+pub const RESULTS_VERSION: u32 = 7;
 
 mod agent;
+pub mod bound;
 mod episode;
 mod experiment;
 mod logarithm;
@@ -75,7 +76,7 @@ pub use policy::{
     ActionReason, ByOccupancy, Decision, Markov, Policy, PolicyError, PolicyFailure, Scripted, StopReason, Uniform,
 };
 pub use problem::{Effects, MAX_HORIZON, OccupancyState, Problem, ProblemError, normalised_discounts};
-pub use risk::{Cvar, Erm, Evar, Exceed, FixedRisk, MeanCvar, Outer, ParseRiskError, Risk, RiskError, Var};
+pub use risk::{Cvar, Erm, Evar, Exceed, FixedRisk, Outer, ParseRiskError, Risk, RiskError, Var};
 pub use stop::Stop;
 
 /// Kinds of objectives as data: their fields, for readers and writers of files and for other languages.
@@ -85,7 +86,5 @@ pub mod kinds {
 
 /// How measures are written and swept, and the arithmetic that planner, solver and summaries share.
 pub mod measures {
-    pub use crate::risk::{
-        Form, Seen, Sweep, Swept, Weigher, cvar, cvar_weighted, value_at_risk, value_at_risk_weighted,
-    };
+    pub use crate::risk::{Form, Seen, Sweep, Swept, Weigher};
 }

@@ -55,6 +55,21 @@ id! {
     Pair
 }
 
+/// All states or all actions, by number and by name.
+#[derive(Clone, Debug)]
+struct Names {
+    /// "state" or "action".
+    what: &'static str,
+    list: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl Names {
+    fn len(&self) -> usize {
+        self.list.len()
+    }
+}
+
 /// One possible outcome of a pair, laid out for sampling.
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
@@ -105,10 +120,8 @@ pub(crate) enum Follow {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Mdp {
-    state_names: Vec<String>,
-    action_names: Vec<String>,
-    state_by_name: HashMap<String, u32>,
-    action_by_name: HashMap<String, u32>,
+    states: Names,
+    actions: Names,
     /// Pairs of state `s` are `first_pair[s]..first_pair[s + 1]`; one entry more than there are states.
     first_pair: Vec<u32>,
     state_of_pair: Vec<u32>,
@@ -146,13 +159,13 @@ impl Mdp {
     /// Number of states.
     #[must_use]
     pub fn state_count(&self) -> usize {
-        self.state_names.len()
+        self.states.len()
     }
 
     /// Number of actions, over all states.
     #[must_use]
     pub fn action_count(&self) -> usize {
-        self.action_names.len()
+        self.actions.len()
     }
 
     /// Number of state-action pairs: the length of every vector over pairs.
@@ -321,25 +334,25 @@ impl Mdp {
     /// The name of a state.
     #[must_use]
     pub fn state_name(&self, state: State) -> &str {
-        &self.state_names[state.index()]
+        &self.states.list[state.index()]
     }
 
     /// The name of an action.
     #[must_use]
     pub fn action_name(&self, action: Action) -> &str {
-        &self.action_names[action.index()]
+        &self.actions.list[action.index()]
     }
 
     /// The state with this name.
     #[must_use]
     pub fn find_state(&self, name: &str) -> Option<State> {
-        self.state_by_name.get(name).copied().map(State)
+        self.states.numbers.get(name).copied().map(State)
     }
 
     /// The action with this name.
     #[must_use]
     pub fn find_action(&self, name: &str) -> Option<Action> {
-        self.action_by_name.get(name).copied().map(Action)
+        self.actions.numbers.get(name).copied().map(Action)
     }
 
     /// A vector over pairs that depends on the state only, such as a cost by state.

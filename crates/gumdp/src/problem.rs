@@ -163,10 +163,13 @@ impl Problem {
     /// # Errors
     /// If the horizon is not in [1, [`MAX_HORIZON`]].
     pub fn with_horizon(&self, horizon: usize) -> Result<Self, ProblemError> {
-        if !(1..=MAX_HORIZON).contains(&horizon) {
-            return Err(ProblemError::Horizon(horizon));
-        }
-        Ok(Self { masses: normalised_discounts(self.discount, horizon), ..self.clone() })
+        Ok(Self { masses: masses(self.discount, horizon)?, ..self.clone() })
+    }
+
+    /// The same model, discount and horizon with another objective.
+    pub(crate) fn with_objective(&self, objective: Objective) -> Result<Self, ProblemError> {
+        let objective = Arc::new(objective.prepared(self.mdp.pair_count())?);
+        Ok(Self { objective, ..self.clone() })
     }
 
     /// The model.
@@ -249,9 +252,7 @@ impl Problem {
     pub(crate) fn path_evaluator(&self) -> PathEvaluator {
         PathEvaluator::new(Arc::clone(&self.objective), Arc::clone(&self.masses))
     }
-}
 
-impl Problem {
     /// A number that two problems share if they have the same states, actions, transitions, start, discount and horizon (by
     /// name and to the last bit) and the same objective; others share it with probability 2⁻⁶⁴. The objective is compared by
     /// its values at eight occupancies. Saved policies carry it.

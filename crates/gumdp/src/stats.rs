@@ -3,17 +3,13 @@
 //! Lower costs are better, so tails are upper tails. Conventions: quantiles interpolate order statistics linearly
 //! (Hyndman and Fan's type 7, the default of `NumPy` and R); whiskers are Tukey's as drawn by matplotlib; intervals are
 //! percentile bootstrap (Efron and Tibshirani, *An Introduction to the Bootstrap*, chapter 13), but exact for probabilities and
-//! quantiles, which are binomial. Value at risk and
-//! conditional value at risk are [`value_at_risk`] and [`cvar`] of the risk module.
+//! quantiles, which are binomial.
 //!
-//! Not here: running episodes, and streaming estimates (see [`crate::risk::Weigher`]).
-
-use thiserror::Error;
+//! Not here: running episodes, and streaming estimates (see [`crate::measures::Weigher`]).
 
 pub use bootstrap::{Interval, Statistic, bootstrap_interval, intervals, paired_intervals};
 
-use crate::risk::{Erm, LARGEST_COST, Risk, Tail};
-pub use crate::risk::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
+use crate::risk::{Erm, LARGEST_COST, Risk, RiskError, Tail};
 
 mod bootstrap;
 
@@ -22,43 +18,10 @@ const TAIL_LEVEL: f64 = 0.95;
 /// Whiskers reach at most this many interquartile ranges beyond the quartiles.
 const WHISKER_REACH: f64 = 1.5;
 
-/// Why samples could not be summarised.
-///
-/// ```
-/// use gumdp::{risk::Erm, stats::Summary};
-///
-/// let error = Summary::of(&[1.0, f64::NAN], Erm::MEAN, 7).unwrap_err();
-/// assert_eq!(error.to_string(), "cost 1 is NaN, but must lie in [-8e307, 8e307]");
-/// ```
-#[derive(Clone, Copy, Debug, Error, PartialEq)]
-#[non_exhaustive]
-pub enum StatsError {
-    /// There is nothing to summarise.
-    #[error("there are no costs, but at least one is needed")]
-    Empty,
-    /// A cost is NaN, infinite or astronomic.
-    #[error("cost {index} is {value}, but must lie in [-{LARGEST_COST:e}, {LARGEST_COST:e}]")]
-    Cost {
-        /// Position in the input, from 0.
-        index: usize,
-        /// The rejected value.
-        value: f64,
-    },
-    /// A probability level is outside its range.
-    #[error("level is {level}, but must lie in [0, 1]")]
-    Level {
-        /// The rejected value.
-        level: f64,
-    },
-    /// A bootstrap without resamples.
-    #[error("resamples is 0, but must be at least 1")]
-    Resamples,
-}
-
 /// What a table row or a box plot shows of the sampled costs of a policy.
 ///
 /// ```
-/// use gumdp::{risk::Erm, stats::Summary};
+/// use gumdp::{Erm, stats::Summary};
 ///
 /// let costs = [3.0, 1.0, 2.0, 4.0, 30.0];
 /// let summary = Summary::of(&costs, Erm::MEAN, 7)?;
@@ -66,7 +29,9 @@ pub enum StatsError {
 /// assert_eq!((summary.whisker_low, summary.whisker_high), (1.0, 4.0));
 /// assert_eq!(summary.outliers(&costs).collect::<Vec<_>>(), [30.0]);
 /// assert!(summary.low < summary.value && summary.value < summary.high);
-/// # Ok::<(), gumdp::stats::StatsError>(())
+/// let error = Summary::of(&[1.0, f64::NAN], Erm::MEAN, 7).unwrap_err();
+/// assert_eq!(error.to_string(), "cost 1 is NaN, but must lie in [-8e307, 8e307]");
+/// # Ok::<(), gumdp::RiskError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
@@ -105,15 +70,15 @@ impl Summary {
     /// any number of threads.
     ///
     /// # Errors
-    /// [`StatsError::Empty`] without samples, [`StatsError::Cost`] if one is not finite or larger than 8e307.
-    pub fn of(samples: &[f64], risk: impl Into<Risk>, seed: u64) -> Result<Self, StatsError> {
+    /// Without samples, or if one is not finite or larger than 8e307.
+    pub fn of(samples: &[f64], risk: impl Into<Risk>, seed: u64) -> Result<Self, RiskError> {
         let risk = risk.into();
         if samples.is_empty() {
-            return Err(StatsError::Empty);
+            return Err(RiskError::NoOutcomes);
         }
         if let Some(index) = samples.iter().position(|x| x.is_nan() || x.abs() > LARGEST_COST) {
-            let value = samples[index];
-            return Err(StatsError::Cost { index, value });
+            let allowed = "lie in [-8e307, 8e307]";
+            return Err(RiskError::Outcome { what: "cost", index, value: samples[index], allowed });
         }
         let mut sorted = samples.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -172,7 +137,6 @@ pub fn quantile(sorted: &[f64], q: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::{self, Purpose};
 
     fn summary(samples: &[f64]) -> Summary {
         Summary::of(samples, Erm::MEAN, 1).unwrap()
@@ -221,14 +185,9 @@ mod tests {
 
     #[test]
     fn bad_input_is_named() {
-        assert_eq!(Summary::of(&[], Erm::MEAN, 0), Err(StatsError::Empty));
+        assert_eq!(Summary::of(&[], Erm::MEAN, 0), Err(RiskError::NoOutcomes));
         let infinite = Summary::of(&[0.0, 1.0, f64::INFINITY], Erm::MEAN, 0);
         assert_eq!(infinite.unwrap_err().to_string(), "cost 2 is inf, but must lie in [-8e307, 8e307]");
         assert!(Summary::of(&[-1e308, 1e308, 0.0], Erm::MEAN, 0).is_err());
-        let mut rng = rng::stream(0, 0, Purpose::Bootstrap);
-        for (samples, resamples, level) in [(0, 9, 0.9), (3, 0, 0.9), (3, 9, 1.1), (3, 9, f64::NAN)] {
-            let samples = vec![1.0; samples];
-            assert!(bootstrap_interval(&samples, |x| x[0], resamples, level, &mut rng).is_err());
-        }
     }
 }

@@ -77,7 +77,7 @@ fn mistakes_are_found_at_their_place() {
         assert!(message(&deep).contains("the expression is"), "{deep}");
     }
     let named_max = Objective::formula("max", &[("max", linear(&[1.0]))]).unwrap_err();
-    assert_eq!(named_max, ObjectiveError::ReservedName { name: "max".to_owned() });
+    assert_eq!(named_max, ObjectiveError::ReservedName("max".to_owned()));
     let nested = Objective::maximum(&[vec![1.0], vec![2.0]]).unwrap();
     let refused = Objective::formula("sqrt(a)", &[("a", nested)]).unwrap_err().to_string();
     assert_eq!(refused, "the input \"a\" of the expression must be linear, an entropy or a distance");

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom to the top; `docs/architecture.md` says what each is for.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "words",
     "logarithm",
     "rng",
@@ -20,6 +20,7 @@ const ORDER: [&str; 17] = [
     "episode",
     "experiment",
     "oracle",
+    "bound",
     "planner",
     "agent",
     "explain",

@@ -7,8 +7,7 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::Args;
 use gumdp::oracle::{self, Distribution, Limits, Solution};
-use gumdp::stats::cvar_weighted;
-use gumdp::{Outer, Risk};
+use gumdp::{Cvar, Outer, Risk};
 use gumdp_files::{SavedPolicy, Task};
 use serde::Serialize;
 
@@ -133,9 +132,9 @@ impl Run for SolveArgs {
 
 /// The upper tail of the cost under the best policy.
 fn print_tail(distribution: &Distribution, out: &mut impl Write) -> Result<()> {
-    let outcomes: Vec<(f64, f64)> = distribution.outcomes().collect();
     for level in [0.9, 0.95, 0.99] {
-        let (percent, quantile, tail) = (100.0 * level, distribution.quantile(level), cvar_weighted(&outcomes, level)?);
+        let tail = distribution.risk(Cvar::new(level)?.into());
+        let (percent, quantile) = (100.0 * level, distribution.quantile(level));
         writeln!(
             out,
             "  {percent:.0} % of costs are at most {quantile:.9}; the others cost {tail:.9} on average (CVaR)"

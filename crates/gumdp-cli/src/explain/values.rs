@@ -144,7 +144,7 @@ impl Explainer for Planned<'_> {
             }
             let stream = |purpose| rng::stream(self.seed, (number << 32) + (1 << 31) + run, purpose);
             let (mut environment, mut own) = (stream(Purpose::Environment), stream(Purpose::Policy));
-            Ok(play_on(self.problem, planner, at.clone(), &mut environment, &mut own)?.cost)
+            Ok(play_on(self.problem, &mut **planner, at.clone(), &mut environment, &mut own)?.cost)
         };
         let costs: Result<Vec<f64>> = (0..self.runs).into_par_iter().map_init(|| self.planner.clone(), play).collect();
         let costs = costs?;

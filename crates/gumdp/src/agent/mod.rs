@@ -151,8 +151,8 @@ impl Agent {
     }
 
     /// One that plays a policy, which is called `what`.
-    pub fn given(policy: impl Policy + 'static, what: impl Into<String>) -> Self {
-        Self { policy: Box::new(policy), what: what.into(), outer: None, fixed: None, solution: None }
+    pub fn given(policy: impl Into<Box<dyn Policy>>, what: impl Into<String>) -> Self {
+        Self { policy: policy.into(), what: what.into(), outer: None, fixed: None, solution: None }
     }
 
     fn guided(problem: &Problem, spec: &Spec, settings: &GuidedSettings, what: String) -> Result<Self, AgentError> {

@@ -105,4 +105,3 @@ pub fn relaxed_bound(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) 
 fn rounded_down(value: f64, size: f64) -> f64 {
     value - ROUNDING * size.max(value.abs())
 }
-

@@ -138,7 +138,11 @@ impl<'a> Relaxation<'a> {
                             let slot = place.map_or(0, |place| 1 + place * (time + 1) + entry);
                             (next[after[to.index()] + slot], p)
                         }));
-                        let rest = if let [(only, _)] = outcomes[..] { only } else { self.erm.of_outcomes(outcomes.iter().copied()) };
+                        let rest = if let [(only, _)] = outcomes[..] {
+                            only
+                        } else {
+                            self.erm.of_outcomes(outcomes.iter().copied())
+                        };
                         mass * self.f.cost(pair.index()) + charges[cell as usize * (time + 1) + entry] + rest
                     };
                     let fresh = of_entry(time);
@@ -163,7 +167,8 @@ impl<'a> Relaxation<'a> {
         let starts = self.starts(0);
         let roots = mdp.initial().iter().map(|&(state, p)| (next[starts[state.index()]], p));
         let constants: f64 = psi.iter().map(|psi| psi.constant).sum();
-        let size = psi.iter().map(|psi| psi.constant.abs() + psi.slope.abs() * psi.y).sum::<f64>() + self.f.offset().abs();
+        let size =
+            psi.iter().map(|psi| psi.constant.abs() + psi.slope.abs() * psi.y).sum::<f64>() + self.f.offset().abs();
         let value = self.f.offset() + constants + self.erm.of_outcomes(roots);
         (rounded_down(value, size), self.occupancy())
     }

@@ -9,6 +9,7 @@ mod precision;
 pub use journal::{Journal, Record};
 pub use precision::{Precision, tail_note};
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -130,20 +131,15 @@ impl<'a> Experiment<'a> {
     /// # Errors
     /// If a run could not be played to its end or kept.
     pub fn play(&self, known: Vec<Record>, runs: u64) -> Result<Vec<Record>, ExperimentError> {
-        let mut records = known;
+        let mut records: BTreeMap<u64, Record> = known.into_iter().map(|record| (record.run, record)).collect();
         if let Some(journal) = self.journal {
-            let have = |run: &u64| records.binary_search_by_key(run, |record| record.run).is_ok();
-            let kept: Vec<Record> = journal
-                .finished()
-                .range(..runs)
-                .filter(|(run, _)| !have(run))
-                .map(|(_, record)| record.clone())
-                .collect();
-            self.watch.finished(kept.len() as u64);
-            records.extend(kept);
-            records.sort_by_key(|record| record.run);
+            let before = records.len();
+            for (run, record) in journal.finished().range(..runs) {
+                records.entry(*run).or_insert_with(|| record.clone());
+            }
+            self.watch.finished((records.len() - before) as u64);
         }
-        let missing = (0..runs).filter(|run| records.binary_search_by_key(run, |record| record.run).is_err());
+        let missing = (0..runs).filter(|run| !records.contains_key(run));
         let played = self.play_runs(missing.collect(), |run, cpu| {
             let mut record = Record::new(&run, cpu);
             self.journal.map_or(Ok(()), |journal| journal.append(&record))?;
@@ -153,9 +149,8 @@ impl<'a> Experiment<'a> {
             }
             Ok::<_, ExperimentError>(record)
         })?;
-        records.extend(played);
-        records.sort_by_key(|record| record.run);
-        Ok(records)
+        records.extend(played.into_iter().map(|record| (record.run, record)));
+        Ok(records.into_values().collect())
     }
 
     /// Goes on until the measures are known as precisely as wanted, or there are as many runs as allowed.

@@ -46,7 +46,7 @@ impl Precision {
             let met = costs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider);
             met.1 - met.0
         };
-        let least = |&risk: &Risk| (NOT_MET * spread / (risk.share(spread) * self.half_width)).ceil() as u64;
+        let least = |&risk: &Risk| (NOT_MET * spread / (risk.measure().share(spread) * self.half_width)).ceil() as u64;
         risks.iter().map(least).max().unwrap_or(0)
     }
 }
@@ -60,7 +60,7 @@ pub(super) fn half_width(costs: &[f64], risks: &[Risk], seed: u64) -> f64 {
 /// What to bear in mind of the interval of a measure of the tail, if few runs are in it.
 #[must_use]
 pub fn tail_note(risk: Risk, runs: u64) -> Option<String> {
-    let level = risk.tail_level()?;
+    let level = risk.measure().tail_level()?;
     let tail = (1.0 - level) * runs as f64;
     let percent = (1e9 * (100.0 - 100.0 * level)).round() / 1e9;
     (level < 1.0 && tail < FEW).then(|| {

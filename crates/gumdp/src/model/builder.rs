@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Action, CERTAIN, Head, Mdp, ModelError, Outcome, ROW_TOLERANCE, STICKY, State};
+use super::{Action, CERTAIN, Head, Mdp, ModelError, Names, Outcome, ROW_TOLERANCE, STICKY, State};
 
 /// A state or an action, by name or by number. Strings, integers, [`State`]s and [`Action`]s turn into one by themselves.
 ///
@@ -20,36 +20,24 @@ pub enum Key {
     Number(i64),
 }
 
-impl From<&str> for Key {
-    fn from(name: &str) -> Self {
-        Self::Name(name.to_owned())
-    }
+macro_rules! keys {
+    ($($from:ty => |$value:ident| $key:expr),* $(,)?) => {
+        $(impl From<$from> for Key {
+            fn from($value: $from) -> Self {
+                $key
+            }
+        })*
+    };
 }
-impl From<String> for Key {
-    fn from(name: String) -> Self {
-        Self::Name(name)
-    }
-}
-impl From<usize> for Key {
-    fn from(number: usize) -> Self {
-        Self::Number(i64::try_from(number).unwrap_or(i64::MAX))
-    }
-}
-impl From<i32> for Key {
-    /// Lets integer literals stand for numbers; a negative one is unknown like any other wrong number.
-    fn from(number: i32) -> Self {
-        Self::Number(number.into())
-    }
-}
-impl From<State> for Key {
-    fn from(state: State) -> Self {
-        Self::Number(state.0.into())
-    }
-}
-impl From<Action> for Key {
-    fn from(action: Action) -> Self {
-        Self::Number(action.0.into())
-    }
+
+keys! {
+    &str => |name| Self::Name(name.to_owned()),
+    String => |name| Self::Name(name),
+    usize => |number| Self::Number(i64::try_from(number).unwrap_or(i64::MAX)),
+    // Integer literals; a negative one is unknown like any other wrong number.
+    i32 => |number| Self::Number(number.into()),
+    State => |state| Self::Number(state.0.into()),
+    Action => |action| Self::Number(action.0.into()),
 }
 
 /// A model under construction: see [`Mdp::named`] and [`Mdp::sized`].
@@ -57,10 +45,8 @@ impl From<Action> for Key {
 /// Calls can be chained; the first mistake is kept and reported by [`MdpBuilder::build`].
 #[derive(Clone, Debug)]
 pub struct MdpBuilder {
-    state_names: Vec<String>,
-    action_names: Vec<String>,
-    state_by_name: HashMap<String, u32>,
-    action_by_name: HashMap<String, u32>,
+    states: Names,
+    actions: Names,
     initial: Vec<(u32, f64)>,
     /// `(state, action, its outcomes as a range of outcomes)`.
     rows: Vec<(u32, u32, std::ops::Range<usize>)>,
@@ -70,26 +56,10 @@ pub struct MdpBuilder {
 
 impl MdpBuilder {
     pub(super) fn new(state_names: Vec<String>, action_names: Vec<String>) -> Self {
-        let states = index("state", &state_names);
-        let actions = index("action", &action_names);
-        let mut builder = Self {
-            state_names,
-            action_names,
-            state_by_name: HashMap::new(),
-            action_by_name: HashMap::new(),
-            initial: Vec::new(),
-            rows: Vec::new(),
-            outcomes: Vec::new(),
-            error: None,
-        };
-        match (states, actions) {
-            (Ok(states), Ok(actions)) => {
-                builder.state_by_name = states;
-                builder.action_by_name = actions;
-            }
-            (Err(error), _) | (_, Err(error)) => builder.error = Some(error),
-        }
-        builder
+        let mut error = None;
+        let states = Names::new("state", state_names, &mut error);
+        let actions = Names::new("action", action_names, &mut error);
+        Self { states, actions, initial: Vec::new(), rows: Vec::new(), outcomes: Vec::new(), error }
     }
 
     /// Every episode starts in `state`.
@@ -137,20 +107,13 @@ impl MdpBuilder {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        for (what, count) in [("states", self.state_names.len()), ("actions", self.action_names.len())] {
-            if count == 0 {
-                return Err(ModelError::Empty { what });
-            }
+        let named = [("states", self.states.len()), ("actions", self.actions.len())];
+        if let Some(&(what, _)) = named.iter().find(|(_, count)| *count == 0) {
+            return Err(ModelError::Empty { what });
         }
-        for (what, count) in [
-            ("states", self.state_names.len()),
-            ("actions", self.action_names.len()),
-            ("state-action pairs", self.rows.len()),
-            ("transitions", self.outcomes.len()),
-        ] {
-            if count >= u32::MAX as usize {
-                return Err(ModelError::TooMany { what, count });
-            }
+        let listed = [("state-action pairs", self.rows.len()), ("transitions", self.outcomes.len())];
+        if let Some((what, count)) = named.into_iter().chain(listed).find(|(_, count)| *count >= u32::MAX as usize) {
+            return Err(ModelError::TooMany { what, count });
         }
         let initial = self.initial_distribution()?;
 
@@ -160,14 +123,14 @@ impl MdpBuilder {
             let (state, action) = self.names(twice[0].0, twice[0].1);
             return Err(ModelError::DuplicateTransition { state, action });
         }
-        let mut first_pair = vec![0_u32; self.state_names.len() + 1];
+        let mut first_pair = vec![0_u32; self.states.len() + 1];
         for &(state, _, _) in &rows {
             first_pair[state as usize + 1] += 1;
         }
         if let Some(state) = first_pair[1..].iter().position(|&actions| actions == 0) {
-            return Err(ModelError::NoAction { state: self.state_names[state].clone() });
+            return Err(ModelError::NoAction { state: self.states.list[state].clone() });
         }
-        for state in 0..self.state_names.len() {
+        for state in 0..self.states.len() {
             first_pair[state + 1] += first_pair[state];
         }
         let mut first_outcome = vec![0_u32];
@@ -210,10 +173,8 @@ impl MdpBuilder {
         let mut actions = first_pair.windows(2).map(|pairs| pairs[1] - pairs[0]);
         let uniform_actions = actions.next().filter(|&first| actions.all(|other| other == first));
         Ok(Mdp {
-            state_names: self.state_names,
-            action_names: self.action_names,
-            state_by_name: self.state_by_name,
-            action_by_name: self.action_by_name,
+            states: self.states,
+            actions: self.actions,
             first_pair,
             state_of_pair: rows.iter().map(|row| row.0).collect(),
             action_of_pair: rows.iter().map(|row| row.1).collect(),
@@ -232,7 +193,7 @@ impl MdpBuilder {
         for &(successor, value) in row {
             if !(0.0..=1.0 + ROW_TOLERANCE).contains(&value) {
                 let (state, action) = self.names(state, action);
-                let successor = self.state_names[successor as usize].clone();
+                let successor = self.states.list[successor as usize].clone();
                 return Err(ModelError::Probability { state, action, successor, value });
             }
         }
@@ -245,7 +206,7 @@ impl MdpBuilder {
     fn initial_distribution(&self) -> Result<Vec<(State, f64)>, ModelError> {
         for &(state, value) in &self.initial {
             if !(0.0..=1.0 + ROW_TOLERANCE).contains(&value) {
-                return Err(ModelError::InitialProbability { state: self.state_names[state as usize].clone(), value });
+                return Err(ModelError::InitialProbability { state: self.states.list[state as usize].clone(), value });
             }
         }
         let distribution = normalised(&self.initial).map_err(|sum| ModelError::InitialSum { sum })?;
@@ -253,27 +214,21 @@ impl MdpBuilder {
     }
 
     fn state(&mut self, key: Key) -> Option<u32> {
-        let found = find("state", &self.state_by_name, self.state_names.len(), key);
+        let found = self.states.find(key);
         self.keep_first_error(found)
     }
 
     fn action(&mut self, key: Key) -> Option<u32> {
-        let found = find("action", &self.action_by_name, self.action_names.len(), key);
+        let found = self.actions.find(key);
         self.keep_first_error(found)
     }
 
     fn keep_first_error(&mut self, found: Result<u32, ModelError>) -> Option<u32> {
-        match found {
-            Ok(number) => Some(number),
-            Err(error) => {
-                self.error.get_or_insert(error);
-                None
-            }
-        }
+        found.map_err(|error| _ = self.error.get_or_insert(error)).ok()
     }
 
     fn names(&self, state: u32, action: u32) -> (String, String) {
-        (self.state_names[state as usize].clone(), self.action_names[action as usize].clone())
+        (self.states.list[state as usize].clone(), self.actions.list[action as usize].clone())
     }
 }
 
@@ -295,21 +250,28 @@ fn normalised(row: &[(u32, f64)]) -> Result<Vec<(u32, f64)>, f64> {
     Ok(sorted)
 }
 
-fn index(what: &'static str, names: &[String]) -> Result<HashMap<String, u32>, ModelError> {
-    let mut by_name = HashMap::with_capacity(names.len());
-    for (number, name) in names.iter().enumerate() {
-        if by_name.insert(name.clone(), number as u32).is_some() {
-            return Err(ModelError::DuplicateName { what, name: name.clone() });
+impl Names {
+    fn new(what: &'static str, names: Vec<String>, error: &mut Option<ModelError>) -> Self {
+        let mut numbers = HashMap::with_capacity(names.len());
+        for (number, name) in names.iter().enumerate() {
+            if numbers.insert(name.clone(), number as u32).is_some() {
+                error.get_or_insert(ModelError::DuplicateName { what, name: name.clone() });
+            }
         }
+        Self { what, list: names, numbers }
     }
-    Ok(by_name)
-}
 
-fn find(what: &'static str, by_name: &HashMap<String, u32>, count: usize, key: Key) -> Result<u32, ModelError> {
-    match key {
-        Key::Number(number) if (0..count as i64).contains(&number) => Ok(number as u32),
-        Key::Number(number) => Err(ModelError::Unknown { what, name: number.to_string() }),
-        Key::Name(name) => by_name.get(&name).copied().ok_or(ModelError::Unknown { what, name }),
+    fn find(&self, key: Key) -> Result<u32, ModelError> {
+        let (name, found) = match key {
+            Key::Number(number) => {
+                (number.to_string(), u32::try_from(number).ok().filter(|&n| (n as usize) < self.len()))
+            }
+            Key::Name(name) => {
+                let found = self.numbers.get(&name).copied();
+                (name, found)
+            }
+        };
+        found.ok_or(ModelError::Unknown { what: self.what, name })
     }
 }
 

@@ -1,8 +1,9 @@
-//! Separable terms: a sum over the cells of a partition of a function of the cell's mass. Which function, says the kind.
+//! Sums over the cells of a partition of a function of the cell's mass. Which function, says the kind.
 
 use super::kind::{Content, Given, Kind, Summand, Written, each_kernel};
-use super::term::Term;
-use super::{Bounds, Objective, ObjectiveError, Partition};
+use super::term::{Function, Term};
+use super::totals::Costs;
+use super::{Bounds, Objective, Partition};
 
 /// Σ_j φ_j(x_j) over the cells of a partition.
 #[derive(Clone, Debug)]
@@ -55,11 +56,26 @@ pub(super) trait Kernel: Copy {
 
 impl Cells {
     pub(super) fn objective(partition: Partition, summand: Summand, each: Vec<Cell>) -> Objective {
-        Objective::of(Term::Cells(Self { partition, summand, each }))
+        let pairs = Costs::none(partition.pair_count());
+        Objective::of(Term::new(pairs, vec![Self { partition, summand, each }], Function::Sum))
     }
 
+    /// The sum for masses that begin with those of its cells.
     pub(super) fn value(&self, masses: &[f64]) -> f64 {
-        masses.iter().enumerate().map(|(j, &x)| self.cell_value(j, x)).sum()
+        masses[..self.each.len()].iter().enumerate().map(|(j, &x)| self.cell_value(j, x)).sum()
+    }
+
+    /// How much the sum grows if `pair` is visited with this much occupancy; `masses` begin with those of its cells.
+    #[inline]
+    pub(super) fn increase(&self, pair: usize, masses: &[f64], mass: f64) -> f64 {
+        let j = self.partition.cell(pair);
+        self.cell_value(j, masses[j] + mass) - self.cell_value(j, masses[j])
+    }
+
+    /// φ_j(x) as it enters a running sum: a multiple of 2⁻⁴².
+    pub(super) fn coarse_value(&self, j: usize, x: f64) -> f64 {
+        const STEPS: f64 = (1_u64 << 42) as f64;
+        (self.cell_value(j, x) * STEPS).round() / STEPS
     }
 
     /// The value when nothing has been visited.
@@ -85,20 +101,22 @@ impl Cells {
         each_kernel!(&self.summand, kernel => kernel.after_visit(self.each[j], x, mass, certain))
     }
 
-    fn slope(&self, j: usize, x: f64) -> f64 {
+    /// φ_j'(x), or infinite.
+    pub(super) fn slope(&self, j: usize, x: f64) -> f64 {
         each_kernel!(&self.summand, kernel => kernel.slope(self.each[j], x))
     }
 
-    /// The slope of every cell; `None` if one that can be visited is infinite.
+    /// The slope in each cell; `None` if one that can be visited is infinite.
     pub(super) fn slopes(&self, masses: &[f64]) -> Option<Vec<f64>> {
-        let slopes: Vec<f64> = masses.iter().enumerate().map(|(j, &x)| self.slope(j, x)).collect();
-        let exists = self.visitable().all(|j| slopes[j].is_finite());
+        let slopes: Vec<f64> = masses[..self.each.len()].iter().enumerate().map(|(j, &x)| self.slope(j, x)).collect();
+        let exists = self.partition.visitable().all(|j| slopes[j].is_finite());
         exists.then_some(slopes)
     }
 
     /// φ_j' is monotone on [0, 1], so its largest size is at an end.
     pub(super) fn lipschitz(&self) -> Option<f64> {
         let largest = self
+            .partition
             .visitable()
             .flat_map(|j| [self.slope(j, 0.0), self.slope(j, 1.0)])
             .fold(0.0, |a: f64, b| a.max(b.abs()));
@@ -109,6 +127,7 @@ impl Cells {
     pub(super) fn bounds(&self) -> Bounds {
         let empty = self.empty();
         let high = self
+            .partition
             .visitable()
             .map(|j| empty - self.cell_value(j, 0.0) + self.cell_value(j, 1.0))
             .fold(f64::NEG_INFINITY, f64::max);
@@ -125,24 +144,5 @@ impl Cells {
         let (kind, own) = each_kernel!(&self.summand, kernel => (kernel.kind(), kernel.written(partition, each)));
         let over = ("over", Content::Cells(partition.clone()));
         Written { kind, fields: Given([over].into_iter().chain(own).collect()) }
-    }
-
-    fn visitable(&self) -> impl Iterator<Item = usize> {
-        self.partition.visitable().into_iter().enumerate().filter_map(|(j, visitable)| visitable.then_some(j))
-    }
-}
-
-/// One finite number for each cell, none of them negative.
-pub(super) fn check_target(partition: &Partition, target: &[f64]) -> Result<(), ObjectiveError> {
-    if target.len() != partition.cell_count() {
-        let (got, expected) = (target.len(), partition.cell_count());
-        return Err(ObjectiveError::Length { what: "targets", got, expected });
-    }
-    match target.iter().position(|t| !t.is_finite() || *t < 0.0) {
-        None => Ok(()),
-        Some(index) => {
-            let allowed = "finite and not negative";
-            Err(ObjectiveError::Entry { what: "target", index, value: target[index], allowed })
-        }
     }
 }

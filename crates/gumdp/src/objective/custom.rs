@@ -6,7 +6,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Bounds, Objective, ObjectiveError, Term};
+use super::term::{Function, Term};
+use super::totals::Costs;
+use super::{Bounds, Objective, ObjectiveError};
 
 /// How far the sum of the masses of a whole episode may be from 1.
 const ROUNDING: f64 = 1e-9;
@@ -16,14 +18,13 @@ type Values = dyn Fn(&[f64]) -> f64 + Send + Sync;
 /// A function of the masses of all pairs.
 #[derive(Clone)]
 pub(super) struct Custom {
-    pairs: usize,
     bounds: Bounds,
     function: Arc<Values>,
 }
 
 impl fmt::Debug for Custom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Custom").field("pairs", &self.pairs).field("bounds", &self.bounds).finish_non_exhaustive()
+        f.debug_struct("Custom").field("bounds", &self.bounds).finish_non_exhaustive()
     }
 }
 
@@ -57,15 +58,12 @@ impl Objective {
         if !(low <= high && low < f64::INFINITY && high > f64::NEG_INFINITY) {
             return Err(ObjectiveError::Bounds { low, high });
         }
-        Ok(Self::of(Term::Custom(Custom { pairs, bounds, function: Arc::new(function) })))
+        let custom = Function::Custom(Custom { bounds, function: Arc::new(function) });
+        Ok(Self::of(Term::new(Costs::none(pairs), Vec::new(), custom)))
     }
 }
 
 impl Custom {
-    pub(super) fn pair_count(&self) -> usize {
-        self.pairs
-    }
-
     pub(super) fn bounds(&self) -> Bounds {
         self.bounds
     }

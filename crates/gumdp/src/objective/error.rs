@@ -1,5 +1,7 @@
 //! What can be wrong with an objective.
 
+use super::Partition;
+
 /// Why an objective was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ObjectiveError {
@@ -42,11 +44,8 @@ pub enum ObjectiveError {
         allowed: String,
     },
     /// A weight or offset is infinite or not a number.
-    #[error("a {what} of the objective is not finite")]
-    NotFinite {
-        /// What is not finite.
-        what: &'static str,
-    },
+    #[error("a weight or offset of the objective is not finite")]
+    NotFinite,
     /// A cell number out of range.
     #[error("pair {pair} is put in cell {cell}, but there are only {cells} cells")]
     Cell {
@@ -74,17 +73,11 @@ pub enum ObjectiveError {
         at: usize,
     },
     /// An input of an expression has the name of a function.
-    #[error("\"{name}\" is the name of a function; an input of the expression needs another name")]
-    ReservedName {
-        /// The name.
-        name: String,
-    },
+    #[error("\"{0}\" is the name of a function; an input of the expression needs another name")]
+    ReservedName(String),
     /// An input of an expression is neither linear nor a sum over cells.
-    #[error("the input \"{name}\" of the expression must be linear, an entropy or a distance")]
-    Input {
-        /// The name.
-        name: String,
-    },
+    #[error("the input \"{0}\" of the expression must be linear, an entropy or a distance")]
+    Input(String),
     /// No number lies between the bounds of a function.
     #[error("the bounds of the objective are {low} and {high}; the first must not be above the second")]
     Bounds {
@@ -101,6 +94,34 @@ pub enum ObjectiveError {
         /// Pairs with their masses.
         point: Vec<(usize, f64)>,
     },
+}
+
+impl ObjectiveError {
+    /// Refuses a vector of the wrong length.
+    pub(super) fn check_length(what: &'static str, got: usize, expected: usize) -> Result<(), Self> {
+        if got == expected { Ok(()) } else { Err(Self::Length { what, got, expected }) }
+    }
+
+    /// Refuses a vector with a number that does not fit.
+    pub(super) fn check(
+        what: &'static str,
+        values: &[f64],
+        fits: impl Fn(f64) -> bool,
+        allowed: &'static str,
+    ) -> Result<(), Self> {
+        let wrong = values.iter().position(|&value| !fits(value));
+        wrong.map_or(Ok(()), |index| Err(Self::Entry { what, index, value: values[index], allowed }))
+    }
+
+    /// Refuses weights or targets of cells unless there is one for each, finite and not negative.
+    pub(super) fn check_cells(
+        [one, many]: [&'static str; 2],
+        values: &[f64],
+        partition: &Partition,
+    ) -> Result<(), Self> {
+        Self::check_length(many, values.len(), partition.cell_count())?;
+        Self::check(one, values, |value| (0.0..f64::INFINITY).contains(&value), "finite and not negative")
+    }
 }
 
 /// The first few pairs of a point.

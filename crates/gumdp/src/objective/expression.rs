@@ -1,4 +1,4 @@
-//! Arithmetic expressions of a formula: from text to a tree, from a tree to a program that runs without allocating.
+//! Arithmetic expressions of a formula: from text to a tree, which is evaluated without allocating.
 //!
 //! ```text
 //! sum     = product { ("+" | "-") product }

@@ -32,7 +32,7 @@ mod power;
 use coverage::Coverage;
 use distance::Distance;
 use entropy::Entropy;
-use extreme::Extreme;
+pub(in crate::objective) use extreme::Extreme;
 use linear::Linear;
 use power::SignedPower;
 

@@ -13,10 +13,13 @@ pub use error::ObjectiveError;
 pub use kind::{Content, Field, Given, Holds, Kind, Written};
 pub use partition::Partition;
 
+pub(crate) use convex::Separable;
 pub(crate) use nature::Nature;
 pub(crate) use path::{PathEvaluator, Track, Walk};
 
+mod arithmetic;
 mod cells;
+mod convex;
 mod custom;
 mod error;
 mod expression;
@@ -25,11 +28,14 @@ mod kind;
 mod nature;
 mod partition;
 mod path;
-mod program;
+
 mod term;
 mod totals;
 
-use term::Term;
+use term::{Function, Term};
+
+use formula::Formula;
+use kind::Utility;
 
 use crate::words::rounded;
 
@@ -104,7 +110,7 @@ pub enum Part<'a> {
 
 impl Objective {
     fn of(term: Term) -> Self {
-        let features = term.features();
+        let features = term.features;
         Self { offset: 0.0, terms: vec![(1.0, term)], features }
     }
 
@@ -167,9 +173,8 @@ impl Objective {
         let pairs = self.pair_count()?;
         let mut costs = vec![0.0; pairs];
         for (weight, term) in &self.terms {
-            let Term::Totals(totals) = term else { return None };
-            let term_costs = totals.as_linear()?;
-            for (cost, term_cost) in costs.iter_mut().zip(term_costs) {
+            let Function::Utility(Utility::Linear(_)) = term.function else { return None };
+            for (cost, term_cost) in costs.iter_mut().zip(term.costs.table()) {
                 *cost += weight * term_cost;
             }
         }
@@ -182,7 +187,7 @@ impl Objective {
     /// If there is no such pair.
     #[must_use]
     pub fn pair_costs(&self, pair: usize) -> Vec<f64> {
-        self.terms.iter().filter_map(|(_, term)| term.costs()).flat_map(|costs| costs.of(pair)).copied().collect()
+        self.terms.iter().flat_map(|(_, term)| term.costs.of(pair)).copied().collect()
     }
 
     /// Number of features that are carried along a trajectory.
@@ -202,12 +207,10 @@ impl Objective {
     /// Checks that the objective is for a model with this many pairs and folds a sum of linear terms into one.
     pub(crate) fn prepared(mut self, pairs: usize) -> Result<Self, ObjectiveError> {
         for (_, term) in &self.terms {
-            if term.pair_count() != pairs {
-                return Err(ObjectiveError::Length { what: "pairs", got: term.pair_count(), expected: pairs });
-            }
+            ObjectiveError::check_length("pairs", term.pair_count(), pairs)?;
         }
         if !self.offset.is_finite() || self.terms.iter().any(|(weight, _)| !weight.is_finite()) {
-            return Err(ObjectiveError::NotFinite { what: "weight or offset" });
+            return Err(ObjectiveError::NotFinite);
         }
         if self.terms.len() > 1
             && let Some((costs, offset)) = self.as_linear()
@@ -220,19 +223,20 @@ impl Objective {
     /// Adds the effect of visiting `pair` with this much occupancy.
     #[inline]
     pub(crate) fn add(&self, features: &mut [f64], pair: usize, mass: f64) {
-        let mut first = 0;
-        for (_, term) in &self.terms {
-            term.add(&mut features[first..], pair, mass, true);
-            first += term.features();
-        }
+        self.visit(features, pair, mass, true);
     }
 
     /// The same for visits that are only expected, as far as it makes sense to reckon with them.
     pub(crate) fn expect(&self, features: &mut [f64], pair: usize, mass: f64) {
+        self.visit(features, pair, mass, false);
+    }
+
+    #[inline]
+    fn visit(&self, features: &mut [f64], pair: usize, mass: f64, certain: bool) {
         let mut first = 0;
         for (_, term) in &self.terms {
-            term.add(&mut features[first..], pair, mass, false);
-            first += term.features();
+            term.add(&mut features[first..], pair, mass, certain);
+            first += term.features;
         }
     }
 
@@ -241,9 +245,8 @@ impl Objective {
     pub(crate) fn restore(&self, features: &mut [f64], from: &[f64], pair: usize) {
         let mut first = 0;
         for (_, term) in &self.terms {
-            let all = first..first + term.features();
-            first = all.end;
-            term.restore(&mut features[all.clone()], &from[all], pair);
+            term.restore(&mut features[first..], &from[first..], pair);
+            first += term.features;
         }
     }
 
@@ -251,25 +254,20 @@ impl Objective {
     #[must_use]
     pub fn broken_formula(&self, features: &[f64]) -> Option<BrokenFormula> {
         self.parts(features).find_map(|(_, term, x)| {
-            let Term::Formula(formula) = term else { return None };
-            let value = formula.value(x);
-            let (expression, inputs) = (formula.text().to_owned(), formula.input_values(x));
+            let (formula, value) = (term.formula()?, term.value(x));
+            let (expression, inputs) = (formula.text().to_owned(), formula.input_values(term, x));
             (!value.is_finite()).then_some(BrokenFormula { expression, value, inputs })
         })
     }
 
     /// The expressions of all formulas.
     pub fn expressions(&self) -> impl Iterator<Item = &str> {
-        self.terms.iter().filter_map(|(_, term)| match term {
-            Term::Formula(formula) => Some(formula.text()),
-            _ => None,
-        })
+        self.terms.iter().filter_map(|(_, term)| term.formula()).map(Formula::text)
     }
 
     /// Whether f is a formula or a function, of which only samples are known to have values.
-    #[must_use]
-    pub fn has_formula(&self) -> bool {
-        self.terms.iter().any(|(_, term)| matches!(term, Term::Formula(_) | Term::Custom(_)))
+    pub(crate) fn has_formula(&self) -> bool {
+        self.terms.iter().any(|(_, term)| matches!(term.function, Function::Formula(_) | Function::Custom(_)))
     }
 
     /// How much f grows if `pair` is visited with this much occupancy.
@@ -290,24 +288,17 @@ impl Objective {
 
     /// The constant, and all terms with their weights, as a file would have them.
     #[must_use]
-    pub fn written<'a>(&'a self) -> (f64, Vec<(f64, Part<'a>)>) {
-        let part = |term: &'a Term| match term {
-            Term::Totals(totals) => Part::Kind(totals.written()),
-            Term::Cells(cells) => Part::Kind(cells.written()),
-            Term::Formula(formula) => formula.written(),
-            Term::Custom(_) => Part::Unwritable,
-        };
-        (self.offset, self.terms.iter().map(|(weight, term)| (*weight, part(term))).collect())
+    pub fn written(&self) -> (f64, Vec<(f64, Part<'_>)>) {
+        (self.offset, self.terms.iter().map(|(weight, term)| (*weight, term.written())).collect())
     }
 
     /// How a pair changes the features, in words: the same words for two pairs if, and only if, they do so alike.
     pub fn effect(&self, pair: usize) -> impl Iterator<Item = u64> {
         self.terms.iter().flat_map(move |(_, term)| {
-            let costs = term.costs().map_or(&[][..], |costs| costs.of(pair));
-            let cells = term.cells().iter().map(move |cells| cells.partition.cell(pair) as u64);
-            let own = matches!(term, Term::Custom(_)).then_some(pair as u64);
+            let cells = term.cells.iter().map(move |cells| cells.partition.cell(pair) as u64);
+            let own = matches!(term.function, Function::Custom(_)).then_some(pair as u64);
             // The two zeros are the same cost.
-            costs.iter().map(|cost| (cost + 0.0).to_bits()).chain(cells).chain(own)
+            term.costs.of(pair).iter().map(|cost| (cost + 0.0).to_bits()).chain(cells).chain(own)
         })
     }
 
@@ -326,7 +317,7 @@ impl Objective {
     fn parts<'a>(&'a self, features: &'a [f64]) -> impl Iterator<Item = (f64, &'a Term, &'a [f64])> {
         let mut rest = features;
         self.terms.iter().map(move |(weight, term)| {
-            let (own, others) = rest.split_at(term.features());
+            let (own, others) = rest.split_at(term.features);
             rest = others;
             (*weight, term, own)
         })

@@ -2,7 +2,7 @@
 
 use super::Objective;
 use super::cells::Cells;
-use super::term::Term;
+use super::term::Function;
 
 /// How a feature enters f.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,20 +22,19 @@ impl Objective {
     pub(crate) fn natures(&self) -> Vec<Nature> {
         let mut all = Vec::with_capacity(self.features);
         for (weight, term) in &self.terms {
-            match term {
-                Term::Totals(totals) if totals.is_linear() => all.push(Nature::Linear(*weight)),
-                Term::Totals(_) => all.resize(all.len() + term.features(), Nature::Sum { mass: false }),
-                Term::Cells(cells) => all.extend(of_cells(cells)),
-                Term::Formula(formula) => {
-                    let of_total = |slope: &Option<f64>| match slope {
-                        Some(slope) => Nature::Linear(weight * slope),
-                        None => Nature::Sum { mass: false },
-                    };
+            let sum = |mass| Nature::Sum { mass };
+            match &term.function {
+                Function::Utility(utility) if utility.is_linear() => all.push(Nature::Linear(*weight)),
+                Function::Utility(_) => all.resize(all.len() + term.features, sum(false)),
+                Function::Sum => all.extend(term.cells.iter().flat_map(of_cells)),
+                Function::Formula(formula) => {
+                    let of_total =
+                        |slope: &Option<f64>| slope.map_or(sum(false), |slope| Nature::Linear(weight * slope));
                     all.extend(formula.linear.iter().map(of_total));
-                    all.resize(all.len() + formula.cells.len(), Nature::Derived);
-                    all.extend(formula.cells.iter().flat_map(of_cells));
+                    all.resize(all.len() + term.cells.len(), Nature::Derived);
+                    all.extend(term.cells.iter().flat_map(of_cells));
                 }
-                Term::Custom(_) => all.resize(all.len() + term.features(), Nature::Sum { mass: true }),
+                Function::Custom(_) => all.resize(all.len() + term.features, sum(true)),
             }
         }
         all

@@ -83,12 +83,12 @@ impl Partition {
         &self.entries
     }
 
-    /// For each cell, whether any pair is in it.
-    pub(super) fn visitable(&self) -> Vec<bool> {
+    /// The cells with a pair, ascending.
+    pub(super) fn visitable(&self) -> impl Iterator<Item = usize> + use<> {
         let mut visitable = vec![false; self.cell_count()];
         for &cell in &self.cell_of_pair {
             visitable[cell as usize] = true;
         }
-        visitable
+        visitable.into_iter().enumerate().filter_map(|(cell, visitable)| visitable.then_some(cell))
     }
 }

@@ -5,7 +5,7 @@ use std::slice;
 use std::sync::Arc;
 
 use super::cells::Cells;
-use super::{Objective, Term};
+use super::{Function, Objective, Term};
 use crate::logarithm::Logarithm;
 
 /// Evaluates f after paths that continue from one fixed root, again and again, without allocating.
@@ -40,7 +40,7 @@ impl PathEvaluator {
     pub(crate) fn new(objective: Arc<Objective>, masses: Arc<[f64]>) -> Self {
         let mut evaluator = Self {
             features: vec![Feature::default(); objective.feature_count()],
-            root_sums: vec![0.0; objective.terms.iter().map(|(_, term)| term.cells().len()).sum()],
+            root_sums: vec![0.0; objective.terms.iter().map(|(_, term)| term.cells.len()).sum()],
             touched: vec![0; masses.len()],
             totals: vec![0.0; objective.feature_count()],
             logarithm: Logarithm::new(),
@@ -50,14 +50,13 @@ impl PathEvaluator {
         };
         let mut first = 0;
         for (_, term) in &evaluator.objective.terms {
-            first += term.carried();
-            for cells in term.cells() {
-                let last = first + cells.partition.cell_count();
-                for (j, feature) in evaluator.features[first..last].iter_mut().enumerate() {
+            for (place, cells) in term.parts() {
+                let own = first + place..first + place + cells.partition.cell_count();
+                for (j, feature) in evaluator.features[own].iter_mut().enumerate() {
                     feature.root_value = cells.cell_value(j, 0.0);
                 }
-                first = last;
             }
+            first += term.features;
         }
         evaluator
     }
@@ -67,16 +66,15 @@ impl PathEvaluator {
         let mut first = 0;
         let mut sums = self.root_sums.iter_mut();
         for (_, term) in &self.objective.terms {
-            let part = first..first + term.carried();
-            first = part.end;
-            for (feature, &x) in self.features[part.clone()].iter_mut().zip(&features[part]) {
+            let (own, all) = (&mut self.features[first..], &features[first..]);
+            first += term.features;
+            for (feature, &x) in own[..term.carried].iter_mut().zip(all) {
                 feature.root = x;
             }
-            for (cells, sum) in term.cells().iter().zip(&mut sums) {
-                let part = first..first + cells.partition.cell_count();
-                first = part.end;
+            for ((place, cells), sum) in term.parts().zip(&mut sums) {
+                let part = place..place + cells.partition.cell_count();
                 *sum = 0.0;
-                for (j, (feature, &x)) in self.features[part.clone()].iter_mut().zip(&features[part]).enumerate() {
+                for (j, (feature, &x)) in own[part.clone()].iter_mut().zip(&all[part]).enumerate() {
                     if feature.root != x {
                         feature.root = x;
                         feature.current = x;
@@ -94,10 +92,10 @@ impl PathEvaluator {
     pub(crate) fn value(&mut self, path: &mut [u32], known: usize, start: usize, rest: impl Walk) -> f64 {
         let masses = &self.masses[start..start + path.len()];
         // The common case does both at once: the processor evaluates a step while it waits for the next.
-        if let [(weight, Term::Cells(cells))] = self.objective.terms.as_slice() {
+        if let [(weight, Term { function: Function::Sum, cells, .. })] = self.objective.terms.as_slice() {
             let (features, touched) = (&mut self.features[..], &mut self.touched[..]);
             let elapsed = &self.elapsed[start..=start + path.len()];
-            let mut tally = Tally { cells, features, touched, count: 0, masses, elapsed };
+            let mut tally = Tally { cells: &cells[0], features, touched, count: 0, masses, elapsed };
             for &pair in &path[..known] {
                 tally.visit(pair);
             }
@@ -110,7 +108,7 @@ impl PathEvaluator {
         let Self { features, root_sums, touched, totals, elapsed, logarithm, .. } = self;
         let elapsed = &elapsed[start..=start + path.len()];
         for (weight, term) in &self.objective.terms {
-            let (carried, of_cells) = features[first..first + term.features()].split_at_mut(term.carried());
+            let (carried, of_cells) = features[first..first + term.features].split_at_mut(term.carried);
             let root = carried.iter().map(|feature| feature.root);
             let mut sums = root_sums[first_sum..].iter();
             let mut after = |cells: &Cells, features: &mut [Feature]| {
@@ -120,28 +118,26 @@ impl PathEvaluator {
                 }
                 sums.next().map_or(0.0, |sum| sum + tally.change(logarithm))
             };
+            let inputs = &mut totals[..term.carried];
             value += weight
-                * match term {
-                    Term::Totals(own) => own.value_of_path(root, &mut totals[..own.costs.count()], path, masses),
-                    Term::Cells(cells) => after(cells, of_cells),
-                    Term::Custom(own) => own.value_of_path(root, &mut totals[..own.pair_count()], path, masses),
-                    Term::Formula(formula) => {
-                        let inputs = &mut totals[..formula.carried()];
-                        let count = formula.costs.as_ref().map_or(0, |costs| {
-                            costs.add_path(root, &mut inputs[..costs.count()], path, masses);
-                            costs.count()
-                        });
+                * match &term.function {
+                    Function::Utility(own) => own.value_of_path(&term.costs, root, inputs, path, masses),
+                    Function::Sum => after(&term.cells[0], of_cells),
+                    Function::Custom(own) => own.value_of_path(root, inputs, path, masses),
+                    Function::Formula(formula) => {
+                        let (of_totals, of_sums) = inputs.split_at_mut(term.costs.count());
+                        term.costs.add_path(root, of_totals, path, masses);
                         let mut rest = of_cells;
-                        for (cells, input) in formula.cells.iter().zip(&mut inputs[count..]) {
+                        for (cells, input) in term.cells.iter().zip(of_sums) {
                             let (own, others) = rest.split_at_mut(cells.partition.cell_count());
                             *input = after(cells, own);
                             rest = others;
                         }
-                        formula.of_inputs(inputs)
+                        formula.of_inputs(&|number| inputs[number])
                     }
                 };
-            first += term.features();
-            first_sum += term.cells().len();
+            first += term.features;
+            first_sum += term.cells.len();
         }
         value
     }

@@ -1,15 +1,8 @@
-//! Terms that see the occupancy through a few total costs z_i = c_i·d. How these are combined, says the kind.
+//! Total costs z_i = c_i·d. How these are combined, says the kind.
 
 use super::kind::{Content, Given, Kind, Utility, Written, each_utility};
-use super::term::Term;
+use super::term::{Function, Term};
 use super::{Bounds, Objective, ObjectiveError};
-
-/// A utility of k total costs.
-#[derive(Clone, Debug)]
-pub(super) struct Totals {
-    pub(super) costs: Costs,
-    utility: Utility,
-}
 
 /// The costs c_i of k totals c_i·d.
 #[derive(Clone, Debug)]
@@ -17,6 +10,7 @@ pub(super) struct Costs {
     /// Pair by pair: `table[pair·k + i]`.
     table: Vec<f64>,
     k: usize,
+    pairs: usize,
 }
 
 /// How a kind combines total costs z_i.
@@ -52,90 +46,72 @@ pub(super) trait Combine {
     }
 }
 
-impl Totals {
-    pub(super) fn objective(costs: &[Vec<f64>], utility: Utility) -> Result<Objective, ObjectiveError> {
-        Ok(Objective::of(Term::Totals(Self { costs: Costs::new(costs)?, utility })))
+impl Utility {
+    pub(super) fn objective(self, costs: &[Vec<f64>]) -> Result<Objective, ObjectiveError> {
+        Ok(Objective::of(Term::new(Costs::new(costs)?, Vec::new(), Function::Utility(self))))
     }
 
-    /// Whether the utility is the total itself.
+    /// Whether it is the only total itself.
     #[inline]
     pub(super) fn is_linear(&self) -> bool {
-        matches!(self.utility, Utility::Linear(_))
-    }
-
-    /// How much the utility grows if `pair` is visited with this much occupancy.
-    #[inline]
-    pub(super) fn increase(&self, totals: &[f64], pair: usize, mass: f64) -> f64 {
-        let costs = self.costs.of(pair);
-        if self.is_linear() {
-            return mass * costs[0];
-        }
-        if costs.iter().all(|&cost| cost == 0.0) {
-            return 0.0;
-        }
-        let after = totals.iter().zip(costs).map(|(total, cost)| total + mass * cost);
-        self.utility_of(after) - self.value(totals)
+        matches!(self, Self::Linear(_))
     }
 
     #[inline]
     pub(super) fn value(&self, totals: &[f64]) -> f64 {
-        self.utility_of(totals.iter().copied())
+        self.of(totals.iter().copied())
     }
 
     #[inline]
-    fn utility_of(&self, totals: impl Iterator<Item = f64>) -> f64 {
-        each_utility!(&self.utility, utility => utility.of(totals))
+    pub(super) fn of(&self, totals: impl Iterator<Item = f64>) -> f64 {
+        each_utility!(self, utility => utility.of(totals))
     }
 
     /// The utility after a path that starts with totals `root`; `totals` is memory for one number each.
     #[inline]
     pub(super) fn value_of_path(
         &self,
+        costs: &Costs,
         root: impl Iterator<Item = f64>,
         totals: &mut [f64],
         path: &[u32],
         masses: &[f64],
     ) -> f64 {
-        match self.costs.k {
-            1 => self.value(&self.costs.sum_path::<1>(root, path, masses)),
-            2 => self.value(&self.costs.sum_path::<2>(root, path, masses)),
-            3 => self.value(&self.costs.sum_path::<3>(root, path, masses)),
+        match costs.k {
+            1 => self.value(&costs.sum_path::<1>(root, path, masses)),
+            2 => self.value(&costs.sum_path::<2>(root, path, masses)),
+            3 => self.value(&costs.sum_path::<3>(root, path, masses)),
             _ => {
-                self.costs.add_path(root, totals, path, masses);
+                costs.add_path(root, totals, path, masses);
                 self.value(totals)
             }
         }
     }
 
-    /// The slope of the utility in each total; `None` if one is infinite.
-    pub(super) fn slopes(&self, totals: &[f64]) -> Option<Vec<f64>> {
-        let slopes = each_utility!(&self.utility, utility => utility.slopes(totals));
-        slopes.iter().all(|slope| slope.is_finite()).then_some(slopes)
+    /// The slope in each total, perhaps infinite.
+    pub(super) fn slopes(&self, totals: &[f64]) -> Vec<f64> {
+        each_utility!(self, utility => utility.slopes(totals))
     }
 
-    pub(super) fn lipschitz(&self) -> Option<f64> {
-        let largest: Vec<f64> = self.costs.ranges().map(|cost| cost.low.abs().max(cost.high.abs())).collect();
-        each_utility!(&self.utility, utility => utility.lipschitz(&largest))
+    pub(super) fn lipschitz(&self, costs: &Costs) -> Option<f64> {
+        let largest: Vec<f64> = costs.ranges().map(|cost| cost.low.abs().max(cost.high.abs())).collect();
+        each_utility!(self, utility => utility.lipschitz(&largest))
     }
 
-    pub(super) fn bounds(&self) -> Bounds {
-        let ranges: Vec<Bounds> = self.costs.ranges().collect();
-        each_utility!(&self.utility, utility => utility.bounds(&ranges)).widened()
+    pub(super) fn bounds(&self, costs: &Costs) -> Bounds {
+        let ranges: Vec<Bounds> = costs.ranges().collect();
+        each_utility!(self, utility => utility.bounds(&ranges)).widened()
     }
 
-    /// The cost of each pair if the term is linear.
-    pub(super) fn as_linear(&self) -> Option<&[f64]> {
-        self.is_linear().then_some(&self.costs.table)
+    /// A formula for people of so many totals.
+    pub(super) fn describe(&self, totals: usize) -> String {
+        let names: Vec<String> = (1..=totals).map(|i| format!("c{i}·d")).collect();
+        each_utility!(self, utility => utility.describe(&names))
     }
 
-    pub(super) fn describe(&self) -> String {
-        let names: Vec<String> = (1..=self.costs.k).map(|i| format!("c{i}·d")).collect();
-        each_utility!(&self.utility, utility => utility.describe(&names))
-    }
-
-    pub(super) fn written(&self) -> Written {
-        let costs = (0..self.costs.k).map(|i| self.costs.rows().map(|row| row[i]).collect()).collect();
-        let (kind, fields) = each_utility!(&self.utility, utility => (utility.kind(), utility.written(costs)));
+    pub(super) fn written(&self, costs: &Costs) -> Written {
+        let costs = (0..costs.k).map(|i| costs.rows().map(|row| row[i]).collect()).collect();
+        let (kind, fields) = each_utility!(self, utility => (utility.kind(), utility.written(costs)));
         Written { kind, fields: Given(fields) }
     }
 }
@@ -148,13 +124,21 @@ impl Costs {
             return Err(ObjectiveError::Empty { what: "pairs" });
         }
         for cost in costs {
-            if cost.len() != pairs {
-                return Err(ObjectiveError::Length { what: "pairs", got: cost.len(), expected: pairs });
-            }
-            check_finite("cost", cost)?;
+            ObjectiveError::check_length("pairs", cost.len(), pairs)?;
+            ObjectiveError::check("cost", cost, f64::is_finite, "finite")?;
         }
         let table = (0..pairs).flat_map(|pair| costs.iter().map(move |cost| cost[pair])).collect();
-        Ok(Self { table, k })
+        Ok(Self { table, k, pairs })
+    }
+
+    /// No totals of a model with this many pairs.
+    pub(super) fn none(pairs: usize) -> Self {
+        Self { table: Vec::new(), k: 0, pairs }
+    }
+
+    /// The cost of each pair, of the only total.
+    pub(super) fn table(&self) -> &[f64] {
+        &self.table
     }
 
     /// Number of totals.
@@ -163,7 +147,7 @@ impl Costs {
     }
 
     pub(super) fn pair_count(&self) -> usize {
-        self.table.len() / self.k
+        self.pairs
     }
 
     /// The costs of one pair, one for each total.
@@ -215,12 +199,5 @@ impl Costs {
         let nothing = Bounds { low: f64::INFINITY, high: f64::NEG_INFINITY };
         let wider = |range: Bounds, cost: f64| Bounds { low: range.low.min(cost), high: range.high.max(cost) };
         (0..self.k).map(move |i| self.rows().fold(nothing, |range, row| wider(range, row[i])))
-    }
-}
-
-pub(super) fn check_finite(what: &'static str, values: &[f64]) -> Result<(), ObjectiveError> {
-    match values.iter().position(|v| !v.is_finite()) {
-        None => Ok(()),
-        Some(index) => Err(ObjectiveError::Entry { what, index, value: values[index], allowed: "finite" }),
     }
 }

@@ -175,7 +175,7 @@ pub fn check_bounded(problem: &Problem) -> Result<(), OracleError> {
     if bounded || problem.objective().has_formula() { Ok(()) } else { Err(OracleError::Overflow) }
 }
 
-fn check_stop(stop: &Stop) -> Result<(), OracleError> {
+pub(crate) fn check_stop(stop: &Stop) -> Result<(), OracleError> {
     if stop.is_requested() { Err(OracleError::Stopped) } else { Ok(()) }
 }
 

@@ -24,8 +24,8 @@ const MOST_REACHED: usize = 10_000_000;
 /// // The same policy from its rows.
 /// let rows = kept.rows().map(|(at, action)| (at.clone(), action));
 /// let again = ByOccupancy::new(&problem, rows)?;
-/// let law = distribution(&problem, &again, &Limits::QUICK)?;
-/// assert_eq!(law, distribution(&problem, &optimal, &Limits::QUICK)?);
+/// let costs = distribution(&problem, &again, &Limits::QUICK)?;
+/// assert_eq!(costs, distribution(&problem, &optimal, &Limits::QUICK)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -51,13 +51,13 @@ impl ByOccupancy {
         for (at, action) in rows {
             let pair = available(mdp, at.time, at.state, action)?;
             if policy.places.insert(key(&at), policy.rows.len()).is_some() {
-                return Err(PolicyError::Twice { time: at.time, state: mdp.state_name(at.state).to_owned() });
+                return Err(PolicyError::row(mdp, at.time, at.state, ": the policy has a second row for it"));
             }
             policy.rows.push((at, pair));
         }
         walk(problem, MOST_REACHED, |at| {
-            let missing = || PolicyError::Missing { time: at.time, state: mdp.state_name(at.state).to_owned() };
-            policy.find(at).ok_or_else(missing)
+            let missing = ": the policy leads there, but has no row for it";
+            policy.find(at).ok_or_else(|| PolicyError::row(mdp, at.time, at.state, missing))
         })?;
         Ok(policy)
     }
@@ -182,8 +182,8 @@ mod tests {
                 let kept = ByOccupancy::reached(&problem, |at| optimal.best(at), 1_000_000).unwrap();
                 let rows: Vec<_> = kept.rows().map(|(at, action)| (at.clone(), action)).collect();
                 let again = ByOccupancy::new(&problem, rows).unwrap();
-                let law = distribution(&problem, &again, &Limits::QUICK).unwrap();
-                assert!((law.erm(erm) - solution.value).abs() < 1e-12, "{problem:?} {beta}");
+                let costs = distribution(&problem, &again, &Limits::QUICK).unwrap();
+                assert!((costs.erm(erm) - solution.value).abs() < 1e-12, "{problem:?} {beta}");
             }
         }
     }
@@ -198,9 +198,12 @@ mod tests {
         for place in 0..rows.len() {
             let mut fewer = rows.clone();
             let (at, _) = fewer.remove(place);
-            let missing = ByOccupancy::new(&problem, fewer).unwrap_err();
-            let state = problem.mdp().state_name(at.state).to_owned();
-            assert_eq!(missing, PolicyError::Missing { time: at.time, state });
+            let missing = ByOccupancy::new(&problem, fewer).unwrap_err().to_string();
+            let (time, state) = (at.time, problem.mdp().state_name(at.state));
+            assert_eq!(
+                missing,
+                format!("time {time}, state \"{state}\": the policy leads there, but has no row for it")
+            );
         }
         let twice = rows.iter().chain(&rows[..1]).cloned();
         assert_eq!(

@@ -45,18 +45,20 @@ impl Markov {
                 return Err(PolicyError::Length { what: "pairs", got: row.len(), expected: mdp.pair_count() });
             }
             for state in mdp.states() {
-                let name = || mdp.state_name(state).to_owned();
                 let mut sum = 0.0;
                 for pair in mdp.pairs(state) {
                     let value = row[pair as usize];
                     if !(0.0..=1.0 + 1e-9).contains(&value) {
-                        let action = mdp.action_name(mdp.action(Pair(pair))).to_owned();
-                        return Err(PolicyError::Probability { time, state: name(), action, value });
+                        let action = mdp.action_name(mdp.action(Pair(pair)));
+                        let mistake =
+                            format!(", action \"{action}\": the probability is {value}; it must lie in [0, 1]");
+                        return Err(PolicyError::row(mdp, time, state, mistake));
                     }
                     sum += value;
                 }
                 if (sum - 1.0).abs() > 1e-9 {
-                    return Err(PolicyError::Sum { time, state: name(), sum });
+                    let mistake = format!(": the action probabilities sum to {sum}; they must sum to 1 within 1e-9");
+                    return Err(PolicyError::row(mdp, time, state, mistake));
                 }
                 for pair in mdp.pairs(state) {
                     row[pair as usize] /= sum;

@@ -110,43 +110,15 @@ impl<P: Policy + Clone + 'static> ClonePolicy for P {
     }
 }
 
-impl Clone for Box<dyn Policy> {
-    fn clone(&self) -> Self {
-        (**self).boxed()
+impl<P: Policy + 'static> From<P> for Box<dyn Policy> {
+    fn from(policy: P) -> Self {
+        Box::new(policy)
     }
 }
 
-impl Policy for Box<dyn Policy> {
-    fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure> {
-        (**self).act(at, rng)
-    }
-
-    fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Decision, PolicyFailure> {
-        (**self).decide(at, rng)
-    }
-
-    fn prepare(&mut self) -> Result<(), PolicyFailure> {
-        (**self).prepare()
-    }
-
-    fn begin_episode(&mut self) {
-        (**self).begin_episode();
-    }
-
-    fn set_stop(&mut self, stop: &Stop) {
-        (**self).set_stop(stop);
-    }
-
-    fn simulated_steps(&self) -> u64 {
-        (**self).simulated_steps()
-    }
-
-    fn problem(&self) -> Option<&Problem> {
-        (**self).problem()
-    }
-
-    fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
-        (**self).probabilities(at, probabilities)
+impl Clone for Box<dyn Policy> {
+    fn clone(&self) -> Self {
+        (**self).boxed()
     }
 }
 
@@ -159,6 +131,9 @@ pub enum PolicyFailure {
     /// It was asked to [stop](Policy::set_stop).
     #[error("the search was stopped")]
     Stopped,
+    /// It chose an action that the state does not allow.
+    #[error("the policy chose action number {}, which the state does not allow", .0.0)]
+    Unavailable(Action),
     /// What a policy from outside of this crate says.
     #[error("{0}")]
     Other(String),
@@ -195,53 +170,16 @@ pub enum PolicyError {
         /// The length needed.
         expected: usize,
     },
-    /// A probability outside [0, 1] or not a number.
-    #[error("time {time}, state \"{state}\", action \"{action}\": the probability is {value}; it must lie in [0, 1]")]
-    Probability {
+    /// What it does at one time in one state cannot be: no probabilities, an action that the state does not allow, nothing where the
+    /// policy leads to, or two things.
+    #[error("time {time}, state \"{state}\"{mistake}")]
+    Row {
         /// The time.
         time: usize,
         /// The state's name.
         state: String,
-        /// The action's name.
-        action: String,
-        /// The value given.
-        value: f64,
-    },
-    /// The probabilities of a state's actions do not sum to 1.
-    #[error("time {time}, state \"{state}\": the action probabilities sum to {sum}; they must sum to 1 within 1e-9")]
-    Sum {
-        /// The time.
-        time: usize,
-        /// The state's name.
-        state: String,
-        /// The sum found.
-        sum: f64,
-    },
-    /// An action that the state does not allow.
-    #[error("time {time}, state \"{state}\": the state does not allow action \"{action}\"")]
-    Unavailable {
-        /// The time.
-        time: usize,
-        /// The state's name.
-        state: String,
-        /// The action's name.
-        action: String,
-    },
-    /// A situation that the policy leads to and says nothing about.
-    #[error("time {time}, state \"{state}\": the policy leads there, but has no row for it")]
-    Missing {
-        /// The time.
-        time: usize,
-        /// The state's name.
-        state: String,
-    },
-    /// A situation that the policy decides twice.
-    #[error("time {time}, state \"{state}\": the policy has a second row for it")]
-    Twice {
-        /// The time.
-        time: usize,
-        /// The state's name.
-        state: String,
+        /// What is wrong, in words.
+        mistake: String,
     },
     /// More rows than wanted.
     #[error("the policy reaches more than {limit} occupancy states at which it has a choice")]
@@ -254,13 +192,16 @@ pub enum PolicyError {
     EmptyScript,
 }
 
-fn available(mdp: &Mdp, time: usize, state: State, action: Action) -> Result<Pair, PolicyError> {
-    if action.index() < mdp.action_count()
-        && let Some(pair) = mdp.pair(state, action)
-    {
-        return Ok(pair);
+impl PolicyError {
+    fn row(mdp: &Mdp, time: usize, state: State, mistake: impl Into<String>) -> Self {
+        Self::Row { time, state: mdp.state_name(state).to_owned(), mistake: mistake.into() }
     }
-    let name =
-        if action.index() < mdp.action_count() { mdp.action_name(action).to_owned() } else { format!("{}", action.0) };
-    Err(PolicyError::Unavailable { time, state: mdp.state_name(state).to_owned(), action: name })
+}
+
+fn available(mdp: &Mdp, time: usize, state: State, action: Action) -> Result<Pair, PolicyError> {
+    let known = action.index() < mdp.action_count();
+    known.then(|| mdp.pair(state, action)).flatten().ok_or_else(|| {
+        let name = if known { mdp.action_name(action).to_owned() } else { action.0.to_string() };
+        PolicyError::row(mdp, time, state, format!(": the state does not allow action \"{name}\""))
+    })
 }

@@ -21,8 +21,8 @@ const REMEMBERED: usize = 1 << 28;
 /// let [rest, work] = ["rest", "work"].map(|name| mdp.find_action(name).unwrap());
 /// let problem = Problem::new(mdp, Objective::linear(vec![0.0, 1.0])?, 1.0, 6)?;
 /// let every_third = Scripted::new(&problem, vec![rest, rest, work])?;
-/// let law = distribution(&problem, &every_third, &Limits::default())?;
-/// assert!((law.mean() - 1.0 / 3.0).abs() < 1e-15);
+/// let costs = distribution(&problem, &every_third, &Limits::default())?;
+/// assert!((costs.mean() - 1.0 / 3.0).abs() < 1e-15);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

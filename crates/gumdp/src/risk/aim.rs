@@ -5,7 +5,7 @@
 //! measure; `docs/mathematics.md` has the proofs.
 
 use super::Erm;
-use super::mean_cvar::Kinked;
+use super::cvar::Kinked;
 use super::tilted::Tilted;
 
 /// What is minimised.
@@ -75,5 +75,39 @@ impl<const AIMS: usize> Terminals<AIMS> for [Terminal; AIMS] {
     #[inline]
     fn of(&self, cost: f64) -> [f64; AIMS] {
         self.map(|terminal| terminal.of(cost))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::risk::{Cvar, KinkedTerminals, TiltedTerminals};
+
+    /// Eight at once, the ends of four intervals, are those alone.
+    fn compare<T: Terminals<8>>(
+        bound: impl Fn(usize, (f64, f64), f64) -> Terminal,
+        of_aims: fn(&[Aim; 8]) -> Option<T>,
+    ) {
+        let intervals = [(0.0, 0.5), (0.3, 0.3), (0.2, 4.0), (700.0, 5000.0)];
+        let aims: [Aim; 8] = std::array::from_fn(|k| {
+            let (low, high) = intervals[k / 2];
+            bound(k / 2, (low, high), [low, high][k % 2]).into()
+        });
+        let many = of_aims(&aims).unwrap();
+        for x in (-40..=40).map(|k| f64::from(k) / 20.0) {
+            for (aim, value) in aims.iter().zip(many.of(x)) {
+                let alone = aim.terminal.of(x);
+                assert!((alone - value).abs() <= 1e-13 * (1.0 + alone.abs()), "{aim:?} {x}: {alone} {value}");
+            }
+        }
+        assert!(of_aims(&[Aim::from(Erm::MEAN); 8]).is_none());
+    }
+
+    #[test]
+    fn many_at_once_are_those_alone() {
+        let measure = Cvar::mixed(0.8, 0.7).unwrap();
+        compare(|_, interval, end| Terminal::Kinked(Kinked::bound(measure, interval, end)), KinkedTerminals::of_aims);
+        let tilted = |k, interval, end| Terminal::Tilted(Tilted::bound(interval, end, 0.1, [0.2, 0.9][k % 2]));
+        compare(tilted, TiltedTerminals::of_aims);
     }
 }

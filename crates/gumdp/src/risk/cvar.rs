@@ -1,74 +1,43 @@
-//! The conditional value at risk of a random cost X at a level α in [0, 1],
+//! The conditional value at risk of a random cost X at a level α in [0, 1], and mixtures of it with the mean,
 //!
 //! ```text
-//! CVaR_α(X) = min over λ of λ + E[(X − λ)⁺]/(1 − α)
+//! CVaR_α(X)                    = min over λ of λ + E[(X − λ)⁺]/(1 − α)
+//! (1 − w)·E[X] + w·CVaR_α(X) = min over λ of λ + E[u(X − λ)],    u(x) = (1 − w)·x + w·x⁺/(1 − α)
 //! ```
 //!
 //! Costs: lower is better, so this is the upper tail: the mean of the worst 1 − α share. The minimum is attained at
-//! λ = `VaR_α(X)`. Limits: the mean at α = 0, the largest cost at α = 1. It is nondecreasing in α, moves with constants, scales
-//! with positive factors and is convex in X.
+//! λ = `VaR_α(X)`. Limits: the mean at α = 0 or w = 0, the largest cost at α = 1. It is nondecreasing in α, moves with constants,
+//! scales with positive factors and is convex in X. The mixtures, with α < 1 and a weight w in [0, 1], are all optimised certainty
+//! equivalents whose utility u is made of two straight pieces; w = 1 is `CVaR` itself.
 //!
-//! Reference: Rockafellar and Uryasev, *Optimization of conditional value-at-risk*, Journal of Risk 2 (2000).
+//! References: Rockafellar and Uryasev, *Optimization of conditional value-at-risk*, Journal of Risk 2 (2000); Ben-Tal and Teboulle,
+//! *An old-new concept of convex risk measures: the optimized certainty equivalent*, Mathematical Finance 17 (2007).
 
-use std::fmt;
+use super::aim::{Aim, Terminal, Terminals};
+use super::outer::{Bounded, Extremes, FirstLook, Interval, OuterForm, SearchBy};
+use super::tail::Tail;
+use super::{Erm, FixedRisk, Form, LEAST_SHARE, Measure, Risk, RiskError, Sweep, number, valid_level};
 
-use super::mean_cvar::Lambda;
-use super::outer::OuterForm;
-use super::tail::{Tail, valid_level};
-use super::{FixedRisk, Form, Measure, Risk, RiskError, Sweep, at_end, cvar, cvar_weighted, share_of_tail};
-
-/// The conditional value at risk at one level.
+/// The conditional value at risk at one level, alone or mixed with the mean.
 ///
 /// ```
 /// use gumdp::Cvar;
 /// let worst_quarter = Cvar::new(0.75)?;
 /// assert_eq!(worst_quarter.of_samples(&[1.0, 2.0, 3.0, 9.0])?, 9.0);
 /// assert_eq!(worst_quarter.of_distribution(&[(0.0, 0.5), (8.0, 0.125), (4.0, 0.375)])?, 6.0);
-/// assert!(Cvar::new(1.5).is_err());
+/// // The worst 30 % of five samples: all of 10 (20 %) and half of 4 (10 %).
+/// assert!((Cvar::new(0.7)?.of_samples(&[10.0, 1.0, 2.0, 3.0, 4.0])? - 8.0).abs() < 1e-14);
+/// // The mean is 3, the worst quarter costs 9.
+/// assert_eq!(Cvar::mixed(0.75, 0.5)?.of_samples(&[1.0, 1.0, 1.0, 9.0])?, 6.0);
+/// assert!(Cvar::new(1.5).is_err() && Cvar::mixed(0.75, 2.0).is_err());
 /// # Ok::<(), gumdp::RiskError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cvar {
-    /// In [0, 1].
+    /// In [0, 1]; below 1 in a mixture.
     level: f64,
-}
-
-impl Cvar {
-    /// The measure at this level.
-    ///
-    /// # Errors
-    /// [`RiskError::Level`] if the level is outside [0, 1].
-    pub fn new(level: f64) -> Result<Self, RiskError> {
-        Ok(Self { level: valid_level(level)? })
-    }
-
-    /// The level α.
-    #[must_use]
-    pub const fn level(self) -> f64 {
-        self.level
-    }
-
-    /// The measure of equally likely samples.
-    ///
-    /// # Errors
-    /// No samples, or one that is not finite.
-    pub fn of_samples(self, samples: &[f64]) -> Result<f64, RiskError> {
-        cvar(samples, self.level)
-    }
-
-    /// The measure of a finite distribution given as (value, weight) pairs.
-    ///
-    /// # Errors
-    /// No positive weight, or a value or weight out of range.
-    pub fn of_distribution(self, outcomes: &[(f64, f64)]) -> Result<f64, RiskError> {
-        cvar_weighted(outcomes, self.level)
-    }
-}
-
-impl fmt::Display for Cvar {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cvar:{}", self.level)
-    }
+    /// Of the tail in a mixture, in [0, 1]; `None` if it is no mixture.
+    weight: Option<f64>,
 }
 
 impl Cvar {
@@ -78,19 +47,58 @@ impl Cvar {
         sweep: Some(Sweep::levels("CVaR")),
         ..Form::new("cvar", &["LEVEL"], "conditional value at risk: the mean of the worst 1 - LEVEL")
     }];
+    /// How a mixture is written.
+    pub(super) const MIXED: &'static [Form] = &[Form {
+        read: |numbers| Self::mixed(numbers[0], numbers[1]).map(Risk::Cvar),
+        ..Form::new("mean-cvar", &["LEVEL", "WEIGHT"], "(1 - WEIGHT)·mean + WEIGHT·CVaR")
+    }];
+
+    /// The measure at this level.
+    ///
+    /// # Errors
+    /// If the level is outside [0, 1].
+    pub fn new(level: f64) -> Result<Self, RiskError> {
+        Ok(Self { level: valid_level(level)?, weight: None })
+    }
+
+    /// (1 − weight)·mean + weight·`CVaR`.
+    ///
+    /// # Errors
+    /// If the level is outside [0, 1) or the weight outside [0, 1].
+    pub fn mixed(level: f64, weight: f64) -> Result<Self, RiskError> {
+        let level = number("level", level, (0.0..1.0).contains(&level), "lie in [0, 1)")?;
+        let weight = number("weight of the tail", weight, (0.0..=1.0).contains(&weight), "lie in [0, 1]")?;
+        Ok(Self { level, weight: Some(weight) })
+    }
+
+    /// The weight of the tail.
+    fn weight(&self) -> f64 {
+        self.weight.unwrap_or(1.0)
+    }
 }
 
 impl Measure for Cvar {
+    fn written(&self) -> (&'static Form, Vec<f64>) {
+        match self.weight {
+            None => (&Self::FORMS[0], vec![self.level]),
+            Some(weight) => (&Self::MIXED[0], vec![self.level, weight]),
+        }
+    }
+
     fn of_tail(&self, tail: &Tail) -> f64 {
-        tail.cvar(self.level)
+        let cvar = tail.cvar(self.level);
+        self.weight.map_or(cvar, |weight| (1.0 - weight) * tail.mean() + weight * cvar)
     }
 
     fn fixed(&self) -> Option<FixedRisk> {
-        at_end(self.level)
+        if self.weight() == 0.0 || self.level == 0.0 {
+            return Some(Erm::MEAN.into());
+        }
+        (self.level == 1.0).then(|| Erm::WORST.into())
     }
 
     fn outer(&self) -> Option<Box<dyn OuterForm>> {
-        Some(Box::new(Lambda { measure: (*self).into(), of: (*self).into() }))
+        Some(Box::new(*self))
     }
 
     fn tail_level(&self) -> Option<f64> {
@@ -98,10 +106,168 @@ impl Measure for Cvar {
     }
 
     fn share(&self, _: f64) -> f64 {
-        share_of_tail(self.level)
+        let share = if self.level < 1.0 { 1.0 - self.level } else { LEAST_SHARE };
+        self.weight.map_or(share, |weight| 1.0 / (1.0 - weight + weight / share))
+    }
+}
+
+/// λ of a certainty equivalent.
+impl OuterForm for Cvar {
+    fn at(&self, y: f64) -> FixedRisk {
+        FixedRisk::new(*self, Terminal::Kinked(Kinked::at(*self, y))).at("lambda", y, 0.0)
     }
 
-    fn swept(&self) -> Option<(&'static Form, f64)> {
-        Some((&Self::FORMS[0], self.level))
+    fn best(&self, costs: &Tail) -> f64 {
+        costs.value_at_risk(self.level)
+    }
+
+    fn search(self: Box<Self>) -> SearchBy {
+        SearchBy::Exclusion(self)
+    }
+}
+
+impl Bounded for Cvar {
+    fn steepness(&self) -> f64 {
+        1.0 / (1.0 - self.level)
+    }
+
+    fn first_look(&self, Extremes { lowest, minimax, .. }: Extremes, count: usize) -> FirstLook {
+        let step = (minimax - lowest) / (count - 1) as f64;
+        let inside = (1..count - 1).map(|k| lowest + step * k as f64);
+        FirstLook { known: None, values: [lowest, minimax].into_iter().chain(inside).collect(), step }
+    }
+
+    fn near(&self, y: f64, by: f64, Extremes { lowest, minimax, .. }: Extremes) -> f64 {
+        (y + by).max(lowest).min(minimax)
+    }
+
+    /// The measure is at least (1 − w)·mean + w·λ.
+    fn that_matter(&self, (risk, _): (f64, f64), extremes: Extremes, highest: f64) -> Vec<Interval> {
+        let weight = self.weight();
+        let most = (risk - (1.0 - weight) * extremes.mean) / weight;
+        vec![(extremes.lowest, most.min(highest).max(extremes.lowest))]
+    }
+
+    fn exclusion(&self, interval: Interval, _: f64) -> [Aim; 2] {
+        [interval.0, interval.1].map(|end| Terminal::Kinked(Kinked::bound(*self, interval, end)).into())
+    }
+
+    fn is_excluded(&self, _: Interval, solved: &[f64], threshold: f64) -> bool {
+        solved.iter().copied().fold(f64::INFINITY, f64::min) > threshold
+    }
+
+    fn middle(&self, (low, high): Interval) -> f64 {
+        f64::midpoint(low, high)
+    }
+}
+
+/// λ + u(x − λ), bounded from below by a function that is linear in λ on [low, high]:
+///
+/// ```text
+/// (1 − w)·x + w·(λ + e(x)/(1 − α)),    e(x) = θ(x)·(x − λ),    θ(x) = 0 for x ≤ low, 1 for x ≥ high, linear between
+/// ```
+///
+/// It is exact for low = high = λ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Kinked {
+    weight: f64,
+    /// 1 − α.
+    share: f64,
+    low: f64,
+    high: f64,
+    lambda: f64,
+}
+
+impl Kinked {
+    /// The function itself.
+    pub(crate) fn at(measure: Cvar, lambda: f64) -> Self {
+        Self::bound(measure, (lambda, lambda), lambda)
+    }
+
+    /// Its bound for all of an interval, at one end of it.
+    pub(crate) fn bound(measure: Cvar, (low, high): (f64, f64), end: f64) -> Self {
+        Self { weight: measure.weight(), share: 1.0 - measure.level, low, high, lambda: end }
+    }
+
+    #[inline]
+    pub(super) fn of(&self, x: f64) -> f64 {
+        let excess = if x <= self.low {
+            0.0
+        } else if x >= self.high {
+            x - self.lambda
+        } else {
+            (x - self.low) / (self.high - self.low) * (x - self.lambda)
+        };
+        (1.0 - self.weight) * x + self.weight * (self.lambda + excess / self.share)
+    }
+}
+
+/// Kinked functions of the same measure.
+pub(crate) struct KinkedTerminals<const AIMS: usize> {
+    /// Factors of the cost and of the excess.
+    mean: f64,
+    tail: f64,
+    low: [f64; AIMS],
+    /// One over the width of the interval, or huge if that is 0.
+    slope: [f64; AIMS],
+    lambda: [f64; AIMS],
+    /// What is added: the weight times λ.
+    constant: [f64; AIMS],
+}
+
+impl<const AIMS: usize> KinkedTerminals<AIMS> {
+    /// If all aims are such functions.
+    pub(crate) fn of_aims(aims: &[Aim; AIMS]) -> Option<Self> {
+        let kinked = |aim: &Aim| if let Terminal::Kinked(kinked) = aim.terminal { Some(kinked) } else { None };
+        let Kinked { weight, share, .. } = kinked(aims.first()?)?;
+        let mut all = Self {
+            mean: 1.0 - weight,
+            tail: weight / share,
+            low: [0.0; AIMS],
+            slope: [0.0; AIMS],
+            lambda: [0.0; AIMS],
+            constant: [0.0; AIMS],
+        };
+        for (k, aim) in aims.iter().enumerate() {
+            let Kinked { low, high, lambda, .. } =
+                kinked(aim).filter(|other| other.weight == weight && other.share == share)?;
+            (all.low[k], all.lambda[k], all.constant[k]) = (low, lambda, weight * lambda);
+            all.slope[k] = (1.0 / (high - low)).min(f64::MAX);
+        }
+        Some(all)
+    }
+}
+
+impl<const AIMS: usize> Terminals<AIMS> for KinkedTerminals<AIMS> {
+    #[inline]
+    fn of(&self, x: f64) -> [f64; AIMS] {
+        let mean = self.mean * x;
+        std::array::from_fn(|k| {
+            let share = ((x - self.low[k]) * self.slope[k]).clamp(0.0, 1.0);
+            mean + (self.constant[k] + self.tail * (share * (x - self.lambda[k])))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Between the ends of an interval the line through the bounds at the ends must not exceed the function.
+    #[test]
+    fn bounds_are_below_for_all_of_the_interval() {
+        let measure = Cvar::mixed(0.8, 0.7).unwrap();
+        for (low, high) in [(-1.0, 2.0), (0.3, 0.4), (0.0, 1e-9)] {
+            for k in -40..=40 {
+                let x = f64::from(k) / 10.0;
+                let ends = [low, high].map(|end| Kinked::bound(measure, (low, high), end).of(x));
+                for share in [0.0, 0.1, 0.5, 0.77, 1.0] {
+                    let lambda = low + share * (high - low);
+                    let line = ends[0] + share * (ends[1] - ends[0]);
+                    let exact = Kinked::at(measure, lambda).of(x);
+                    assert!(line <= exact + 1e-12, "{low} {high} {x} {share}: {line} {exact}");
+                }
+            }
+        }
     }
 }

@@ -45,11 +45,11 @@ pub(super) struct Tilt {
     shift: f64,
     low: f64,
     high: f64,
-    form: Form,
+    transform: Transform,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Form {
+enum Transform {
     /// β = 0 or next to it: g(x) = x − shift.
     Linear,
     Expm1,
@@ -60,37 +60,37 @@ impl Tilt {
     #[inline]
     pub(super) fn new(erm: Erm, low: f64, high: f64) -> Self {
         let beta = erm.beta();
-        let form = if beta.abs() * (high - low) <= SMALLEST_EXPONENT {
-            Form::Linear
+        let transform = if beta.abs() * (high - low) <= SMALLEST_EXPONENT {
+            Transform::Linear
         } else if beta.abs() * (high - low) <= LN_2 {
-            Form::Expm1
+            Transform::Expm1
         } else {
-            Form::Exp
+            Transform::Exp
         };
         let shift = if beta < 0.0 { low } else { high };
-        Self { beta, shift, low, high, form }
+        Self { beta, shift, low, high, transform }
     }
 
     /// g(x).
     #[inline]
     pub(super) fn term(&self, x: f64) -> f64 {
         let distance = x - self.shift;
-        match self.form {
-            Form::Linear => distance,
-            Form::Expm1 => (self.beta * distance).exp_m1(),
+        match self.transform {
+            Transform::Linear => distance,
+            Transform::Expm1 => (self.beta * distance).exp_m1(),
             // Spares an exp, and β = ±∞ the product ∞·0.
-            Form::Exp if distance == 0.0 => 1.0,
-            Form::Exp => (self.beta * distance).exp(),
+            Transform::Exp if distance == 0.0 => 1.0,
+            Transform::Exp => (self.beta * distance).exp(),
         }
     }
 
     /// g⁻¹ of the mean of the terms.
     #[inline]
     pub(super) fn value(&self, mean: f64) -> f64 {
-        let distance = match self.form {
-            Form::Linear => mean,
-            Form::Expm1 => mean.ln_1p() / self.beta,
-            Form::Exp => mean.ln() / self.beta,
+        let distance = match self.transform {
+            Transform::Linear => mean,
+            Transform::Expm1 => mean.ln_1p() / self.beta,
+            Transform::Exp => mean.ln() / self.beta,
         };
         let value = self.shift + distance;
         // Rounding must not leave the range. Written so that a NaN stays one.
@@ -126,7 +126,7 @@ impl<'a> ErmTable<'a> {
     pub(crate) fn of_drawn(&self, drawn: &[u32]) -> f64 {
         let sum: f64 = drawn.iter().map(|&number| self.terms[number as usize]).sum();
         let mean = sum / drawn.len() as f64;
-        if self.tilt.form == Form::Exp && mean < SMALLEST_MEAN {
+        if self.tilt.transform == Transform::Exp && mean < SMALLEST_MEAN {
             // The resample misses the value at the shift and β is large: shift by its own extreme instead.
             return self.erm.of_outcomes(drawn.iter().map(|&number| (self.values[number as usize], 1.0)));
         }

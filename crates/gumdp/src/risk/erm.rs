@@ -13,12 +13,10 @@
 //! References: Föllmer and Schied, *Stochastic Finance*, section 4.9; Ben-Tal and Teboulle, *An old-new concept of
 //! convex risk measures: the optimized certainty equivalent*, Mathematical Finance 17 (2007).
 
-use std::fmt;
-
 use super::entropic::Tilt;
 use super::sum::Sum;
 use super::tail::Tail;
-use super::{FixedRisk, Form, LEAST_SHARE, Measure, Risk, RiskError, Sweep, Swept};
+use super::{FixedRisk, Form, LEAST_SHARE, Measure, Risk, RiskError, Sweep, Swept, number};
 
 /// Below this |β| the measure is the mean: the difference is at most |β|·range²/8, lost in rounding for any
 /// range below 1e134, while β·(x − shift) could become subnormal and lose its digits.
@@ -82,15 +80,10 @@ impl Erm {
     /// ```
     ///
     /// # Errors
-    /// [`RiskError::Beta`] if `beta` is NaN.
+    /// If `beta` is NaN.
     pub fn new(beta: f64) -> Result<Self, RiskError> {
-        if beta.is_nan() {
-            Err(RiskError::Beta { beta })
-        } else if beta.abs() < SMALLEST_BETA {
-            Ok(Self::MEAN)
-        } else {
-            Ok(Self { beta })
-        }
+        let beta = number("risk aversion beta", beta, !beta.is_nan(), "lie in [-inf, inf]")?;
+        Ok(if beta.abs() < SMALLEST_BETA { Self::MEAN } else { Self { beta } })
     }
 
     /// The risk aversion β.
@@ -198,17 +191,6 @@ impl Erm {
     }
 }
 
-impl fmt::Display for Erm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::MEAN => f.write_str("mean"),
-            Self::WORST => f.write_str("worst"),
-            Self::BEST => f.write_str("best"),
-            Self { beta } => write!(f, "erm:{beta}"),
-        }
-    }
-}
-
 impl Erm {
     /// How it is written.
     pub(super) const FORMS: &'static [Form] = &[
@@ -222,9 +204,9 @@ impl Erm {
         },
         Form {
             also: Some("seeking"),
-            read: |numbers| match numbers[0] {
-                beta if beta >= 0.0 => Self::new(-beta).map(Risk::Erm),
-                beta => Err(RiskError::Seeking { beta }),
+            read: |numbers| {
+                let beta = number("seeking beta", numbers[0], numbers[0] >= 0.0, "lie in [0, inf]")?;
+                Self::new(-beta).map(Risk::Erm)
             },
             ..Form::new("entropic-seeking", &["BETA"], "the same as erm:-BETA")
         },
@@ -232,8 +214,21 @@ impl Erm {
 }
 
 impl Measure for Erm {
+    fn written(&self) -> (&'static Form, Vec<f64>) {
+        match *self {
+            Self::MEAN => (&Self::FORMS[0], vec![]),
+            Self::WORST => (&Self::FORMS[1], vec![]),
+            Self::BEST => (&Self::FORMS[2], vec![]),
+            Self { beta } => (&Self::FORMS[3], vec![beta]),
+        }
+    }
+
+    fn entropic_floor(&self) -> Erm {
+        *self
+    }
+
     fn of_tail(&self, tail: &Tail) -> f64 {
-        self.of_outcomes(tail.outcomes().iter().copied())
+        self.of_outcomes(tail.outcomes.iter().copied())
     }
 
     fn fixed(&self) -> Option<FixedRisk> {

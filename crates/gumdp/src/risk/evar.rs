@@ -12,13 +12,11 @@
 //! Reference: Ahmadi-Javid, *Entropic value-at-risk: a new coherent risk measure*, Journal of Optimization Theory and
 //! Applications 155 (2012).
 
-use std::fmt;
-
 use super::aim::{Aim, Terminal};
 use super::outer::{Bounded, Extremes, FirstLook, Interval, OuterForm, SearchBy};
-use super::tail::{Tail, valid_level};
+use super::tail::Tail;
 use super::tilted::{Tilted, is_mild};
-use super::{Erm, FixedRisk, Form, Measure, Risk, RiskError, Sweep, at_end, share_of_tail};
+use super::{Erm, FixedRisk, Form, Measure, Risk, RiskError, Sweep, valid_level};
 
 /// Steps to find β. Newton's method takes about ten, and a bisection step is never worse than a factor of two.
 const STEPS: usize = 200;
@@ -43,71 +41,53 @@ pub struct Evar {
 }
 
 impl Evar {
+    /// How it is written.
+    pub(super) const FORMS: &'static [Form] = &[Form {
+        read: |numbers| Self::new(numbers[0]).map(Risk::Evar),
+        sweep: Some(Sweep::levels("EVaR")),
+        ..Form::new("evar", &["LEVEL"], "entropic value at risk")
+    }];
+
     /// The measure at this level.
     ///
     /// # Errors
-    /// [`RiskError::Level`] if the level is outside [0, 1].
+    /// If the level is outside [0, 1].
     pub fn new(level: f64) -> Result<Self, RiskError> {
         Ok(Self { level: valid_level(level)? })
     }
 
-    /// The level α.
-    #[must_use]
-    pub const fn level(self) -> f64 {
-        self.level
-    }
-
     /// ln(1/(1 − α)), the price of a unit of 1/β.
-    #[must_use]
-    pub fn price(self) -> f64 {
+    fn price(self) -> f64 {
         -(-self.level).ln_1p()
-    }
-
-    /// The measure of equally likely samples.
-    ///
-    /// # Errors
-    /// No samples, or one that is not finite.
-    pub fn of_samples(self, samples: &[f64]) -> Result<f64, RiskError> {
-        Ok(self.with_beta(&Tail::new(samples.iter().map(|&x| (x, 1.0)))?).0)
-    }
-
-    /// The measure of a finite distribution given as (value, weight) pairs.
-    ///
-    /// # Errors
-    /// No positive weight, or a value or weight out of range.
-    pub fn of_distribution(self, outcomes: &[(f64, f64)]) -> Result<f64, RiskError> {
-        Ok(self.with_beta(&Tail::new(outcomes.iter().copied())?).0)
     }
 
     /// The measure, and the β that attains it (0 at level 0, ∞ where the infimum is the largest cost).
     fn with_beta(self, tail: &Tail) -> (f64, f64) {
-        let (outcomes, price) = (tail.outcomes(), self.price());
-        let (low, high) = (outcomes[0].0, outcomes[outcomes.len() - 1].0);
+        let (outcomes, price, (low, high)) = (&tail.outcomes, self.price(), tail.ends());
         if self.level == 0.0 {
             return (tail.mean(), 0.0);
         }
         let heaviest: f64 =
             outcomes.iter().rev().take_while(|outcome| outcome.0 == high).map(|outcome| outcome.1).sum();
         // Rounding of the probabilities must not move an infimum that lies at infinity.
-        if low == high || heaviest >= (1.0 - self.level - 1e-14) * tail.total() {
+        if low == high || heaviest >= (1.0 - self.level - 1e-14) * tail.total {
             return (high, f64::INFINITY);
         }
-        let beta = self.best_beta(outcomes, tail.total(), high - low);
+        let beta = self.best_beta(tail);
         let value =
             |beta: f64| Erm::new(beta).map_or(f64::NAN, |erm| erm.of_outcomes(outcomes.iter().copied()) + price / beta);
         (value(beta).min(high), beta)
     }
 
     /// The zero of KL(Q_β ‖ P) − price.
-    fn best_beta(self, outcomes: &[(f64, f64)], total: f64, range: f64) -> f64 {
-        let high = outcomes[outcomes.len() - 1].0;
-        let price = self.price();
+    fn best_beta(self, tail: &Tail) -> f64 {
+        let (price, (low, high)) = (self.price(), tail.ends());
         // KL and β·Var, its derivative.
         let divergence = |beta: f64| {
             let (mut mass, mut first, mut second) = (0.0, 0.0, 0.0);
-            for &(value, weight) in outcomes {
+            for &(value, weight) in &tail.outcomes {
                 let distance = value - high;
-                let tilted = weight / total * (beta * distance).exp();
+                let tilted = weight / tail.total * (beta * distance).exp();
                 mass += tilted;
                 first += tilted * distance;
                 second += tilted * distance * distance;
@@ -116,7 +96,7 @@ impl Evar {
             (beta * mean - mass.ln(), beta * (second / mass - mean * mean).max(0.0))
         };
         let (mut below, mut above) = (0.0, f64::INFINITY);
-        let mut beta = (8.0 * price).sqrt() / range;
+        let mut beta = (8.0 * price).sqrt() / (high - low);
         for _ in 0..STEPS {
             let (kl, slope) = divergence(beta);
             if kl < price {
@@ -147,28 +127,21 @@ impl Evar {
     }
 }
 
-impl fmt::Display for Evar {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "evar:{}", self.level)
-    }
-}
-
-impl Evar {
-    /// How it is written.
-    pub(super) const FORMS: &'static [Form] = &[Form {
-        read: |numbers| Self::new(numbers[0]).map(Risk::Evar),
-        sweep: Some(Sweep::levels("EVaR")),
-        ..Form::new("evar", &["LEVEL"], "entropic value at risk")
-    }];
-}
-
 impl Measure for Evar {
+    fn written(&self) -> (&'static Form, Vec<f64>) {
+        (&Self::FORMS[0], vec![self.level])
+    }
+
     fn of_tail(&self, tail: &Tail) -> f64 {
         self.with_beta(tail).0
     }
 
     fn fixed(&self) -> Option<FixedRisk> {
-        at_end(self.level)
+        match self.level {
+            0.0 => Some(Erm::MEAN.into()),
+            1.0 => Some(Erm::WORST.into()),
+            _ => None,
+        }
     }
 
     fn outer(&self) -> Option<Box<dyn OuterForm>> {
@@ -177,14 +150,6 @@ impl Measure for Evar {
 
     fn tail_level(&self) -> Option<f64> {
         Some(self.level)
-    }
-
-    fn share(&self, _: f64) -> f64 {
-        share_of_tail(self.level)
-    }
-
-    fn swept(&self) -> Option<(&'static Form, f64)> {
-        Some((&Self::FORMS[0], self.level))
     }
 }
 
@@ -217,6 +182,11 @@ impl OuterForm for Beta {
     /// Every positive β is one of the measure's own.
     fn attitude(&self, erm: Erm) -> FixedRisk {
         if erm.beta() > 0.0 { self.at(erm.beta()) } else { FixedRisk::attitude(erm) }
+    }
+
+    /// Entropic attitudes are all there is to try.
+    fn tried(&self, _: Interval) -> Vec<f64> {
+        Vec::new()
     }
 
     fn is_known_for_few(&self) -> bool {

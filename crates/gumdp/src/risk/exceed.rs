@@ -11,12 +11,10 @@
 //!
 //! Reference: Charnes and Cooper, *Chance-constrained programming*, Management Science 6 (1959).
 
-use std::fmt;
-
 use super::aim::Terminal;
 use super::binomial::probability_interval;
 use super::tail::Tail;
-use super::{FixedRisk, Form, Measure, Risk, RiskError, Sweep, Swept};
+use super::{Erm, FixedRisk, Form, Measure, Risk, RiskError, Sweep, Swept, number};
 
 /// Costs that are closer to the threshold than this part of the range of all costs are equal to it.
 const EQUAL: f64 = 1e-12;
@@ -54,13 +52,10 @@ impl Exceed {
     /// The measure with this threshold.
     ///
     /// # Errors
-    /// [`RiskError::Threshold`] if it is not finite.
+    /// If it is not finite.
     pub fn new(threshold: f64) -> Result<Self, RiskError> {
-        if threshold.is_finite() {
-            Ok(Self { threshold, slack: None })
-        } else {
-            Err(RiskError::Threshold { threshold })
-        }
+        let threshold = number("threshold", threshold, threshold.is_finite(), "be finite")?;
+        Ok(Self { threshold, slack: None })
     }
 
     /// The largest cost that does not exceed the threshold, if costs are between these.
@@ -70,18 +65,24 @@ impl Exceed {
     }
 }
 
-impl fmt::Display for Exceed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "exceed:{}", self.threshold)
-    }
-}
-
 impl Measure for Exceed {
+    fn written(&self) -> (&'static Form, Vec<f64>) {
+        (&Self::FORMS[0], vec![self.threshold])
+    }
+
+    fn entropic_floor(&self) -> Erm {
+        Erm::BEST
+    }
+
+    fn at_least(&self, floor: f64) -> f64 {
+        f64::from(u8::from(floor > self.threshold + self.slack.unwrap_or(0.0)))
+    }
+
     fn of_tail(&self, tail: &Tail) -> f64 {
-        let outcomes = tail.outcomes();
-        let limit = self.limit(outcomes[0].0, outcomes[outcomes.len() - 1].0);
-        let above = outcomes.iter().rev().take_while(|outcome| outcome.0 > limit);
-        (above.map(|outcome| outcome.1).sum::<f64>() / tail.total()).min(1.0)
+        let (low, high) = tail.ends();
+        let limit = self.limit(low, high);
+        let above = tail.outcomes.iter().rev().take_while(|outcome| outcome.0 > limit);
+        (above.map(|outcome| outcome.1).sum::<f64>() / tail.total).min(1.0)
     }
 
     fn fixed(&self) -> Option<FixedRisk> {
@@ -101,9 +102,5 @@ impl Measure for Exceed {
 
     fn within(&self, range: f64) -> Option<Risk> {
         Some(Self { slack: Some(EQUAL * range), ..*self }.into())
-    }
-
-    fn swept(&self) -> Option<(&'static Form, f64)> {
-        Some((&Self::FORMS[0], self.threshold))
     }
 }

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::aim::{Aim, Terminal};
+use super::aim::Aim;
 use super::{Erm, Risk};
 use crate::words::rounded;
 
@@ -24,15 +24,14 @@ impl fmt::Display for Outer {
     }
 }
 
-/// What a planner minimises: see [`Risk::fixed_at`].
+/// What a planner minimises: a measure, or one at a value of its outer variable.
 ///
 /// ```
 /// use gumdp::{Erm, FixedRisk, Risk};
-/// let risk: Risk = "cvar:0.75".parse()?;
-/// let tail = risk.fixed_at(2.0).unwrap();
-/// assert_eq!((tail.of_cost(1.0), tail.of_cost(3.0), tail.erm()), (2.0, 6.0, Erm::MEAN));
-/// assert_eq!((tail.measure(), tail.outer().unwrap().to_string().as_str()), (risk, "lambda = 2"));
-/// assert_eq!(FixedRisk::from(Erm::WORST).of_cost(3.0), 3.0);
+/// let mean = "cvar:0".parse::<Risk>()?.fixed().unwrap();
+/// assert_eq!((mean, mean.outer()), (FixedRisk::from(Erm::MEAN), None));
+/// let chance = "exceed:2".parse::<Risk>()?.fixed().unwrap();
+/// assert_eq!((chance.of_cost(2.0), chance.of_cost(3.0), chance.erm()), (0.0, 1.0, Erm::MEAN));
 /// # Ok::<(), gumdp::ParseRiskError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,7 +74,7 @@ impl FixedRisk {
     /// Whether costs count as they are.
     #[must_use]
     pub fn is_entropic(&self) -> bool {
-        self.aim.terminal == Terminal::Cost
+        self.aim.is_entropic()
     }
 
     /// The measure that this is, with [`Self::price`] added: the one asked for, or an entropic one that stands in for it.

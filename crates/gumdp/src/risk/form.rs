@@ -105,22 +105,12 @@ pub enum ParseRiskError {
         /// How many are needed.
         needed: usize,
     },
-    /// A number that is none.
-    #[error("{text}: {part:?} is not a number")]
-    Number {
-        /// What was written.
-        text: String,
-        /// The part that should be a number.
-        part: String,
-    },
+    /// A part of the text that is no number.
+    #[error("{0}: {1:?} is not a number")]
+    Number(String, String),
     /// A number out of range.
-    #[error("{text}: {error}")]
-    Range {
-        /// What was written.
-        text: String,
-        /// What is wrong with it.
-        error: RiskError,
-    },
+    #[error("{0}: {1}")]
+    Range(String, RiskError),
 }
 
 impl FromStr for Risk {
@@ -137,11 +127,10 @@ impl FromStr for Risk {
         if got != needed {
             return Err(ParseRiskError::Count { text: text.to_owned(), name: form.name, got, needed });
         }
-        let number = |part: &str| {
-            part.parse::<f64>().map_err(|_| ParseRiskError::Number { text: text.to_owned(), part: part.to_owned() })
-        };
+        let number =
+            |part: &str| part.parse::<f64>().map_err(|_| ParseRiskError::Number(text.to_owned(), part.to_owned()));
         let numbers: Vec<f64> = parts.into_iter().map(number).collect::<Result<_, _>>()?;
-        (form.read)(&numbers).map_err(|error| ParseRiskError::Range { text: text.to_owned(), error })
+        (form.read)(&numbers).map_err(|error| ParseRiskError::Range(text.to_owned(), error))
     }
 }
 

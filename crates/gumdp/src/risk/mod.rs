@@ -1,9 +1,9 @@
 //! Risk measures: one number for a random cost. Lower costs are better everywhere.
 //!
 //! Here: [`Risk`], any measure there is, and [the list of them](Risk::forms). A measure is one file, which knows its names, numbers
-//! and limits, its value for a distribution, and its outer variable; it is entered in the list below. Also here: their values for samples and for exact distributions; the streaming [`Weigher`] that planners keep
-//! per action; [`value_at_risk`] and [`cvar`]. Summaries of samples with confidence intervals are in [`crate::stats`],
-//! the lowest possible risk of a problem is in [`crate::oracle`].
+//! and limits, its value for a distribution, and its outer variable; it is entered in the list below. Also here: the streaming
+//! [`Weigher`] that planners keep per action. Summaries of samples with confidence intervals are in [`crate::stats`], the lowest
+//! possible risk of a problem is in [`crate::oracle`].
 //!
 //! ```
 //! use gumdp::Erm;
@@ -24,7 +24,6 @@ mod evar;
 mod exceed;
 mod fixed;
 mod form;
-mod mean_cvar;
 mod outer;
 mod sum;
 mod tail;
@@ -33,6 +32,7 @@ mod var;
 
 pub(crate) use aim::{Aim, Terminals};
 pub use cvar::Cvar;
+pub(crate) use cvar::KinkedTerminals;
 pub(crate) use entropic::ErmTable;
 pub use entropic::{Seen, Weigher};
 pub use erm::Erm;
@@ -40,12 +40,9 @@ pub use evar::Evar;
 pub use exceed::Exceed;
 pub use fixed::{FixedRisk, Outer};
 pub use form::{Form, ParseRiskError, Sweep, Swept};
-pub(crate) use mean_cvar::KinkedTerminals;
-pub use mean_cvar::MeanCvar;
 pub(crate) use outer::{Bounded, Extremes, FirstLook, Interval, OuterForm, SearchBy};
 pub(crate) use sum::Sum;
-pub(crate) use tail::{Tail, valid_level};
-pub use tail::{cvar, cvar_weighted, value_at_risk, value_at_risk_weighted};
+pub(crate) use tail::Tail;
 pub(crate) use tilted::TiltedTerminals;
 pub use var::Var;
 
@@ -57,7 +54,10 @@ use thiserror::Error;
 pub(crate) const LARGEST_COST: f64 = 8e307;
 
 /// What the file of a measure knows.
-pub(crate) trait Measure: fmt::Display {
+pub(crate) trait Measure {
+    /// How it is written: its form, with these numbers.
+    fn written(&self) -> (&'static Form, Vec<f64>);
+
     /// Its value for a distribution.
     fn of_tail(&self, tail: &Tail) -> f64;
 
@@ -74,9 +74,21 @@ pub(crate) trait Measure: fmt::Display {
         None
     }
 
-    /// The part of the runs that it rests on, for costs that are at most `spread` apart: what a cost adds to it is at most its
-    /// probability over this, times how far it is from the others.
-    fn share(&self, spread: f64) -> f64;
+    /// The part of all runs that it rests on, for costs that are at most `spread` apart: what a cost adds to it is at most its
+    /// probability over this, times how far it is from the others. At least 0.1 where no number of runs would do.
+    fn share(&self, _spread: f64) -> f64 {
+        self.tail_level().filter(|&level| level < 1.0).map_or(LEAST_SHARE, |level| 1.0 - level)
+    }
+
+    /// An entropic risk that it is never below.
+    fn entropic_floor(&self) -> Erm {
+        Erm::MEAN
+    }
+
+    /// What it is at least if its [floor](Self::entropic_floor) is at least this.
+    fn at_least(&self, floor: f64) -> f64 {
+        floor
+    }
 
     /// The exact interval of its value for ascending samples of a distribution, at this confidence; `None` where it takes a
     /// bootstrap.
@@ -91,13 +103,14 @@ pub(crate) trait Measure: fmt::Display {
 
     /// The form and its number, if frontiers sweep it.
     fn swept(&self) -> Option<(&'static Form, f64)> {
-        None
+        let (form, numbers) = self.written();
+        form.sweep.map(|_| (form, numbers[0]))
     }
 }
 
 /// Makes [`Risk`] of the list of measures.
 macro_rules! measures {
-    ($($(#[$doc:meta])* $measure:ident),* $(,)?) => {
+    ($($(#[$doc:meta])* $measure:ident: $($forms:expr),+;)*) => {
         /// A risk measure of the cost, to be minimised.
         ///
         /// | written | measure |
@@ -107,7 +120,7 @@ macro_rules! measures {
         /// | `entropic-seeking:5`, `seeking:5` | the same as `erm:-5` |
         /// | `cvar:0.95` | [`Cvar`] at level 0.95: the mean of the worst 5 % |
         /// | `evar:0.95` | [`Evar`] at level 0.95 |
-        /// | `mean-cvar:0.95:0.5` | [`MeanCvar`] at level 0.95 with weight 0.5 |
+        /// | `mean-cvar:0.95:0.5` | [`Cvar::mixed`] with the mean, at level 0.95 with weight 0.5 |
         /// | `exceed:3` | [`Exceed`]: the probability of a cost above 3 |
         /// | `var:0.95` | [`Var`] at level 0.95: what 95 % of costs do not exceed |
         ///
@@ -131,10 +144,10 @@ macro_rules! measures {
         impl Risk {
             /// How each measure is written.
             pub fn forms() -> impl Iterator<Item = &'static Form> {
-                [$($measure::FORMS),*].into_iter().flatten()
+                [$($($forms),+),*].into_iter().flatten()
             }
 
-            fn measure(&self) -> &dyn Measure {
+            pub(crate) fn measure(&self) -> &dyn Measure {
                 match self {
                     $(Self::$measure(measure) => measure,)*
                 }
@@ -145,47 +158,60 @@ macro_rules! measures {
             fn from(measure: $measure) -> Self {
                 Self::$measure(measure)
             }
+        }
+
+        impl fmt::Display for $measure {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                Risk::from(*self).fmt(f)
+            }
         })*
     };
 }
 
-// The list.
+/// What all of these have of costs.
+macro_rules! of_costs {
+    ($($measure:ident),*) => {
+        $(impl $measure {
+            /// The measure of equally likely samples.
+            ///
+            /// # Errors
+            /// No samples, or one that is not finite.
+            pub fn of_samples(self, samples: &[f64]) -> Result<f64, RiskError> {
+                Ok(self.of_tail(&Tail::new(samples.iter().map(|&x| (x, 1.0)))?))
+            }
+
+            /// The measure of a finite distribution given as (value, weight) pairs, exact but for rounding.
+            ///
+            /// # Errors
+            /// No positive weight, or a value or weight out of range.
+            pub fn of_distribution(self, outcomes: &[(f64, f64)]) -> Result<f64, RiskError> {
+                Ok(self.of_tail(&Tail::new(outcomes.iter().copied())?))
+            }
+        })*
+    };
+}
+
+// The list, with how each is written, in the order of messages.
 measures! {
     /// The entropic risk measure, with the mean, the worst and the best case as limits.
-    Erm,
-    /// The conditional value at risk.
-    Cvar,
+    Erm: Erm::FORMS;
+    /// The conditional value at risk, alone or mixed with the mean.
+    Cvar: Cvar::FORMS;
     /// The entropic value at risk.
-    Evar,
-    /// A mixture of the mean and the conditional value at risk.
-    MeanCvar,
+    Evar: Evar::FORMS, Cvar::MIXED;
     /// The probability of a cost above a threshold.
-    Exceed,
+    Exceed: Exceed::FORMS;
     /// The value at risk.
-    Var,
+    Var: Var::FORMS;
 }
+
+of_costs!(Risk, Cvar, Evar, Exceed, Var);
 
 impl Risk {
     /// The expected cost.
     pub const MEAN: Self = Self::Erm(Erm::MEAN);
     /// The largest possible cost.
     pub const WORST: Self = Self::Erm(Erm::WORST);
-
-    /// The measure of equally likely samples.
-    ///
-    /// # Errors
-    /// No samples, or one that is not finite.
-    pub fn of_samples(self, samples: &[f64]) -> Result<f64, RiskError> {
-        Ok(self.of_tail(&Tail::new(samples.iter().map(|&x| (x, 1.0)))?))
-    }
-
-    /// The measure of a finite distribution given as (value, weight) pairs, exact but for rounding.
-    ///
-    /// # Errors
-    /// No positive weight, or a value or weight out of range.
-    pub fn of_distribution(self, outcomes: &[(f64, f64)]) -> Result<f64, RiskError> {
-        Ok(self.of_tail(&Tail::new(outcomes.iter().copied())?))
-    }
 
     /// The measure of a distribution that is known to be one.
     pub(crate) fn of_tail(self, tail: &Tail) -> f64 {
@@ -198,6 +224,16 @@ impl Risk {
         self.measure().fixed()
     }
 
+    /// An entropic risk that it is never below.
+    pub(crate) fn entropic_floor(self) -> Erm {
+        self.measure().entropic_floor()
+    }
+
+    /// What it is at least if its [floor](Self::entropic_floor) is at least this.
+    pub(crate) fn at_least(self, floor: f64) -> f64 {
+        self.measure().at_least(floor)
+    }
+
     /// Its outer variable; `None` if and only if [`Self::fixed`] is something.
     pub(crate) fn outer(self) -> Option<Box<dyn OuterForm>> {
         if self.fixed().is_some() { None } else { self.measure().outer() }
@@ -206,12 +242,6 @@ impl Risk {
     /// Its outer variable, if intervals of that can be excluded.
     pub(crate) fn bounded(self) -> Option<Box<dyn Bounded>> {
         if let SearchBy::Exclusion(outer) = self.outer()?.search() { Some(outer) } else { None }
-    }
-
-    /// The measure at a value of its outer variable, if it has one.
-    #[must_use]
-    pub fn fixed_at(self, outer: f64) -> Option<FixedRisk> {
-        self.outer().map(|form| form.at(outer))
     }
 
     /// The entropic risk measure that this is, if it is one: a level of 0 is the mean, one of 1 the worst case.
@@ -234,25 +264,6 @@ impl Risk {
         if let Self::Erm(erm) = self { Some(erm.beta()) } else { None }
     }
 
-    /// The level beyond which costs are in the tail that the measure looks at, if it looks at one.
-    #[must_use]
-    pub fn tail_level(self) -> Option<f64> {
-        self.measure().tail_level()
-    }
-
-    /// The part of all runs that the measure rests on, for costs that are at most `spread` apart: what a cost adds to it is at
-    /// most its probability over this, times how far it is from the others. At least 0.1 where no number of runs would do.
-    #[must_use]
-    pub fn share(self, spread: f64) -> f64 {
-        self.measure().share(spread)
-    }
-
-    /// The exact interval of its value for ascending samples, at this confidence; `None` where it takes a bootstrap.
-    #[must_use]
-    pub fn interval(self, sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
-        self.measure().interval(sorted, confidence)
-    }
-
     /// The measure of costs whose bounds are so far apart: what is closer than 1e-12 of that is equal. It matters to measures
     /// that compare costs with a threshold only.
     #[must_use]
@@ -270,26 +281,14 @@ impl Risk {
 
 impl fmt::Display for Risk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.measure().fmt(f)
-    }
-}
-
-/// What is minimised at a level of 0 or 1: the mean or the worst case.
-fn at_end(level: f64) -> Option<FixedRisk> {
-    match level {
-        0.0 => Some(Erm::MEAN.into()),
-        1.0 => Some(Erm::WORST.into()),
-        _ => None,
+        let (form, numbers) = self.measure().written();
+        f.write_str(form.name)?;
+        numbers.iter().try_for_each(|number| write!(f, ":{number}"))
     }
 }
 
 /// No measure is taken to rest on fewer of the runs than this where the rarest cost counts, and no number of runs would be enough.
 const LEAST_SHARE: f64 = 0.1;
-
-/// The part of the runs that is in the tail beyond a level.
-fn share_of_tail(level: f64) -> f64 {
-    if level < 1.0 { 1.0 - level } else { LEAST_SHARE }
-}
 
 /// Why a risk measure could not be built or evaluated.
 ///
@@ -300,59 +299,39 @@ fn share_of_tail(level: f64) -> f64 {
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum RiskError {
-    /// β is not a number.
-    #[error("risk aversion beta is {beta}, but must lie in [-inf, inf]")]
-    Beta {
+    /// A number of a measure is outside its range.
+    #[error("{what} is {value}, but must {allowed}")]
+    Number {
+        /// What it is.
+        what: &'static str,
         /// The rejected value.
-        beta: f64,
+        value: f64,
+        /// The allowed range, in words.
+        allowed: &'static str,
     },
     /// There is nothing to measure: no sample, or no outcome of positive weight.
     #[error("there are no outcomes, but at least one of positive weight is needed")]
     NoOutcomes,
-    /// A cost is NaN or infinite.
-    #[error("cost {index} is {value}, but must be finite")]
-    Cost {
+    /// A cost is NaN or infinite, or a weight is that or negative.
+    #[error("{what} {index} is {value}, but must {allowed}")]
+    Outcome {
+        /// What it is.
+        what: &'static str,
         /// Position in the input, from 0.
         index: usize,
         /// The rejected value.
         value: f64,
+        /// The allowed range, in words.
+        allowed: &'static str,
     },
-    /// A weight is negative, NaN or infinite.
-    #[error("weight {index} is {weight}, but must lie in [0, inf)")]
-    Weight {
-        /// Position in the input, from 0.
-        index: usize,
-        /// The rejected value.
-        weight: f64,
-    },
-    /// A probability level is outside its range.
-    #[error("level is {level}, but must lie in [0, 1]")]
-    Level {
-        /// The rejected value.
-        level: f64,
-    },
-    /// A probability level that must be below 1.
-    #[error("level is {level}, but must lie in [0, 1)")]
-    OpenLevel {
-        /// The rejected value.
-        level: f64,
-    },
-    /// A threshold that is no cost.
-    #[error("threshold is {threshold}, but must be finite")]
-    Threshold {
-        /// The rejected value.
-        threshold: f64,
-    },
-    /// The weight of a tail in a mixture is outside its range.
-    #[error("weight of the tail is {weight}, but must lie in [0, 1]")]
-    TailWeight {
-        /// The rejected value.
-        weight: f64,
-    },
-    /// A negative appetite for risk.
-    #[error("seeking beta is {beta}, but must lie in [0, inf]")]
-    Seeking {
-        /// The rejected value.
-        beta: f64,
-    },
+}
+
+/// A number of a measure, if it is in its range.
+fn number(what: &'static str, value: f64, fits: bool, allowed: &'static str) -> Result<f64, RiskError> {
+    if fits { Ok(value) } else { Err(RiskError::Number { what, value, allowed }) }
+}
+
+/// A probability level.
+fn valid_level(level: f64) -> Result<f64, RiskError> {
+    number("level", level, (0.0..=1.0).contains(&level), "lie in [0, 1]")
 }

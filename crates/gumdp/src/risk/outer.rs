@@ -42,9 +42,11 @@ pub(crate) trait OuterForm: std::fmt::Debug + Send + Sync {
         FixedRisk::attitude(erm)
     }
 
-    /// Values to try when all costs met are in a range.
-    fn tried(&self, _range: Interval) -> Vec<f64> {
-        Vec::new()
+    /// Values to try when all costs met are in a range: between its ends, since the best may be one that no entropic attitude
+    /// asks for.
+    fn tried(&self, (low, high): Interval) -> Vec<f64> {
+        let between = [0.25, 0.5, 0.75].into_iter().filter(|_| high > low && (high - low).is_finite());
+        between.map(|share| low + share * (high - low)).collect()
     }
 
     /// Whether [`Self::for_few`] knows something.

@@ -13,75 +13,12 @@
 use super::RiskError;
 use super::erm::{Erm, LIGHTER};
 
-/// The smallest sample x with F(x) ≥ `level`, F the empirical distribution.
-///
-/// ```
-/// assert_eq!(gumdp::measures::value_at_risk(&[4.0, 1.0, 3.0, 2.0], 0.5)?, 2.0);
-/// # Ok::<(), gumdp::RiskError>(())
-/// ```
-///
-/// # Errors
-/// No samples, one that is not finite, or `level` outside [0, 1].
-pub fn value_at_risk(samples: &[f64], level: f64) -> Result<f64, RiskError> {
-    let tail = Tail::new(samples.iter().map(|&x| (x, 1.0)))?;
-    Ok(tail.value_at_risk(valid_level(level)?))
-}
-
-/// The conditional value at risk: the mean of the worst (1 − `level`) share of the samples.
-///
-/// ```
-/// // The worst 30 % of five samples: all of 10 (20 %) and half of 4 (10 %).
-/// let cvar = gumdp::measures::cvar(&[10.0, 1.0, 2.0, 3.0, 4.0], 0.7)?;
-/// assert!((cvar - 8.0).abs() < 1e-14);
-/// # Ok::<(), gumdp::RiskError>(())
-/// ```
-///
-/// # Errors
-/// No samples, one that is not finite, or `level` outside [0, 1].
-pub fn cvar(samples: &[f64], level: f64) -> Result<f64, RiskError> {
-    let tail = Tail::new(samples.iter().map(|&x| (x, 1.0)))?;
-    Ok(tail.cvar(valid_level(level)?))
-}
-
-/// [`value_at_risk`] of a distribution given as (value, weight) pairs, in any order; weights need not sum to 1.
-///
-/// ```
-/// let law = [(5.0, 0.25), (1.0, 0.75)];
-/// assert_eq!(gumdp::measures::value_at_risk_weighted(&law, 0.75)?, 1.0);
-/// assert_eq!(gumdp::measures::value_at_risk_weighted(&law, 0.76)?, 5.0);
-/// # Ok::<(), gumdp::RiskError>(())
-/// ```
-///
-/// # Errors
-/// No positive weight, a value or weight out of range, or `level` outside [0, 1].
-pub fn value_at_risk_weighted(outcomes: &[(f64, f64)], level: f64) -> Result<f64, RiskError> {
-    let tail = Tail::new(outcomes.iter().copied())?;
-    Ok(tail.value_at_risk(valid_level(level)?))
-}
-
-/// [`cvar`] of a distribution given as (value, weight) pairs, in any order; weights need not sum to 1.
-///
-/// ```
-/// assert_eq!(gumdp::measures::cvar_weighted(&[(5.0, 0.25), (1.0, 0.75)], 0.5)?, 3.0);
-/// # Ok::<(), gumdp::RiskError>(())
-/// ```
-///
-/// # Errors
-/// No positive weight, a value or weight out of range, or `level` outside [0, 1].
-pub fn cvar_weighted(outcomes: &[(f64, f64)], level: f64) -> Result<f64, RiskError> {
-    let tail = Tail::new(outcomes.iter().copied())?;
-    Ok(tail.cvar(valid_level(level)?))
-}
-
-pub(crate) fn valid_level(level: f64) -> Result<f64, RiskError> {
-    if (0.0..=1.0).contains(&level) { Ok(level) } else { Err(RiskError::Level { level }) }
-}
-
 /// A validated distribution in ascending order: the one implementation behind all tail measures.
 pub(crate) struct Tail {
     /// (value, positive weight), ascending, not empty.
-    outcomes: Vec<(f64, f64)>,
-    total: f64,
+    pub(super) outcomes: Vec<(f64, f64)>,
+    /// The sum of the weights.
+    pub(super) total: f64,
 }
 
 impl Tail {
@@ -89,10 +26,11 @@ impl Tail {
         let mut kept = Vec::with_capacity(outcomes.size_hint().0);
         for (index, (value, weight)) in outcomes.enumerate() {
             if !value.is_finite() {
-                return Err(RiskError::Cost { index, value });
+                return Err(RiskError::Outcome { what: "cost", index, value, allowed: "be finite" });
             }
             if !(0.0..f64::INFINITY).contains(&weight) {
-                return Err(RiskError::Weight { index, weight });
+                let allowed = "lie in [0, inf)";
+                return Err(RiskError::Outcome { what: "weight", index, value: weight, allowed });
             }
             if weight > 0.0 {
                 kept.push((value, weight));
@@ -116,16 +54,6 @@ impl Tail {
         Self { outcomes, total }
     }
 
-    /// (value, weight), values ascending.
-    pub(super) fn outcomes(&self) -> &[(f64, f64)] {
-        &self.outcomes
-    }
-
-    /// The sum of the weights.
-    pub(super) fn total(&self) -> f64 {
-        self.total
-    }
-
     pub(super) fn mean(&self) -> f64 {
         Erm::MEAN.of_outcomes(self.outcomes.iter().copied())
     }
@@ -137,8 +65,9 @@ impl Tail {
         squares.sum::<f64>().sqrt()
     }
 
-    pub(super) fn max(&self) -> f64 {
-        self.outcomes[self.outcomes.len() - 1].0
+    /// The lowest and the highest value.
+    pub(super) fn ends(&self) -> (f64, f64) {
+        (self.outcomes[0].0, self.outcomes[self.outcomes.len() - 1].0)
     }
 
     pub(crate) fn value_at_risk(&self, level: f64) -> f64 {
@@ -156,7 +85,7 @@ impl Tail {
                 return value;
             }
         }
-        self.max()
+        self.ends().1
     }
 
     pub(crate) fn cvar(&self, level: f64) -> f64 {
@@ -171,9 +100,13 @@ impl Tail {
 mod tests {
     use super::*;
 
+    fn tail(samples: &[f64]) -> Tail {
+        Tail::new(samples.iter().map(|&x| (x, 1.0))).unwrap()
+    }
+
     #[test]
     fn small_examples_by_hand() {
-        let samples = [4.0, 1.0, 3.0, 2.0];
+        let samples = tail(&[4.0, 1.0, 3.0, 2.0]);
         for (level, var, mean_beyond) in [
             (0.0, 1.0, 2.5),
             (0.25, 1.0, 3.0),
@@ -183,39 +116,38 @@ mod tests {
             (0.9, 4.0, 4.0),
             (1.0, 4.0, 4.0),
         ] {
-            assert_eq!(value_at_risk(&samples, level), Ok(var), "{level}");
-            assert!((cvar(&samples, level).unwrap() - mean_beyond).abs() < 1e-14, "{level}");
+            assert_eq!(samples.value_at_risk(level), var, "{level}");
+            assert!((samples.cvar(level) - mean_beyond).abs() < 1e-14, "{level}");
         }
     }
 
     #[test]
     fn weights_stand_for_repetitions() {
-        let law = [(7.0, 1.0), (0.5, 0.0), (2.0, 3.0), (-1.0, 6.0), (9.0, 0.0)];
-        let samples = [7.0, 2.0, 2.0, 2.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0];
+        let weighted = [(7.0, 1.0), (0.5, 0.0), (2.0, 3.0), (-1.0, 6.0), (9.0, 0.0)];
+        let weighted = Tail::new(weighted.into_iter()).unwrap();
+        let repeated = tail(&[7.0, 2.0, 2.0, 2.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0]);
         for level in (0..=100).map(|percent| f64::from(percent) / 100.0) {
-            assert_eq!(value_at_risk_weighted(&law, level), value_at_risk(&samples, level));
-            let (weighted, repeated) = (cvar_weighted(&law, level).unwrap(), cvar(&samples, level).unwrap());
-            assert!((weighted - repeated).abs() < 1e-13, "{level}: {weighted} {repeated}");
+            assert_eq!(weighted.value_at_risk(level), repeated.value_at_risk(level));
+            assert!((weighted.cvar(level) - repeated.cvar(level)).abs() < 1e-13, "{level}");
         }
     }
 
     #[test]
     fn rounded_levels_reach_their_sample() {
-        let samples: Vec<f64> = (1..=100).map(f64::from).collect();
-        for percent in 1..=100 {
-            let var = value_at_risk(&samples, f64::from(percent) / 100.0);
-            assert_eq!(var, Ok(f64::from(percent)));
+        let samples = tail(&(1..=100).map(f64::from).collect::<Vec<_>>());
+        for percent in (1..=100).map(f64::from) {
+            assert_eq!(samples.value_at_risk(percent / 100.0), percent);
         }
     }
 
     #[test]
     fn bad_input_is_named() {
-        assert_eq!(cvar(&[], 0.5), Err(RiskError::NoOutcomes));
-        assert_eq!(cvar(&[1.0], 1.5), Err(RiskError::Level { level: 1.5 }));
-        assert!(cvar(&[1.0], f64::NAN).is_err());
-        let cost = value_at_risk(&[0.0, f64::NAN], 0.5).unwrap_err();
-        assert_eq!(cost.to_string(), "cost 1 is NaN, but must be finite");
-        let weight = cvar_weighted(&[(0.0, 1.0), (1.0, -1.0)], 0.5).unwrap_err();
-        assert_eq!(weight.to_string(), "weight 1 is -1, but must lie in [0, inf)");
+        for (outcomes, message) in [
+            (&[][..], "there are no outcomes, but at least one of positive weight is needed"),
+            (&[(0.0, 1.0), (f64::NAN, 1.0)], "cost 1 is NaN, but must be finite"),
+            (&[(0.0, 1.0), (1.0, -1.0)], "weight 1 is -1, but must lie in [0, inf)"),
+        ] {
+            assert_eq!(Tail::new(outcomes.iter().copied()).err().unwrap().to_string(), message);
+        }
     }
 }

@@ -124,24 +124,6 @@ impl<const AIMS: usize> Terminals<AIMS> for TiltedTerminals<AIMS> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::risk::Erm;
-
-    #[test]
-    fn many_at_once_are_those_alone() {
-        let intervals = [(0.0, 0.5), (0.3, 0.3), (0.2, 4.0), (700.0, 5000.0)];
-        let aims: [Aim; 8] = std::array::from_fn(|k| {
-            let (low, high) = intervals[k / 2];
-            Terminal::Tilted(Tilted::bound((low, high), [low, high][k % 2], 0.1, [0.2, 0.9][k / 2 % 2])).into()
-        });
-        let many = TiltedTerminals::of_aims(&aims).unwrap();
-        for x in (-40..=40).map(|k| f64::from(k) / 20.0) {
-            for (aim, value) in aims.iter().zip(many.of(x)) {
-                let alone = aim.terminal.of(x);
-                assert!((alone - value).abs() <= 1e-13 * (1.0 + alone.abs()), "{aim:?} {x}: {alone} {value}");
-            }
-        }
-        assert!(TiltedTerminals::of_aims(&[Aim::from(Erm::MEAN)]).is_none());
-    }
 
     /// The bound is 0 or more however large the exponents are.
     #[test]

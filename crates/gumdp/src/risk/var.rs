@@ -15,13 +15,11 @@
 //! Reference: Filar, Krass and Ross, *Percentile performance criteria for limiting average Markov decision processes*, IEEE
 //! Transactions on Automatic Control 40 (1995).
 
-use std::fmt;
-
 use super::aim::Terminal;
 use super::binomial::quantile_interval;
-use super::outer::{Interval, OuterForm, SearchBy};
-use super::tail::{Tail, valid_level};
-use super::{Erm, Exceed, FixedRisk, Form, Measure, Risk, RiskError, Sweep, share_of_tail};
+use super::outer::{OuterForm, SearchBy};
+use super::tail::Tail;
+use super::{Erm, Exceed, FixedRisk, Form, Measure, Risk, RiskError, Sweep, valid_level};
 
 /// Probabilities are known to this.
 const EQUAL: f64 = 1e-12;
@@ -51,22 +49,24 @@ impl Var {
     /// The measure at this level.
     ///
     /// # Errors
-    /// [`RiskError::Level`] if the level is outside [0, 1].
+    /// If the level is outside [0, 1].
     pub fn new(level: f64) -> Result<Self, RiskError> {
         Ok(Self { level: valid_level(level)? })
     }
 }
 
-impl fmt::Display for Var {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "var:{}", self.level)
-    }
-}
-
 impl Measure for Var {
+    fn written(&self) -> (&'static Form, Vec<f64>) {
+        (&Self::FORMS[0], vec![self.level])
+    }
+
+    fn entropic_floor(&self) -> Erm {
+        Erm::BEST
+    }
+
     fn of_tail(&self, tail: &Tail) -> f64 {
         // A worst case counts however rare it is.
-        if self.level == 1.0 { tail.max() } else { tail.quantile(self.level - EQUAL) }
+        if self.level == 1.0 { tail.ends().1 } else { tail.quantile(self.level - EQUAL) }
     }
 
     fn fixed(&self) -> Option<FixedRisk> {
@@ -85,16 +85,8 @@ impl Measure for Var {
         Some(self.level)
     }
 
-    fn share(&self, _: f64) -> f64 {
-        share_of_tail(self.level)
-    }
-
     fn interval(&self, sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
         Some(quantile_interval(sorted, self.level, confidence))
-    }
-
-    fn swept(&self) -> Option<(&'static Form, f64)> {
-        Some((&Self::FORMS[0], self.level))
     }
 }
 
@@ -107,11 +99,6 @@ impl OuterForm for Var {
 
     fn best(&self, costs: &Tail) -> f64 {
         self.of_tail(costs)
-    }
-
-    fn tried(&self, (low, high): Interval) -> Vec<f64> {
-        let between = [0.25, 0.5, 0.75].into_iter().filter(|_| high > low && (high - low).is_finite());
-        between.map(|share| low + share * (high - low)).collect()
     }
 
     fn search(self: Box<Self>) -> SearchBy {

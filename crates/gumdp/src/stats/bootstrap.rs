@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 
 use rayon::prelude::*;
 
-use super::{StatsError, quantile};
-use crate::risk::{ErmTable, Risk, Tail, valid_level};
+use super::quantile;
+use crate::risk::{ErmTable, Risk, Tail};
 use crate::rng::{self, Purpose, Rng};
 
 /// Resamples behind an interval.
@@ -26,7 +26,8 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// The percentile-bootstrap interval that covers `level` (such as 0.95) of the `statistic` of `resamples` resamples.
+/// The percentile-bootstrap interval that covers `level` (such as 0.95) of the `statistic` of `resamples` resamples; its ends are
+/// NaN if there are none.
 ///
 /// ```
 /// use gumdp::stats::bootstrap_interval;
@@ -34,33 +35,22 @@ pub struct Interval {
 ///
 /// let mut rng = rng::stream(1, 0, Purpose::Bootstrap);
 /// let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
-/// let interval = bootstrap_interval(&[1.0, 2.0, 4.0, 5.0], mean, 200, 0.9, &mut rng)?;
+/// let interval = bootstrap_interval(&[1.0, 2.0, 4.0, 5.0], mean, 200, 0.9, &mut rng);
 /// assert!(interval.low < 3.0 && 3.0 < interval.high);
-/// # Ok::<(), gumdp::stats::StatsError>(())
 /// ```
-///
-/// # Errors
-/// No samples, no resamples, or `level` outside [0, 1].
 pub fn bootstrap_interval(
     samples: &[f64],
     statistic: impl Fn(&[f64]) -> f64,
     resamples: usize,
     level: f64,
     rng: &mut Rng,
-) -> Result<Interval, StatsError> {
-    let level = valid_level(level).map_err(|_| StatsError::Level { level })?;
-    if samples.is_empty() {
-        return Err(StatsError::Empty);
-    }
-    if resamples == 0 {
-        return Err(StatsError::Resamples);
-    }
+) -> Interval {
     let mut drawn = vec![0.0; samples.len()];
     let estimates = (0..resamples).map(|_| {
         drawn.fill_with(|| samples[rng::below(rng, samples.len() as u32) as usize]);
         statistic(&drawn)
     });
-    Ok(central(estimates.collect(), level))
+    central(estimates.collect(), level)
 }
 
 /// What is computed of costs.
@@ -94,7 +84,7 @@ impl Statistic {
 /// let [mean, deviation] = intervals(&costs, &[Statistic::Risk(Erm::MEAN.into()), Statistic::Deviation], 7)[..] else { panic!() };
 /// assert_eq!((mean.low, mean.high), (summary.low, summary.high));
 /// assert!(deviation.low >= 0.0);
-/// # Ok::<(), gumdp::stats::StatsError>(())
+/// # Ok::<(), gumdp::RiskError>(())
 /// ```
 #[must_use]
 pub fn intervals(samples: &[f64], statistics: &[Statistic], seed: u64) -> Vec<Interval> {
@@ -119,7 +109,8 @@ pub fn intervals(samples: &[f64], statistics: &[Statistic], seed: u64) -> Vec<In
         statistics.iter().zip(&tables).map(of).collect::<Vec<f64>>()
     });
     let interval = |(k, statistic): (usize, &Statistic)| {
-        let exact = if let Statistic::Risk(risk) = statistic { risk.interval(&sorted, COVERAGE) } else { None };
+        let exact =
+            if let Statistic::Risk(risk) = statistic { risk.measure().interval(&sorted, COVERAGE) } else { None };
         let count = if tables[k].is_some() { RESAMPLES } else { limit };
         let drawn = || central(estimates[..count].iter().map(|values| values[k]).collect(), COVERAGE);
         exact.map_or_else(drawn, |(low, high)| Interval { low, high })
@@ -198,6 +189,19 @@ mod tests {
         intervals(samples, &[Statistic::Risk(erm.into())], seed)[0]
     }
 
+    /// The interval without tables and threads.
+    fn one_by_one(samples: &[f64], seed: u64, of: impl Fn(&mut [f64]) -> f64) -> Interval {
+        let mut estimates = Vec::new();
+        for piece in 0..RESAMPLES / RESAMPLES_PER_STREAM {
+            let mut rng = rng::stream(seed, piece as u64, Purpose::Bootstrap);
+            for _ in 0..RESAMPLES_PER_STREAM {
+                let draw = |_| samples[rng::below(&mut rng, samples.len() as u32) as usize];
+                estimates.push(of(&mut (0..samples.len()).map(draw).collect::<Vec<f64>>()));
+            }
+        }
+        central(estimates, COVERAGE)
+    }
+
     /// Resamples in order have the bits of resamples that are sorted, and statistics those that they have alone.
     #[test]
     fn each_interval_is_that_of_sorted_resamples() {
@@ -214,17 +218,11 @@ mod tests {
             assert_eq!(intervals(&samples, &[*statistic], 4)[0], interval, "{statistic:?}");
         }
         for (risk, &interval) in risks.iter().zip(&together) {
-            let estimates = (0..RESAMPLES / RESAMPLES_PER_STREAM).flat_map(|piece| {
-                let mut rng = rng::stream(4, piece as u64, Purpose::Bootstrap);
-                let draw = move |samples: &[f64]| {
-                    let mut drawn: Vec<f64> = (0..60).map(|_| samples[rng::below(&mut rng, 60) as usize]).collect();
-                    drawn.sort_unstable_by(f64::total_cmp);
-                    drawn.into_iter().map(|cost| (cost, 1.0)).collect()
-                };
-                let mut draw = draw;
-                (0..RESAMPLES_PER_STREAM).map(|_| risk.of_tail(&Tail::of_sorted(draw(&samples)))).collect::<Vec<f64>>()
-            });
-            assert_eq!(central(estimates.collect(), COVERAGE), interval, "{risk}");
+            let sorted = |drawn: &mut [f64]| {
+                drawn.sort_unstable_by(f64::total_cmp);
+                risk.of_tail(&Tail::of_sorted(drawn.iter().map(|&cost| (cost, 1.0)).collect()))
+            };
+            assert_eq!(one_by_one(&samples, 4, sorted), interval, "{risk}");
         }
     }
 
@@ -245,16 +243,7 @@ mod tests {
         let samples: Vec<f64> = (0..50).map(|i| f64::from(i * i % 17) / 17.0).collect();
         for beta in [f64::NEG_INFINITY, -1e5, -2.0, 0.0, 0.1, 9.0, 1e5, f64::INFINITY] {
             let erm = Erm::new(beta).unwrap();
-            let slow = |piece: usize| {
-                let mut rng = rng::stream(5, piece as u64, Purpose::Bootstrap);
-                let mut drawn = vec![0.0; samples.len()];
-                let draw = |_| {
-                    drawn.fill_with(|| samples[rng::below(&mut rng, samples.len() as u32) as usize]);
-                    erm.of_samples(&drawn)
-                };
-                (0..RESAMPLES_PER_STREAM).map(draw).collect::<Vec<f64>>()
-            };
-            let slow = central((0..RESAMPLES / RESAMPLES_PER_STREAM).flat_map(slow).collect(), COVERAGE);
+            let slow = one_by_one(&samples, 5, |drawn| erm.of_samples(drawn));
             let fast = erm_interval(&samples, erm, 5);
             assert!((slow.low - fast.low).abs() < 1e-14 && (slow.high - fast.high).abs() < 1e-14, "{beta}");
         }

@@ -2,6 +2,7 @@
 
 use super::Formula;
 use crate::objective::ObjectiveError;
+use crate::objective::term::Term;
 use crate::rng::{self, Purpose, Rng};
 
 /// Points with up to eight visited pairs.
@@ -15,40 +16,37 @@ const ON_LINE: usize = 64;
 
 impl Formula {
     /// Refuses a formula that is infinite or not a number at a vertex or one of the points, which are always the same.
-    pub(super) fn check_samples(&self) -> Result<(), ObjectiveError> {
-        let pairs = self.pair_count();
+    pub(super) fn check_samples(&self, term: &Term) -> Result<(), ObjectiveError> {
+        let pairs = term.pair_count();
+        let check_point = |point: &[(usize, f64)]| check(self.value_of_point(term, point), || point.to_vec());
         for pair in 0..pairs {
-            check(self.value_of_vertex(pair), || vec![(pair, 1.0)])?;
+            check(self.value_of_vertex(term, pair), || vec![(pair, 1.0)])?;
         }
-        for point in self.lines() {
-            self.check_point(&point)?;
+        for point in lines(term) {
+            check_point(&point)?;
         }
         let mut rng = rng::stream(0, 0, Purpose::Generation);
         for number in 0..SPARSE {
             let count = if number % 2 == 0 { 2 } else { 3 + number / 2 % 6 };
             let chosen: Vec<usize> = (0..count).map(|_| rng::below(&mut rng, pairs as u32) as usize).collect();
-            self.check_point(&weighted(chosen, &mut rng))?;
+            check_point(&weighted(chosen, &mut rng))?;
         }
         let uniform: Vec<(usize, f64)> = (0..pairs).map(|pair| (pair, 1.0 / pairs as f64)).collect();
-        self.check_point(&uniform)?;
+        check_point(&uniform)?;
         for _ in 0..DENSE.min(DENSE_WORK / pairs) {
-            self.check_point(&weighted((0..pairs).collect(), &mut rng))?;
+            check_point(&weighted((0..pairs).collect(), &mut rng))?;
         }
         Ok(())
     }
 
-    fn check_point(&self, point: &[(usize, f64)]) -> Result<(), ObjectiveError> {
-        check(self.value_of_point(point), || point.to_vec())
-    }
-
     /// The value of an occupancy that has these masses and no others: no work for cells that are not visited.
-    fn value_of_point(&self, point: &[(usize, f64)]) -> f64 {
-        let mut inputs = vec![0.0; self.carried()];
-        let (totals, sums) = inputs.split_at_mut(self.total_count());
+    fn value_of_point(&self, term: &Term, point: &[(usize, f64)]) -> f64 {
+        let mut inputs = vec![0.0; term.carried];
         for &(pair, mass) in point {
-            totals.iter_mut().zip(self.costs(pair)).for_each(|(total, cost)| *total += mass * cost);
+            term.costs.add(&mut inputs, pair, mass);
         }
-        for ((sum, cells), empty) in sums.iter_mut().zip(&self.cells).zip(&self.empty) {
+        let sums = inputs[term.costs.count()..].iter_mut();
+        for ((sum, cells), empty) in sums.zip(&term.cells).zip(&self.empty) {
             let mut masses: Vec<(usize, f64)> =
                 point.iter().map(|&(pair, mass)| (cells.partition.cell(pair), mass)).collect();
             masses.sort_by_key(|&(cell, _)| cell);
@@ -58,28 +56,26 @@ impl Formula {
             });
             *sum = empty + visited.sum::<f64>();
         }
-        self.of_inputs(&inputs)
+        self.of_inputs(&|number| inputs[number])
     }
+}
 
-    /// For each total cost the line between a pair with the lowest and one with the highest: zeros of a divisor are on it.
-    fn lines(&self) -> Vec<Vec<(usize, f64)>> {
-        let mut points = Vec::new();
-        let costs = |pair: usize| self.costs(pair);
-        for i in 0..self.total_count() {
-            let mut pairs = 0..self.pair_count();
-            let Some(first) = pairs.next() else { continue };
-            let (mut low, mut high) = (first, first);
-            for pair in pairs {
-                low = if costs(pair)[i] < costs(low)[i] { pair } else { low };
-                high = if costs(pair)[i] > costs(high)[i] { pair } else { high };
-            }
-            points.extend((1..ON_LINE).map(|step| {
-                let share = step as f64 / ON_LINE as f64;
-                vec![(low, 1.0 - share), (high, share)]
-            }));
+/// For each total cost the line between a pair with the lowest and one with the highest: zeros of a divisor are on it.
+fn lines(term: &Term) -> Vec<Vec<(usize, f64)>> {
+    let mut points = Vec::new();
+    for i in 0..term.costs.count() {
+        let cost = |pair: usize| term.costs.of(pair)[i];
+        let (mut low, mut high) = (0, 0);
+        for pair in 1..term.pair_count() {
+            low = if cost(pair) < cost(low) { pair } else { low };
+            high = if cost(pair) > cost(high) { pair } else { high };
         }
-        points
+        points.extend((1..ON_LINE).map(|step| {
+            let share = step as f64 / ON_LINE as f64;
+            vec![(low, 1.0 - share), (high, share)]
+        }));
     }
+    points
 }
 
 fn check(value: f64, point: impl FnOnce() -> Vec<(usize, f64)>) -> Result<(), ObjectiveError> {

@@ -33,14 +33,7 @@ impl Objective {
     /// # Errors
     /// If there is not one finite, non-negative weight for each cell, none is positive, or τ is not finite and positive.
     pub fn coverage(partition: &Partition, weights: &[f64], smooth: Option<f64>) -> Result<Self, ObjectiveError> {
-        let (got, expected) = (weights.len(), partition.cell_count());
-        if got != expected {
-            return Err(ObjectiveError::Length { what: "weights", got, expected });
-        }
-        if let Some(index) = weights.iter().position(|weight| !(0.0..f64::INFINITY).contains(weight)) {
-            let allowed = "finite and not negative";
-            return Err(ObjectiveError::Entry { what: "weight", index, value: weights[index], allowed });
-        }
+        ObjectiveError::check_cells(["weight", "weights"], weights, partition)?;
         if let Some(value) = smooth.filter(|smooth| !(*smooth > 0.0 && smooth.is_finite())) {
             let allowed = "be finite and positive".to_owned();
             return Err(ObjectiveError::Setting { what: "time scale smooth", value, allowed });

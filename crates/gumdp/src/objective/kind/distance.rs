@@ -1,7 +1,7 @@
 //! Distances of the occupancy from a target.
 
 use super::{Content, Field, Holds, Kind};
-use crate::objective::cells::{Cell, Cells, Kernel, check_target};
+use crate::objective::cells::{Cell, Cells, Kernel};
 use crate::objective::{Objective, ObjectiveError, Partition};
 
 /// (x − target)² or |x − target|.
@@ -31,7 +31,7 @@ impl Objective {
 
 impl Distance {
     fn to(self, partition: Partition, target: Vec<f64>) -> Result<Objective, ObjectiveError> {
-        check_target(&partition, &target)?;
+        ObjectiveError::check_cells(["target", "targets"], &target, &partition)?;
         let cells = target.into_iter().map(|target| Cell { shift: 0.0, target }).collect();
         Ok(Cells::objective(partition, self.into(), cells))
     }

@@ -1,7 +1,7 @@
 //! The negative entropy of the occupancy, and its divergence from a target.
 
 use super::{Content, Field, Holds, Kind};
-use crate::objective::cells::{Cell, Cells, Kernel, check_target};
+use crate::objective::cells::{Cell, Cells, Kernel};
 use crate::objective::{Objective, ObjectiveError, Partition};
 
 /// y·(ln y − target) with y = scale·x + shift; the target is the logarithm of a smoothed one, 0 for an entropy.
@@ -30,7 +30,7 @@ impl Objective {
     /// # Errors
     /// If ε is not in (0, 1/n], or there is not one finite, non-negative target for each cell.
     pub fn kl_divergence(partition: Partition, target: Vec<f64>, epsilon: f64) -> Result<Self, ObjectiveError> {
-        check_target(&partition, &target)?;
+        ObjectiveError::check_cells(["target", "targets"], &target, &partition)?;
         let (scale, shifts) = smoothing(&partition, epsilon, "(0")?;
         let cell = |(shift, t): (f64, f64)| Cell { shift, target: (scale * t + shift).ln() };
         let cells: Vec<Cell> = shifts.into_iter().zip(target).map(cell).collect();

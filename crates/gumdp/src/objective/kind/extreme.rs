@@ -1,7 +1,7 @@
 //! The largest and the smallest of several costs, and what one exceeds a bound by.
 
-use super::{Field, Given, Holds, Kind};
-use crate::objective::totals::{Combine, Totals};
+use super::{Field, Given, Holds, Kind, Utility};
+use crate::objective::totals::Combine;
 use crate::objective::{Bounds, Objective, ObjectiveError};
 
 /// Which total counts.
@@ -17,7 +17,7 @@ impl Objective {
     /// # Errors
     /// If the costs have different lengths or are not finite.
     pub fn maximum(costs: &[Vec<f64>]) -> Result<Self, ObjectiveError> {
-        Totals::objective(costs, Extreme::Maximum.into())
+        Utility::from(Extreme::Maximum).objective(costs)
     }
 
     /// The smallest of several costs, min_i c_i·d.
@@ -25,7 +25,7 @@ impl Objective {
     /// # Errors
     /// If the costs have different lengths or are not finite.
     pub fn minimum(costs: &[Vec<f64>]) -> Result<Self, ObjectiveError> {
-        Totals::objective(costs, Extreme::Minimum.into())
+        Utility::from(Extreme::Minimum).objective(costs)
     }
 
     /// What a cost exceeds a bound by, max(0, c·d − bound): a limit as a penalty, once it is given a weight.

@@ -1,7 +1,7 @@
 //! c·d: the expected cost, and weighted sums of several.
 
-use super::{Content, Field, Holds, Kind};
-use crate::objective::totals::{Combine, Totals};
+use super::{Content, Field, Holds, Kind, Utility};
+use crate::objective::totals::Combine;
 use crate::objective::{Bounds, Objective, ObjectiveError};
 
 /// The only total itself.
@@ -14,7 +14,7 @@ impl Objective {
     /// # Errors
     /// If a cost is not finite or the vector is empty.
     pub fn linear(costs: Vec<f64>) -> Result<Self, ObjectiveError> {
-        Totals::objective(&[costs], Linear.into())
+        Utility::from(Linear).objective(&[costs])
     }
 
     /// Weighted sum Σ_i w_i c_i·d of several costs: a linear objective.

@@ -1,7 +1,7 @@
 //! Sums of signed powers of several costs.
 
-use super::{Content, Field, Holds, Kind};
-use crate::objective::totals::{Combine, Totals, check_finite};
+use super::{Content, Field, Holds, Kind, Utility};
+use crate::objective::totals::Combine;
 use crate::objective::{Bounds, Objective, ObjectiveError};
 use crate::words::rounded;
 
@@ -26,18 +26,13 @@ impl Objective {
     /// If the lengths differ, a number is not finite, or a power is not positive.
     pub fn signed_power(costs: &[Vec<f64>], weights: &[f64], powers: &[f64]) -> Result<Self, ObjectiveError> {
         for (what, got) in [("weights", weights.len()), ("powers", powers.len())] {
-            if got != costs.len() {
-                return Err(ObjectiveError::Length { what, got, expected: costs.len() });
-            }
+            ObjectiveError::check_length(what, got, costs.len())?;
         }
-        check_finite("weight", weights)?;
-        if let Some(index) = powers.iter().position(|p| !(p.is_finite() && *p > 0.0)) {
-            let allowed = "finite and positive";
-            return Err(ObjectiveError::Entry { what: "power", index, value: powers[index], allowed });
-        }
+        ObjectiveError::check("weight", weights, f64::is_finite, "finite")?;
+        ObjectiveError::check("power", powers, |power| power.is_finite() && power > 0.0, "finite and positive")?;
         let utility = SignedPower(weights.iter().copied().zip(powers.iter().copied()).collect());
         // Validated first, then folded into one cost.
-        let separate = Totals::objective(costs, utility.into())?;
+        let separate = Utility::from(utility).objective(costs)?;
         if powers.iter().any(|&power| power != 1.0) {
             return Ok(separate);
         }

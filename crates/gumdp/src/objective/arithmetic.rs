@@ -1,139 +1,45 @@
-//! Expressions as programs for a stack machine: values, slopes and ranges, without allocating for a value.
+//! What an expression comes to: values, slopes and ranges.
 
 use super::Bounds;
 use super::expression::{Binary, Node, Unary};
 
-/// An expression in postfix order.
-#[derive(Clone, Debug)]
-pub(super) struct Program {
-    instructions: Vec<Instruction>,
-    /// The most numbers that are on the stack at once.
-    depth: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Instruction {
-    Number(f64),
-    Input(u32),
-    Unary(Unary),
-    Binary(Binary),
-}
-
-/// Most formulas need less than this much stack.
-const USUAL_DEPTH: usize = 8;
-
-/// No formula that can be parsed needs more: nesting is limited.
-const DEEPEST: usize = 512;
-
-impl Program {
-    pub(super) fn new(root: &Node) -> Self {
-        let mut program = Self { instructions: Vec::new(), depth: 0 };
-        program.push(root, 0);
-        program
+impl Node {
+    /// The value for these inputs.
+    pub(super) fn value(&self, input: &impl Fn(usize) -> f64) -> f64 {
+        match self {
+            Self::Number(x) => *x,
+            Self::Input(number) => input(*number),
+            Self::Unary(unary, x) => unary.of(x.value(input)),
+            Self::Binary(binary, x, y) => binary.of(x.value(input), y.value(input)),
+        }
     }
 
-    /// Appends what leaves the node's value on a stack with `below` numbers.
-    fn push(&mut self, node: &Node, below: usize) {
-        self.depth = self.depth.max(below + 1);
-        let instruction = match node {
-            Node::Number(x) => Instruction::Number(*x),
-            Node::Input(number) => Instruction::Input(*number as u32),
-            Node::Unary(unary, inner) => {
-                self.push(inner, below);
-                Instruction::Unary(*unary)
+    /// The value, and the slope in one input by automatic differentiation: at a kink one of the Clarke subdifferential's.
+    pub(super) fn slope(&self, inputs: &[f64], wanted: usize) -> (f64, f64) {
+        match self {
+            Self::Number(x) => (*x, 0.0),
+            Self::Input(number) => (inputs[*number], if *number == wanted { 1.0 } else { 0.0 }),
+            Self::Unary(unary, x) => {
+                let (x, slope) = x.slope(inputs, wanted);
+                (unary.of(x), times(unary.slope(x), slope))
             }
-            Node::Binary(binary, left, right) => {
-                self.push(left, below);
-                self.push(right, below + 1);
-                Instruction::Binary(*binary)
-            }
-        };
-        self.instructions.push(instruction);
-    }
-
-    /// Whether a value can be computed: the stack is large enough.
-    pub(super) fn fits(&self) -> bool {
-        self.depth <= DEEPEST
-    }
-
-    /// The value of the expression for these inputs.
-    #[inline]
-    pub(super) fn value(&self, input: impl Fn(usize) -> f64) -> f64 {
-        if self.depth <= USUAL_DEPTH { self.run::<USUAL_DEPTH>(input) } else { self.run::<DEEPEST>(input) }
-    }
-
-    #[inline]
-    fn run<const DEPTH: usize>(&self, input: impl Fn(usize) -> f64) -> f64 {
-        let mut stack = [0.0; DEPTH];
-        let mut top = 0;
-        for instruction in &self.instructions {
-            match *instruction {
-                Instruction::Number(x) => {
-                    stack[top] = x;
-                    top += 1;
-                }
-                Instruction::Input(number) => {
-                    stack[top] = input(number as usize);
-                    top += 1;
-                }
-                Instruction::Unary(unary) => stack[top - 1] = unary.of(stack[top - 1]),
-                Instruction::Binary(binary) => {
-                    top -= 1;
-                    stack[top - 1] = binary.of(stack[top - 1], stack[top]);
-                }
+            Self::Binary(binary, x, y) => {
+                let ((x, x_slope), (y, y_slope)) = (x.slope(inputs, wanted), y.slope(inputs, wanted));
+                let (in_x, in_y) = binary.slopes(x, y);
+                (binary.of(x, y), times(in_x, x_slope) + times(in_y, y_slope))
             }
         }
-        stack[0]
-    }
-
-    /// The slope of the expression in each input, by automatic differentiation; at a kink one of the Clarke subdifferential's.
-    /// `None` if one is infinite or not a number.
-    pub(super) fn slopes(&self, inputs: &[f64]) -> Option<Vec<f64>> {
-        let slopes: Vec<f64> = (0..inputs.len()).map(|wanted| self.slope(inputs, wanted)).collect();
-        slopes.iter().all(|slope| slope.is_finite()).then_some(slopes)
-    }
-
-    fn slope(&self, inputs: &[f64], wanted: usize) -> f64 {
-        let mut stack: Vec<(f64, f64)> = Vec::with_capacity(self.depth);
-        for instruction in &self.instructions {
-            let result = match *instruction {
-                Instruction::Number(x) => (x, 0.0),
-                Instruction::Input(number) => {
-                    (inputs[number as usize], if number as usize == wanted { 1.0 } else { 0.0 })
-                }
-                Instruction::Unary(unary) => {
-                    let (x, slope) = stack.pop().unwrap_or_default();
-                    (unary.of(x), times(unary.slope(x), slope))
-                }
-                Instruction::Binary(binary) => {
-                    let (y, y_slope) = stack.pop().unwrap_or_default();
-                    let (x, x_slope) = stack.pop().unwrap_or_default();
-                    let (in_x, in_y) = binary.slopes(x, y);
-                    (binary.of(x, y), times(in_x, x_slope) + times(in_y, y_slope))
-                }
-            };
-            stack.push(result);
-        }
-        stack.pop().map_or(0.0, |(_, slope)| slope)
     }
 
     /// A range that contains every value that is a number, if the inputs are in these ranges: interval arithmetic. Its ends may
     /// be infinite.
     pub(super) fn range(&self, inputs: &[Bounds]) -> Bounds {
-        let mut stack: Vec<Bounds> = Vec::with_capacity(self.depth);
-        for instruction in &self.instructions {
-            let result = match *instruction {
-                Instruction::Number(x) => Bounds { low: x, high: x },
-                Instruction::Input(number) => inputs[number as usize],
-                Instruction::Unary(unary) => stack.pop().map_or(EVERYTHING, |x| unary.range(x)).outward(),
-                Instruction::Binary(binary) => match (stack.pop(), stack.pop()) {
-                    (Some(y), Some(x)) => binary.range(x, y).outward(),
-                    _ => EVERYTHING,
-                },
-            };
-            stack.push(result);
+        match self {
+            Self::Number(x) => Bounds { low: *x, high: *x },
+            Self::Input(number) => inputs[*number],
+            Self::Unary(unary, x) => unary.range(x.range(inputs)).outward(),
+            Self::Binary(binary, x, y) => binary.range(x.range(inputs), y.range(inputs)).outward(),
         }
-        stack.pop().unwrap_or(EVERYTHING)
     }
 }
 
