@@ -11,8 +11,7 @@ use crate::results::{Experiment, Finished, distinct, runs_text};
 use crate::{number, outcome};
 use gumdp_plot::page::Figure;
 use gumdp_plot::{
-    BarGroup, BarPlot, BoxGroup, BoxPlot, BoxStats, CategoryMap, Distribution, HeatMaps, HeatPanel, Labels, LinePlot,
-    LineSeries, ReferenceLine, StemPlot,
+    BarPlot, BoxGroup, BoxPlot, BoxStats, CategoryMap, HeatMaps, Labels, LinePlot, LineSeries, ReferenceLine, StemPlot,
 };
 
 /// Points of a curve over β.
@@ -79,9 +78,8 @@ pub fn boxes(experiment: &Experiment) -> Option<Figure> {
 /// The mean time spent in each cell of the map, for each β.
 pub fn heat_maps(experiment: &Experiment) -> Option<Figure> {
     let Scene::Grid(grid) = &experiment.task.scene else { return None };
-    let panel = |finished: &Finished| HeatPanel {
-        title: panel_title(experiment, finished),
-        values: matrix(grid, &mean_visits(experiment, grid, finished)),
+    let panel = |finished: &Finished| {
+        (panel_title(experiment, finished), matrix(grid, &mean_visits(experiment, grid, finished)))
     };
     let sticky = |cell: u32| grid.terrain(cell).sticky.is_some();
     let difficult: Vec<(usize, usize)> = grid.cells().filter(|&cell| sticky(cell)).map(|c| grid.position(c)).collect();
@@ -155,7 +153,7 @@ pub fn outcomes(experiment: &Experiment) -> Option<Figure> {
         let share = |category: &String| {
             ended.iter().filter(|name| name.as_ref() == Some(category)).count() as f64 / ended.len() as f64
         };
-        BarGroup { label: panel_title(experiment, finished), values: categories.iter().map(share).collect() }
+        (panel_title(experiment, finished), categories.iter().map(share).collect())
     });
     let plot = BarPlot {
         title: "Outcomes".to_owned(),
@@ -182,7 +180,7 @@ pub fn distributions(experiment: &Experiment) -> Vec<Figure> {
     let named = || distributions.iter().map(|(name, distribution)| (name.clone(), distribution));
     let density = StemPlot {
         labels: Labels::new("Distribution of the cost", "cost f(d)", ""),
-        distributions: named().map(|(name, found)| Distribution { name, atoms: found.outcomes().collect() }).collect(),
+        distributions: named().map(|(name, found)| (name, found.outcomes().collect())).collect(),
         references: named()
             .map(|(name, found)| ReferenceLine { at: found.mean(), label: format!("mean of {name}") })
             .collect(),
