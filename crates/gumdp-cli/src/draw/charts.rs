@@ -7,7 +7,7 @@ use gumdp_files::{GridScene, Scene};
 use super::figure;
 use super::task::groups_to_visit;
 use crate::player::Who;
-use crate::results::{Experiment, Finished, distinct, runs_text};
+use crate::results::{Finished, TaskResults, distinct, runs_text};
 use crate::{number, outcome};
 use gumdp_plot::page::Figure;
 use gumdp_plot::{
@@ -36,11 +36,11 @@ pub fn beta_label(beta: f64) -> String {
 }
 
 /// Box plots of the costs for each β and policy, with the exact optimum where it is known.
-pub fn boxes(experiment: &Experiment) -> Option<Figure> {
+pub fn boxes(experiment: &TaskResults) -> Option<Figure> {
     if experiment.finished.is_empty() {
         return None;
     }
-    let presets = distinct(experiment.finished.iter().map(|finished| finished.cell.preset));
+    let presets = distinct(experiment.finished.iter().map(|finished| finished.trial.preset));
     let box_of = |risk: Risk, preset: Who| {
         let finished = experiment.find(risk, preset)?;
         let (summary, costs) = (&finished.summary, finished.costs());
@@ -76,7 +76,7 @@ pub fn boxes(experiment: &Experiment) -> Option<Figure> {
 }
 
 /// The mean time spent in each cell of the map, for each β.
-pub fn heat_maps(experiment: &Experiment) -> Option<Figure> {
+pub fn heat_maps(experiment: &TaskResults) -> Option<Figure> {
     let Scene::Grid(grid) = &experiment.task.scene else { return None };
     let panel = |finished: &Finished| {
         (panel_title(experiment, finished), matrix(grid, &mean_visits(experiment, grid, finished)))
@@ -113,7 +113,7 @@ pub fn heat_maps(experiment: &Experiment) -> Option<Figure> {
 }
 
 /// The share of runs on difficult terrain at each time.
-pub fn difficult_terrain(experiment: &Experiment) -> Option<Figure> {
+pub fn difficult_terrain(experiment: &TaskResults) -> Option<Figure> {
     let Scene::Grid(grid) = &experiment.task.scene else { return None };
     let difficult: Vec<bool> = grid.cells().map(|cell| grid.terrain(cell).sticky.is_some()).collect();
     if !difficult.contains(&true) {
@@ -142,7 +142,7 @@ pub fn difficult_terrain(experiment: &Experiment) -> Option<Figure> {
 }
 
 /// How often each outcome of a gathering task happened.
-pub fn outcomes(experiment: &Experiment) -> Option<Figure> {
+pub fn outcomes(experiment: &TaskResults) -> Option<Figure> {
     let categories = outcome::all(&experiment.task);
     if categories.is_empty() {
         return None;
@@ -165,7 +165,7 @@ pub fn outcomes(experiment: &Experiment) -> Option<Figure> {
 }
 
 /// The exact distribution of f under each script of the task, and its ERM as a function of β.
-pub fn distributions(experiment: &Experiment) -> Vec<Figure> {
+pub fn distributions(experiment: &TaskResults) -> Vec<Figure> {
     let task = &experiment.task;
     let limits = oracle::Limits { max_states: MAX_STATES, ..oracle::Limits::default() };
     let mut distributions = Vec::new();
@@ -186,7 +186,7 @@ pub fn distributions(experiment: &Experiment) -> Vec<Figure> {
             .collect(),
     };
     let caption = "The exact distribution of the cost under the task's fixed plans.";
-    let density = figure(task, "laws", density.svg(), caption);
+    let density = figure(task, "distributions", density.svg(), caption);
     let [low, high] = task.defaults.curve.unwrap_or([0.01, 100.0]);
     let betas: Vec<f64> =
         (0..CURVE_POINTS).map(|i| low * (high / low).powf(i as f64 / (CURVE_POINTS - 1) as f64)).collect();
@@ -208,14 +208,14 @@ pub fn distributions(experiment: &Experiment) -> Vec<Figure> {
 }
 
 /// β, and the policy if there are several.
-fn panel_title(experiment: &Experiment, finished: &Finished) -> String {
-    let label = risk_label(finished.cell.risk);
-    let several = experiment.finished.iter().any(|other| other.cell.preset != finished.cell.preset);
-    if several { format!("{label}, {}", finished.cell.preset.title()) } else { label }
+fn panel_title(experiment: &TaskResults, finished: &Finished) -> String {
+    let label = risk_label(finished.trial.risk);
+    let several = experiment.finished.iter().any(|other| other.trial.preset != finished.trial.preset);
+    if several { format!("{label}, {}", finished.trial.preset.title()) } else { label }
 }
 
 /// Steps per run in each cell of the map.
-fn mean_visits(experiment: &Experiment, grid: &GridScene, finished: &Finished) -> Vec<f64> {
+fn mean_visits(experiment: &TaskResults, grid: &GridScene, finished: &Finished) -> Vec<f64> {
     let mdp = experiment.task.problem.mdp();
     let mut visits = vec![0.0; grid.rows * grid.columns];
     for &pair in finished.records.iter().flat_map(|record| &record.path) {
