@@ -33,7 +33,7 @@ pub struct ExperimentArgs {
     pub simulations: Option<u64>,
     /// Random numbers and threads.
     #[command(flatten)]
-    pub luck: LuckArgs,
+    pub random: RandomArgs,
     /// Folder for results and figures (default: one below gumdp-out; with --json nothing is written unless this is given).
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -102,7 +102,7 @@ impl AttitudeArgs {
 
 /// Random numbers, and the threads that share them.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct LuckArgs {
+pub struct RandomArgs {
     /// Seed of all random numbers.
     #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]
     pub seed: u64,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::number;
 use crate::outcome;
 use crate::player::Who;
-use crate::results::{Experiment, Finished};
+use crate::results::{Finished, TaskResults};
 use gumdp_plot::{Field, Tone};
 
 /// Normal quantile of a two-sided 99 % interval.
@@ -149,7 +149,7 @@ impl Comparison {
         interval: Option<[f64; 2]>,
         verdict: Verdict,
     ) -> Self {
-        let (task, beta) = (of.cell.task.clone(), of.cell.risk.beta().unwrap_or(f64::NAN));
+        let (task, beta) = (of.trial.task.clone(), of.trial.risk.beta().unwrap_or(f64::NAN));
         let statistic = statistic.to_owned();
         Self { task, beta, statistic, reference, source: "paper", ours, interval, verdict, why: None }
     }
@@ -183,16 +183,16 @@ impl Published {
 }
 
 /// All comparisons that these experiments allow.
-pub fn compare(published: &Published, experiments: &[Experiment]) -> Result<Vec<Comparison>> {
+pub fn compare(published: &Published, experiments: &[TaskResults]) -> Result<Vec<Comparison>> {
     let mut comparisons = Vec::new();
     for experiment in experiments {
-        for finished in experiment.finished.iter().filter(|finished| finished.cell.preset == Who::Paper) {
-            let of_cell = |n: &&Number| n.task == finished.cell.task && finished.cell.risk.beta() == Some(n.beta);
-            for number in published.number.iter().filter(of_cell) {
+        for finished in experiment.finished.iter().filter(|finished| finished.trial.preset == Who::Paper) {
+            let of_trial = |n: &&Number| n.task == finished.trial.task && finished.trial.risk.beta() == Some(n.beta);
+            for number in published.number.iter().filter(of_trial) {
                 let found = with_paper(number, experiment, finished).into_iter();
                 comparisons.extend(found.map(|found| Comparison { why: number.why.clone(), ..found }));
             }
-            if let Some(oracle) = experiment.find(finished.cell.risk, Who::BackwardInduction) {
+            if let Some(oracle) = experiment.find(finished.trial.risk, Who::BackwardInduction) {
                 let found = with_oracle(finished, oracle)?.into_iter();
                 comparisons.extend(found.map(|found| Comparison { source: "ERM-BI", ..found }));
             }
@@ -201,7 +201,7 @@ pub fn compare(published: &Published, experiments: &[Experiment]) -> Result<Vec<
     Ok(comparisons)
 }
 
-fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> Vec<Comparison> {
+fn with_paper(number: &Number, experiment: &TaskResults, finished: &Finished) -> Vec<Comparison> {
     let (costs, summary) = (finished.costs(), &finished.summary);
     let (n, theirs) = (costs.len() as f64, number.runs as f64);
     let rounding = 0.5 * 10_f64.powi(-number.digits);
@@ -266,7 +266,7 @@ fn with_paper(number: &Number, experiment: &Experiment, finished: &Finished) -> 
 
 /// ERM-MCTS beside ERM-BI where the objective is linear (the paper claims a match on `mdp`): mean and ERM of both samples.
 fn with_oracle(planner: &Finished, oracle: &Finished) -> Result<[Comparison; 2]> {
-    let erm = planner.cell.erm()?;
+    let erm = planner.trial.erm()?;
     let runs = planner.records.len().min(oracle.records.len());
     let comparison = |statistic: &str, reference: f64, ours: f64, interval: [f64; 2]| {
         let verdict = Verdict::of(contains(interval, reference), runs);

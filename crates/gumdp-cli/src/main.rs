@@ -2,7 +2,6 @@
 
 mod args;
 mod brought;
-mod cells;
 mod commands;
 mod comparison;
 mod draw;
@@ -22,6 +21,7 @@ mod results;
 mod side_by_side;
 mod store;
 mod talk;
+mod trial;
 
 use std::io;
 use std::process::ExitCode;

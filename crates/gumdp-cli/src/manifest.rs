@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `samples.csv` | task, beta (or the name of another risk measure), preset, run, seed, cost: one row per run |
 //! | `trajectories.csv` | task, beta, preset, run, time, state, action: one row per step |
-//! | `manifest.json` | version, machine, settings and summary of every cell, durations |
+//! | `manifest.json` | version, machine, settings and summary of every trial, durations |
 //! | `tasks/NAME.toml` | the problem files, so that the folder stands on its own |
 //! | `runs/*.csv` | journals of finished runs, from which an interrupted command goes on |
 
@@ -15,11 +15,11 @@ use gumdp::{Pair, Risk};
 use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
-use crate::cells::Cell;
 use crate::exact::Certain;
 use crate::number;
-use crate::results::{Experiment, Finished};
+use crate::results::{Finished, TaskResults};
 use crate::store::Store;
+use crate::trial::Trial;
 
 /// What `manifest.json` says.
 #[derive(Debug, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub struct Manifest {
     /// Wall-clock time of the last command that worked on them.
     pub wall_seconds: f64,
     /// What was played.
-    pub experiments: Vec<ManifestExperiment>,
+    pub experiments: Vec<SavedTask>,
 }
 
 /// The machine that made results.
@@ -52,18 +52,19 @@ impl std::fmt::Display for Machine {
 
 /// A task of a manifest.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct ManifestExperiment {
+pub struct SavedTask {
     /// Name of the task; its file is `tasks/NAME.toml`.
     pub task: String,
     /// Exact optima, where known.
-    optima: Vec<ManifestOptimum>,
-    cells: Vec<ManifestCell>,
+    optima: Vec<SavedOptimum>,
+    #[serde(rename = "cells")]
+    trials: Vec<SavedTrial>,
 }
 
 /// Earlier versions wrote `[β or name, value]`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
-enum ManifestOptimum {
+enum SavedOptimum {
     Named {
         #[serde(with = "crate::number::attitude")]
         risk: Risk,
@@ -73,7 +74,7 @@ enum ManifestOptimum {
     Pair(#[serde(with = "crate::number::attitude")] Risk, f64),
 }
 
-impl ManifestOptimum {
+impl SavedOptimum {
     fn named(&self) -> (Risk, Certain) {
         match *self {
             Self::Named { risk, optimum } => (risk, optimum),
@@ -83,16 +84,16 @@ impl ManifestOptimum {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct ManifestCell {
+struct SavedTrial {
     #[serde(flatten)]
-    cell: Cell,
+    trial: Trial,
     journal: String,
     cpu_seconds: f64,
     simulated_steps: u64,
 }
 
 /// Writes samples, trajectories, problem files and manifest.
-pub fn save(store: &Store, command: &str, experiments: &[Experiment], wall: Duration) -> Result<Manifest> {
+pub fn save(store: &Store, command: &str, experiments: &[TaskResults], wall: Duration) -> Result<Manifest> {
     save_runs(store, experiments)?;
     for experiment in experiments {
         store.write(&format!("tasks/{}.toml", experiment.task.name), experiment.task.source.as_bytes())?;
@@ -106,14 +107,14 @@ pub fn save(store: &Store, command: &str, experiments: &[Experiment], wall: Dura
             cores: std::thread::available_parallelism().map_or(1, usize::from),
         },
         wall_seconds: wall.as_secs_f64(),
-        experiments: experiments.iter().map(manifest_experiment).collect(),
+        experiments: experiments.iter().map(saved_task).collect(),
     };
     store.write_json("manifest.json", &manifest)?;
     Ok(manifest)
 }
 
 /// Reads back what `save` wrote.
-pub fn load(store: &Store) -> Result<(Manifest, Vec<Experiment>)> {
+pub fn load(store: &Store) -> Result<(Manifest, Vec<TaskResults>)> {
     let path = store.dir().join("manifest.json");
     let manifest: Manifest = serde_json::from_str(&store.read("manifest.json")?)
         .with_context(|| format!("{} is not a manifest", path.display()))?;
@@ -125,31 +126,31 @@ pub fn load(store: &Store) -> Result<(Manifest, Vec<Experiment>)> {
             let mut task = Task::parse(&file, &store.read(&file)?)?;
             task.name.clone_from(&saved.task);
             let finished = saved
-                .cells
+                .trials
                 .iter()
                 .map(|saved| {
                     let records = store.records(&saved.journal)?;
-                    let runs = records.into_values().take_while(|record| record.run < saved.cell.runs);
-                    Finished::new(saved.cell.clone(), runs.collect())
+                    let runs = records.into_values().take_while(|record| record.run < saved.trial.runs);
+                    Finished::new(saved.trial.clone(), runs.collect())
                 })
                 .collect::<Result<_>>()?;
-            let optima = saved.optima.iter().map(ManifestOptimum::named).collect();
-            Ok(Experiment { task, finished, optima })
+            let optima = saved.optima.iter().map(SavedOptimum::named).collect();
+            Ok(TaskResults { task, finished, optima })
         })
         .collect::<Result<_>>()?;
     Ok((manifest, experiments))
 }
 
-fn manifest_experiment(experiment: &Experiment) -> ManifestExperiment {
-    ManifestExperiment {
+fn saved_task(experiment: &TaskResults) -> SavedTask {
+    SavedTask {
         task: experiment.task.name.clone(),
-        optima: experiment.optima.iter().map(|&(risk, optimum)| ManifestOptimum::Named { risk, optimum }).collect(),
-        cells: experiment
+        optima: experiment.optima.iter().map(|&(risk, optimum)| SavedOptimum::Named { risk, optimum }).collect(),
+        trials: experiment
             .finished
             .iter()
-            .map(|finished| ManifestCell {
-                cell: finished.cell.clone(),
-                journal: finished.cell.journal(&experiment.task),
+            .map(|finished| SavedTrial {
+                trial: finished.trial.clone(),
+                journal: finished.trial.journal(&experiment.task),
                 cpu_seconds: finished.cpu_seconds(),
                 simulated_steps: finished.simulated_steps(),
             })
@@ -158,21 +159,21 @@ fn manifest_experiment(experiment: &Experiment) -> ManifestExperiment {
 }
 
 /// Writes samples and trajectories.
-fn save_runs(store: &Store, experiments: &[Experiment]) -> Result<()> {
+fn save_runs(store: &Store, experiments: &[TaskResults]) -> Result<()> {
     let [mut samples, mut trajectories] = [(); 2].map(|()| csv::Writer::from_writer(Vec::new()));
     samples.write_record(["task", "beta", "preset", "run", "seed", "cost"])?;
     trajectories.write_record(["task", "beta", "preset", "run", "time", "state", "action"])?;
-    for Experiment { task, finished, .. } in experiments {
+    for TaskResults { task, finished, .. } in experiments {
         let mdp = task.problem.mdp();
-        for Finished { cell, records, .. } in finished {
-            let [beta, preset, seed] = [number::risk(cell.risk), cell.preset.to_string(), cell.seed.to_string()];
+        for Finished { trial, records, .. } in finished {
+            let [beta, preset, seed] = [number::risk(trial.risk), trial.preset.to_string(), trial.seed.to_string()];
             for record in records {
                 let (run, cost) = (record.run.to_string(), record.cost.to_string());
-                samples.write_record([&cell.task, &beta, &preset, &run, &seed, &cost])?;
+                samples.write_record([&trial.task, &beta, &preset, &run, &seed, &cost])?;
                 for (time, pair) in record.path.iter().map(|&pair| Pair::from(pair)).enumerate() {
                     let (state, action) = (mdp.state_name(mdp.state(pair)), mdp.action_name(mdp.action(pair)));
                     let time = time.to_string();
-                    trajectories.write_record([&cell.task, &beta, &preset, &run, &time, state, action])?;
+                    trajectories.write_record([&trial.task, &beta, &preset, &run, &time, state, action])?;
                 }
             }
         }

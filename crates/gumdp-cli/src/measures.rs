@@ -1,4 +1,4 @@
-//! The measures of a law of costs: one list for everything that shows them. A new measure is a variant and a place in [`all`].
+//! The measures of a distribution of costs: one list for everything that shows them. A new measure is a variant and a place in [`all`].
 
 use gumdp::stats::{self, Interval, Statistic};
 use gumdp::{Cvar, Erm, Evar, Risk, RiskError, Var};
@@ -29,7 +29,7 @@ pub enum Measure {
     Asked(Risk),
 }
 
-/// What is shown of every law, besides the measures that are asked for.
+/// What is shown of every distribution, besides the measures that are asked for.
 pub fn all() -> Vec<Measure> {
     use Measure::{Best, Cvar, Deviation, Evar, Mean, Quantile, ValueAtRisk, Worst};
     let mut measures = vec![Mean, Deviation, Best];
@@ -96,16 +96,16 @@ impl Measure {
     }
 
     /// Its value for costs with their probabilities, in ascending order. They are finite.
-    pub fn of(self, law: &[(f64, f64)]) -> f64 {
-        let of_erm = |erm: Erm| erm.of_outcomes(law.iter().copied());
+    pub fn of(self, distribution: &[(f64, f64)]) -> f64 {
+        let of_erm = |erm: Erm| erm.of_outcomes(distribution.iter().copied());
         match self.statistic() {
             Statistic::Deviation => {
                 let mean = of_erm(Erm::MEAN);
-                law.iter().map(|(cost, p)| p * (cost - mean).powi(2)).sum::<f64>().sqrt()
+                distribution.iter().map(|(cost, p)| p * (cost - mean).powi(2)).sum::<f64>().sqrt()
             }
             Statistic::Risk(risk) => match risk.as_erm() {
                 Some(erm) => of_erm(erm),
-                None => risk.of_distribution(law).unwrap_or(f64::NAN),
+                None => risk.of_distribution(distribution).unwrap_or(f64::NAN),
             },
         }
     }
@@ -123,9 +123,9 @@ mod tests {
 
     #[test]
     fn measures_by_hand() {
-        let law = [(0.0, 0.5), (1.0, 0.3), (4.0, 0.2)];
+        let distribution = [(0.0, 0.5), (1.0, 0.3), (4.0, 0.2)];
         let close = |measure: Measure, expected: f64| {
-            assert!((measure.of(&law) - expected).abs() < 1e-12, "{measure:?}: {}", measure.of(&law));
+            assert!((measure.of(&distribution) - expected).abs() < 1e-12, "{measure:?}: {}", measure.of(&distribution));
         };
         close(Measure::Mean, 1.1);
         close(Measure::Deviation, (0.5 * 1.21 + 0.3 * 0.01 + 0.2 * 8.41_f64).sqrt());
@@ -139,7 +139,7 @@ mod tests {
         close(Measure::Asked("mean-cvar:0.5:0.5".parse().unwrap()), 0.5 * 1.1 + 0.5 * 2.2);
         // The worst cost is likely enough to be all that counts.
         close(Measure::Evar(0.8), 4.0);
-        assert!(Measure::Evar(0.5).of(&law) > Measure::Cvar(0.5).of(&law));
+        assert!(Measure::Evar(0.5).of(&distribution) > Measure::Cvar(0.5).of(&distribution));
         assert_eq!(all().len(), 17);
     }
 

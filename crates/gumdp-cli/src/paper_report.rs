@@ -6,7 +6,7 @@ use crate::comparison::{Comparison, Published, Time, Verdict};
 use crate::manifest::Manifest;
 use crate::number::beta;
 use crate::player::Who;
-use crate::results::{Experiment, Finished};
+use crate::results::{Finished, TaskResults};
 use crate::store::Store;
 use crate::{draw, side_by_side};
 use gumdp_plot::page::Page;
@@ -16,7 +16,7 @@ use gumdp_plot::{Field, Table};
 pub fn write(
     store: &Store,
     manifest: &Manifest,
-    experiments: &[Experiment],
+    experiments: &[TaskResults],
     published: &Published,
     comparisons: &[Comparison],
 ) -> Result<()> {
@@ -55,7 +55,11 @@ pub fn write(
     store.write("report.html", page.html().as_bytes())
 }
 
-fn tiles(manifest: &Manifest, experiments: &[Experiment], comparisons: &[Comparison]) -> Vec<(String, String, String)> {
+fn tiles(
+    manifest: &Manifest,
+    experiments: &[TaskResults],
+    comparisons: &[Comparison],
+) -> Vec<(String, String, String)> {
     let finished = || experiments.iter().flat_map(|experiment| &experiment.finished);
     let published = || comparisons.iter().filter(|comparison| comparison.source == "paper");
     let agreeing = published().filter(|comparison| comparison.verdict == Verdict::Agrees).count();
@@ -100,10 +104,10 @@ fn compare(page: &mut Page, comparisons: &[Comparison]) {
     }
 }
 
-fn run_times(published: &Published, experiments: &[Experiment]) -> Table {
+fn run_times(published: &Published, experiments: &[TaskResults]) -> Table {
     let timed = experiments.iter().filter_map(|experiment| {
         let time = published.time.iter().find(|time| time.task == experiment.task.name)?;
-        let planned = || experiment.finished.iter().filter(|finished| finished.cell.preset == Who::Paper);
+        let planned = || experiment.finished.iter().filter(|finished| finished.trial.preset == Who::Paper);
         let cpu: f64 = planned().map(Finished::cpu_seconds).sum();
         let runs: usize = planned().map(|finished| finished.records.len()).sum();
         // The paper gives the time of a whole figure or of one run; ours is scaled to the same work.

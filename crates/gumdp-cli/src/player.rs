@@ -5,7 +5,7 @@ use std::fmt;
 use gumdp_files::Preset;
 use serde::{Deserialize, Serialize};
 
-/// Who plays a cell: a planner by its preset, or another policy.
+/// Who plays a trial: a planner by its preset, or another policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Who {
@@ -65,8 +65,8 @@ impl fmt::Display for Who {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cells::Cell;
     use crate::exact::Solver;
+    use crate::trial::Trial;
     use gumdp::oracle::{self, Limits, distribution};
     use gumdp_files::tasks;
 
@@ -78,17 +78,17 @@ mod tests {
             let task = tasks::get(name).unwrap();
             let mut solver = Solver::new(&task.problem, Limits::QUICK);
             for risk in task.defaults.risks() {
-                let (cell, agent) = Cell::auto(&task, risk, 0, None, &mut solver).unwrap();
-                let erm = cell.erm().unwrap();
+                let (trial, agent) = Trial::auto(&task, risk, 0, None, &mut solver).unwrap();
+                let erm = trial.erm().unwrap();
                 match agent.solution() {
                     Some(_) => {
                         let distribution = distribution(&task.problem, agent.policy(), &Limits::default()).unwrap();
                         let merging = Limits { strategy: oracle::Strategy::Merge, ..Limits::default() };
                         let optimum = oracle::solve(&task.problem, erm, &merging).unwrap().value;
                         assert!((distribution.erm(erm) - optimum).abs() < 1e-9, "{name}, {risk}");
-                        assert!((cell.preset, cell.simulations) == (Who::Exact, 0));
+                        assert!((trial.preset, trial.simulations) == (Who::Exact, 0));
                     }
-                    None => planned.push((name, cell.preset, cell.simulations)),
+                    None => planned.push((name, trial.preset, trial.simulations)),
                 }
             }
         }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use gumdp::{Risk, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::cells::Cell;
 use crate::number;
 use crate::talk;
+use crate::trial::Trial;
 
 /// A run that takes longer than this is told of.
 const LONG_RUN: Duration = Duration::from_secs(10);
@@ -72,9 +72,9 @@ impl Progress {
         risk.as_erm().is_none().then(|| Self::spinner(&message()))
     }
 
-    /// Says which cell is being played.
-    pub fn working_on(&self, cell: &Cell) {
-        self.message(format!("{} {} {}", cell.task, number::risk_label(cell.risk), cell.preset));
+    /// Says which trial is being played.
+    pub fn working_on(&self, trial: &Trial) {
+        self.message(format!("{} {} {}", trial.task, number::risk_label(trial.risk), trial.preset));
     }
 
     /// Says what is being worked on.

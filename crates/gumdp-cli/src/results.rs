@@ -6,31 +6,31 @@ use gumdp::{Agent, Precision, Record, Risk, Watch};
 use gumdp_files::Task;
 use serde::Serialize;
 
-use crate::cells::Cell;
 use crate::exact::{Certain, Solver};
 use crate::interrupt;
 use crate::number;
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::store::Store;
+use crate::trial::Trial;
 
 /// A task with all that was played of it.
 #[derive(Debug)]
-pub struct Experiment {
+pub struct TaskResults {
     /// The task.
     pub task: Task,
-    /// Its cells.
+    /// Its trials.
     pub finished: Vec<Finished>,
     /// The exact optimum for each measure for which it is known.
     pub optima: Vec<(Risk, Certain)>,
 }
 
-impl Experiment {
+impl TaskResults {
     /// What was played of a task, with the exact optimum for each measure where the solver finds it.
     pub fn new(task: Task, finished: Vec<Finished>, solver: &mut Solver) -> Self {
         let mut experiment = Self { task, finished, optima: Vec::new() };
         for finished in &experiment.finished {
-            let risk = finished.cell.risk;
+            let risk = finished.trial.risk;
             if experiment.optimum(risk).is_none()
                 && let Some(optimum) = solver.optimum(risk)
             {
@@ -40,39 +40,39 @@ impl Experiment {
         experiment
     }
 
-    /// Plays all cells of a task, or what is missing of them.
+    /// Plays all trials of a task, or what is missing of them.
     pub fn play(
         task: Task,
-        cells: Vec<Cell>,
+        trials: Vec<Trial>,
         store: Option<&Store>,
         progress: &Progress,
         solver: &mut Solver,
     ) -> Result<Self> {
-        let play = |cell| Finished::of(cell, &task, store, progress, solver);
-        let finished = cells.into_iter().map(play).collect::<Result<_>>()?;
+        let play = |trial| Finished::of(trial, &task, store, progress, solver);
+        let finished = trials.into_iter().map(play).collect::<Result<_>>()?;
         Ok(Self::new(task, finished, solver))
     }
 
     /// The part of it that some have played.
     #[must_use]
     pub fn played_by(&self, who: impl Fn(Who) -> bool) -> Self {
-        let finished = self.finished.iter().filter(|finished| who(finished.cell.preset)).cloned().collect();
+        let finished = self.finished.iter().filter(|finished| who(finished.trial.preset)).cloned().collect();
         Self { task: self.task.clone(), finished, optima: self.optima.clone() }
     }
 
     /// Every risk measure that was played.
     pub fn risks(&self) -> Vec<Risk> {
-        distinct(self.finished.iter().map(|finished| finished.cell.risk))
+        distinct(self.finished.iter().map(|finished| finished.trial.risk))
     }
 
-    /// The cell with this measure and policy.
+    /// The trial with this measure and policy.
     pub fn find(&self, risk: Risk, who: Who) -> Option<&Finished> {
-        self.finished.iter().find(|finished| finished.cell.risk == risk && finished.cell.preset == who)
+        self.finished.iter().find(|finished| finished.trial.risk == risk && finished.trial.preset == who)
     }
 
-    /// The cells measure by measure, those of one measure in the order in which they were played.
+    /// The trials measure by measure, those of one measure in the order in which they were played.
     pub fn by_risk(&self) -> Vec<&Finished> {
-        let of_risk = |risk: Risk| self.finished.iter().filter(move |finished| finished.cell.risk == risk);
+        let of_risk = |risk: Risk| self.finished.iter().filter(move |finished| finished.trial.risk == risk);
         self.risks().into_iter().flat_map(of_risk).collect()
     }
 
@@ -93,11 +93,11 @@ pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     kept
 }
 
-/// A cell with its runs.
+/// A trial with its runs.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// What was played.
-    pub cell: Cell,
+    pub trial: Trial,
     /// Every run, in order.
     pub records: Vec<Record>,
     /// Summary of the costs.
@@ -105,43 +105,43 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Plays a cell by whom it says, or what is missing of it.
+    /// Plays a trial by whom it says, or what is missing of it.
     pub fn of(
-        cell: Cell,
+        trial: Trial,
         task: &Task,
         store: Option<&Store>,
         progress: &Progress,
         solver: &mut Solver,
     ) -> Result<Self> {
-        let agent = cell.agent(task, solver)?;
-        progress.working_on(&cell);
-        Self::play(cell, &agent, task, store, progress, None)
+        let agent = trial.agent(task, solver)?;
+        progress.working_on(&trial);
+        Self::play(trial, &agent, task, store, progress, None)
     }
 
-    /// Plays the runs of a cell that its journal does not hold yet, and goes on until the risk is known as precisely as wanted.
+    /// Plays the runs of a trial that its journal does not hold yet, and goes on until the risk is known as precisely as wanted.
     pub fn play(
-        mut cell: Cell,
+        mut trial: Trial,
         agent: &Agent,
         task: &Task,
         store: Option<&Store>,
         watch: &dyn Watch,
         precision: Option<&Precision>,
     ) -> Result<Self> {
-        let journal = store.map(|store| store.journal(&cell.journal(task))).transpose()?;
+        let journal = store.map(|store| store.journal(&trial.journal(task))).transpose()?;
         let (stop, journal) = (interrupt::stop(), journal.as_ref());
         let experiment = gumdp::Experiment {
             stop,
             watch,
             journal,
-            ..gumdp::Experiment::new(&task.problem, agent.policy(), cell.seed)
+            ..gumdp::Experiment::new(&task.problem, agent.policy(), trial.seed)
         };
-        let mut records = experiment.play(Vec::new(), cell.runs).map_err(interrupt::of_experiment)?;
+        let mut records = experiment.play(Vec::new(), trial.runs).map_err(interrupt::of_experiment)?;
         if let Some(precision) = precision {
-            records = experiment.play_until(records, &[cell.risk], precision).map_err(interrupt::of_experiment)?;
-            cell.runs = records.len() as u64;
+            records = experiment.play_until(records, &[trial.risk], precision).map_err(interrupt::of_experiment)?;
+            trial.runs = records.len() as u64;
         }
-        cell.outer = agent.outer().map(str::to_owned);
-        Self::new(cell, records)
+        trial.outer = agent.outer().map(str::to_owned);
+        Self::new(trial, records)
     }
 
     /// Half the width of the 95 % interval of its risk.
@@ -152,14 +152,14 @@ impl Finished {
     /// Whether its risk is not known as precisely as wanted.
     pub fn is_missed(&self, task: &Task, wanted: &Precision) -> bool {
         self.half_width() > wanted.half_width
-            || self.cell.runs < wanted.least_runs(&task.problem, &[self.cell.risk], &self.costs())
+            || self.trial.runs < wanted.least_runs(&task.problem, &[self.trial.risk], &self.costs())
     }
 
-    /// A cell with its runs and their summary.
-    pub fn new(cell: Cell, records: Vec<Record>) -> Result<Self> {
+    /// A trial with its runs and their summary.
+    pub fn new(trial: Trial, records: Vec<Record>) -> Result<Self> {
         let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
-        let summary = Summary::of(&costs, cell.risk, cell.seed)?;
-        Ok(Self { cell, records, summary })
+        let summary = Summary::of(&costs, trial.risk, trial.seed)?;
+        Ok(Self { trial, records, summary })
     }
 
     /// The costs of its runs.
@@ -188,16 +188,16 @@ impl Finished {
     }
 }
 
-/// How many runs each cell has: one number, or a range.
+/// How many runs each trial has: one number, or a range.
 pub fn runs_text(finished: &[Finished]) -> String {
-    let runs = || finished.iter().map(|finished| finished.cell.runs);
+    let runs = || finished.iter().map(|finished| finished.trial.runs);
     match (runs().min().unwrap_or(0), runs().max().unwrap_or(0)) {
         (least, most) if least == most => number::counted(least, "run"),
         (least, most) => format!("{least} to {most} runs"),
     }
 }
 
-/// What `gumdp run --json` and `gumdp compare --json` say of a cell; the names of the fields are a contract.
+/// What `gumdp run --json` and `gumdp compare --json` say of a trial; the names of the fields are a contract.
 #[derive(Debug, Serialize)]
 pub struct FinishedJson {
     task: String,
@@ -234,9 +234,9 @@ struct SummaryJson {
 }
 
 impl FinishedJson {
-    /// The results of a cell.
+    /// The results of a trial.
     pub fn new(finished: &Finished) -> Self {
-        let Cell { task, risk, runs, simulations, seed, preset, .. } = finished.cell.clone();
+        let Trial { task, risk, runs, simulations, seed, preset, .. } = finished.trial.clone();
         Self {
             task,
             risk: risk.to_string(),

@@ -7,7 +7,7 @@ use crate::draw;
 use crate::manifest::Manifest;
 use crate::number::{known, risk, short};
 use crate::player::Who;
-use crate::results::{Experiment, Finished};
+use crate::results::{Finished, TaskResults};
 use crate::store::Store;
 use gumdp_plot::page::{Figure, Page};
 use gumdp_plot::{Field, Table, Tone};
@@ -24,21 +24,21 @@ pub struct Both<'a> {
 }
 
 /// Every task and β that both planners have played.
-pub fn both(experiments: &[Experiment]) -> Vec<Both<'_>> {
+pub fn both(experiments: &[TaskResults]) -> Vec<Both<'_>> {
     let of_task =
-        |experiment| Experiment::risks(experiment).into_iter().filter_map(move |risk| Both::new(experiment, risk));
+        |experiment| TaskResults::risks(experiment).into_iter().filter_map(move |risk| Both::new(experiment, risk));
     experiments.iter().flat_map(of_task).collect()
 }
 
 impl<'a> Both<'a> {
-    fn new(experiment: &'a Experiment, risk: Risk) -> Option<Self> {
+    fn new(experiment: &'a TaskResults, risk: Risk) -> Option<Self> {
         let (paper, default) = (experiment.find(risk, Who::Paper)?, experiment.find(risk, Who::Default)?);
         Some(Self { paper, default, optimum: experiment.optimum(risk).map(|optimum| optimum.value) })
     }
 }
 
 /// Draws the figures of `gumdp compare` and writes its report.
-pub fn draw(store: &Store, manifest: &Manifest, experiment: &Experiment) -> Result<()> {
+pub fn draw(store: &Store, manifest: &Manifest, experiment: &TaskResults) -> Result<()> {
     let drawings: Vec<Figure> =
         draw::boxes(experiment).into_iter().chain(draw::task_figure(&experiment.task)).collect();
     draw::write_figures(store, &drawings)?;
@@ -61,9 +61,9 @@ pub fn draw(store: &Store, manifest: &Manifest, experiment: &Experiment) -> Resu
 }
 
 /// The section of `gumdp reproduce` on the default planner, if it was played.
-pub fn section(page: &mut Page, store: &Store, experiments: &[Experiment]) -> Result<()> {
-    let cells = both(experiments);
-    if cells.is_empty() {
+pub fn section(page: &mut Page, store: &Store, experiments: &[TaskResults]) -> Result<()> {
+    let trials = both(experiments);
+    if trials.is_empty() {
         return Ok(());
     }
     page.section("planners", "The paper's settings and ours");
@@ -71,7 +71,7 @@ pub fn section(page: &mut Page, store: &Store, experiments: &[Experiment]) -> Re
         "The same runs with the default planner: as many simulations per decision, common random numbers. A risk is \
          marked where the two intervals do not overlap. Where the optimum can be computed, `gumdp run` plays it.",
     );
-    page.table(&planners_table(&cells));
+    page.table(&planners_table(&trials));
     let mut drawings = Vec::new();
     for experiment in experiments {
         let planners = experiment.played_by(Who::plans);
@@ -85,7 +85,7 @@ pub fn section(page: &mut Page, store: &Store, experiments: &[Experiment]) -> Re
 }
 
 /// One row for each task and β.
-fn planners_table(cells: &[Both]) -> Table {
+fn planners_table(trials: &[Both]) -> Table {
     let fields = |Both { paper, default, optimum }: &Both| {
         let tone = if default.summary.high < paper.summary.low {
             Tone::Good
@@ -96,8 +96,8 @@ fn planners_table(cells: &[Both]) -> Table {
         };
         let cpu = |finished: &Finished| format!("{:.2}", finished.cpu_milliseconds_per_run());
         vec![
-            Field::text("task", &paper.cell.task),
-            Field::number("β or measure", risk(paper.cell.risk)),
+            Field::text("task", &paper.trial.task),
+            Field::number("β or measure", risk(paper.trial.risk)),
             Field::number("paper's risk", short(paper.summary.value)),
             Field::number("95\u{a0}% interval", paper.interval()),
             Field::number("our risk", short(default.summary.value)).tone(tone),
@@ -109,5 +109,5 @@ fn planners_table(cells: &[Both]) -> Table {
             Field::number("our CPU\u{a0}ms per run", cpu(default)),
         ]
     };
-    Table::of(cells, fields).captioned("The paper's planner and the default one; lower is better.")
+    Table::of(trials, fields).captioned("The paper's planner and the default one; lower is better.")
 }

@@ -20,19 +20,10 @@ pub struct BarPlot {
     pub title: String,
     /// Title of the value axis.
     pub label: String,
-    /// Names of the categories, in the order of [`BarGroup::values`].
+    /// Names of the categories.
     pub categories: Vec<String>,
-    /// Groups, from top to bottom.
-    pub groups: Vec<BarGroup>,
-}
-
-/// The values that share a bar.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct BarGroup {
-    /// Label of the group.
-    pub label: String,
-    /// One value per category; negative values count as 0.
-    pub values: Vec<f64>,
+    /// Groups from top to bottom: a label, and a value per category; negative ones count as 0.
+    pub groups: Vec<(String, Vec<f64>)>,
 }
 
 impl BarPlot {
@@ -42,7 +33,7 @@ impl BarPlot {
         let mut canvas = Canvas::default();
         let legend = legend::of_series(&self.categories, legend::solid);
         let top = head(&mut canvas, &self.title, &legend, WIDTH, 6.0);
-        let names = text::widest(self.groups.iter().map(|group| &group.label), LABEL).min(WIDTH * 0.28);
+        let names = text::widest(self.groups.iter().map(|(label, _)| label), LABEL).min(WIDTH * 0.28);
         let left = MARGIN + names + 8.0;
         let full = (WIDTH - left - 22.0).max(60.0);
         let bottom = top + self.groups.len() as f64 * BAR.1 + 2.0;
@@ -52,12 +43,12 @@ impl BarPlot {
             let style = TextStyle::new(LABEL, Anchor::Middle).colour(MUTED);
             canvas.text((x, bottom + 13.0), &format!("{percent:.0} %"), &style);
         }
-        for (index, group) in self.groups.iter().enumerate() {
+        for (index, (label, values)) in self.groups.iter().enumerate() {
             let middle = top + (index as f64 + 0.5) * BAR.1;
-            let lines = text::wrap(&group.label, LABEL, names, 2);
+            let lines = text::wrap(label, LABEL, names, 2);
             let first = middle - (lines.len() as f64 - 1.0) / 2.0 * 12.5;
             canvas.lines((left - 8.0, first), 12.5, &lines, &TextStyle::new(LABEL, Anchor::End));
-            self.stack(&mut canvas, group, Rect::new(left, middle - BAR.0 / 2.0, full, BAR.0));
+            self.stack(&mut canvas, label, values, Rect::new(left, middle - BAR.0 / 2.0, full, BAR.0));
         }
         canvas.line((left, top), (left, bottom), &Paint::stroke(INK, 1.0));
         let title = text::shorten(&self.label, 12.0, full);
@@ -66,13 +57,13 @@ impl BarPlot {
         canvas.finish(WIDTH, end, or(&self.title, "Stacked bars"), &self.description())
     }
 
-    fn stack(&self, canvas: &mut Canvas, group: &BarGroup, bar: Rect) {
+    fn stack(&self, canvas: &mut Canvas, group: &str, values: &[f64], bar: Rect) {
         let mut x = bar.x;
-        for (category, share) in shares(&group.values).into_iter().enumerate().filter(|(_, share)| *share > 0.0) {
+        for (category, share) in shares(values).into_iter().enumerate().filter(|(_, share)| *share > 0.0) {
             let part = Rect::new(x, bar.y, bar.w * share, bar.h);
             x += part.w;
             let label = percentage(share);
-            canvas.with_tip(&format!("{}, {}: {label}", group.label, name(&self.categories, category)), |canvas| {
+            canvas.with_tip(&format!("{group}, {}: {label}", name(&self.categories, category)), |canvas| {
                 legend::solid(canvas, part, category);
                 if text::width(&label, LABEL) + 8.0 <= part.w {
                     let colour = series_colour(category);
@@ -85,9 +76,9 @@ impl BarPlot {
 
     fn description(&self) -> String {
         let mut out = format!("Bars for {}.", spoken_list(&self.categories));
-        for group in &self.groups {
-            let labels: Vec<String> = shares(&group.values).into_iter().map(percentage).collect();
-            let _ = write!(out, " {}: {}.", group.label, labels.join(", "));
+        for (label, values) in &self.groups {
+            let shares: Vec<String> = shares(values).into_iter().map(percentage).collect();
+            let _ = write!(out, " {label}: {}.", shares.join(", "));
         }
         out
     }

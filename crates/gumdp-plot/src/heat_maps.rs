@@ -24,8 +24,8 @@ pub struct HeatMaps {
     pub title: String,
     /// What the colours measure, with its unit; stands at the colour bar.
     pub value_label: String,
-    /// The matrices.
-    pub panels: Vec<HeatPanel>,
+    /// The matrices: a title, and rows of values, top row first; NaN is drawn as a missing cell.
+    pub panels: Vec<(String, Vec<Vec<f64>>)>,
     /// A left-most panel with the category of each cell.
     pub map: Option<CategoryMap>,
     /// Cells (row, column) to outline in every matrix, such as difficult terrain.
@@ -34,15 +34,6 @@ pub struct HeatMaps {
     pub outline_label: String,
     /// Write the value into each cell; cells grow until it fits.
     pub cell_labels: bool,
-}
-
-/// One matrix.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct HeatPanel {
-    /// Title above the matrix.
-    pub title: String,
-    /// Rows of values, top row first; NaN is drawn as a missing cell.
-    pub values: Vec<Vec<f64>>,
 }
 
 /// A matrix of categories.
@@ -68,7 +59,7 @@ impl HeatMaps {
     /// The figure as a standalone SVG document.
     #[must_use]
     pub fn svg(&self) -> String {
-        let values = || self.panels.iter().flat_map(|panel| panel.values.iter().flatten().copied());
+        let values = || self.panels.iter().flat_map(|(_, values)| values.iter().flatten().copied());
         let (low, high) = Extent::of(values()).range();
         let axis = Axis::linear((low, high), 5);
         let ticks = text::widest(axis.ticks.iter().map(|tick| &tick.label), 11.0);
@@ -88,9 +79,10 @@ impl HeatMaps {
             draw_map(&mut canvas, map, &cells);
         }
         let mut bar: Option<Rect> = None;
-        for (panel, cells) in self.panels.iter().zip(places) {
-            self.draw_panel(&mut canvas, panel, &cells, &axis, decimals);
-            let height = cells.frame(shape(&panel.values)).h.max(80.0);
+        for ((title, values), cells) in self.panels.iter().zip(places) {
+            panel_title(&mut canvas, title, cells.frame(shape(values)));
+            self.draw_panel(&mut canvas, values, &cells, &axis, decimals);
+            let height = cells.frame(shape(values)).h.max(80.0);
             bar = bar.or(Some(Rect::new(layout.right + 18.0, cells.origin.1, 12.0, height)));
         }
         if let Some(bar) = bar {
@@ -103,7 +95,7 @@ impl HeatMaps {
     /// Chooses the number of panels per row so that cells are at least `least` pixels wide and rows are about equal.
     fn layout(&self, room: f64, least: f64) -> Layout {
         let map = self.map.iter().map(|map| (shape(&map.cells), map.title.as_str()));
-        let panels = self.panels.iter().map(|panel| (shape(&panel.values), panel.title.as_str()));
+        let panels = self.panels.iter().map(|(title, values)| (shape(values), title.as_str()));
         let sizes: Vec<((usize, usize), &str)> = map.chain(panels).collect();
         let columns = sizes.iter().map(|((_, columns), _)| *columns).max().unwrap_or(1).max(1) as f64;
         let cell_for = |count: usize| (room - GAP * (count as f64 - 1.0)) / (count as f64 * columns);
@@ -138,16 +130,15 @@ impl HeatMaps {
                 canvas.rect(place, 0.0, &Paint::stroke(ON_DARK, 1.6));
             }));
         }
-        if self.panels.iter().any(|panel| panel.values.iter().flatten().any(|value| !drawable(*value))) {
+        if self.panels.iter().any(|(_, values)| values.iter().flatten().any(|value| !drawable(*value))) {
             entries.push(legend::entry("no value", legend::missing));
         }
         entries
     }
 
-    fn draw_panel(&self, canvas: &mut Canvas, panel: &HeatPanel, cells: &Cells, axis: &Axis, decimals: usize) {
-        let frame = cells.frame(shape(&panel.values));
-        panel_title(canvas, &panel.title, frame);
-        for (row, column, &value) in entries(&panel.values) {
+    fn draw_panel(&self, canvas: &mut Canvas, values: &[Vec<f64>], cells: &Cells, axis: &Axis, decimals: usize) {
+        let frame = cells.frame(shape(values));
+        for (row, column, &value) in entries(values) {
             let rect = cells.rect(row, column);
             canvas.with_tip(&tip(row, column, &brief(value)), |canvas| {
                 if !drawable(value) {
@@ -164,7 +155,7 @@ impl HeatMaps {
                 }
             });
         }
-        let (rows, columns) = shape(&panel.values);
+        let (rows, columns) = shape(values);
         let inside = |&&(row, column): &&(usize, usize)| row < rows && column < columns;
         let marked: Vec<(usize, usize)> = self.outlined.iter().filter(inside).copied().collect();
         let thick = (cells.side / 7.0).clamp(1.2, 2.4);
@@ -179,12 +170,12 @@ impl HeatMaps {
     }
 
     fn description(&self) -> String {
-        let names = spoken_list(self.panels.iter().map(|panel| &panel.title));
+        let names = spoken_list(self.panels.iter().map(|(title, _)| title));
         let mut out = format!("Heat maps of {} for {names}.", or(&self.value_label, "values"));
-        for panel in &self.panels {
-            let (rows, columns) = shape(&panel.values);
-            let drawn = entries(&panel.values).filter(|entry| drawable(*entry.2));
-            let _ = write!(out, " {}: {rows} by {columns} cells", or(&panel.title, "matrix"));
+        for (title, values) in &self.panels {
+            let (rows, columns) = shape(values);
+            let drawn = entries(values).filter(|entry| drawable(*entry.2));
+            let _ = write!(out, " {}: {rows} by {columns} cells", or(title, "matrix"));
             if let Some((row, column, value)) = drawn.max_by(|a, b| a.2.total_cmp(b.2)) {
                 let _ = write!(out, ", largest {} in row {row}, column {column}", brief(*value));
             }
@@ -288,7 +279,7 @@ mod tests {
 
     #[test]
     fn panels_wrap_when_cells_get_too_small() {
-        let panel = HeatPanel { title: "p".into(), values: vec![vec![0.5; 10]; 10] };
+        let panel = ("p".to_owned(), vec![vec![0.5; 10]; 10]);
         let maps = HeatMaps { panels: vec![panel; 6], ..HeatMaps::default() };
         let (wide, narrow) = (maps.layout(2000.0, 9.0), maps.layout(300.0, 9.0));
         assert!(wide.places.iter().all(|place| place.1 == wide.places[0].1));

@@ -52,18 +52,18 @@ mod terrain;
 mod tests;
 mod text;
 
-pub use bar_plot::{BarGroup, BarPlot};
+pub use bar_plot::BarPlot;
 pub use box_plot::{BoxGroup, BoxPlot, BoxStats};
 pub use decision_tree::{DecisionTree, TreeCard};
 pub use dot_plot::{Dot, DotPlot, DotRow};
 pub use frame::Labels;
 pub use grid_map::{CellKind, GridCell, GridMap, NamedCells};
-pub use heat_maps::{CategoryMap, HeatMaps, HeatPanel};
+pub use heat_maps::{CategoryMap, HeatMaps};
 pub use line_plot::{LinePlot, LineSeries};
 pub use panels::panels;
 pub use reference::ReferenceLine;
 pub use state_graph::{GraphEdge, GraphNode, StateGraph};
-pub use stem_plot::{Distribution, StemPlot};
+pub use stem_plot::StemPlot;
 pub use table::{Field, Table, Tone};
 
 /// `text`, or `default` if it is empty.

@@ -18,19 +18,10 @@ const BINS: f64 = 60.0;
 pub struct StemPlot {
     /// Heading and x axis; the y axis is one of probabilities.
     pub labels: Labels,
-    /// The distributions.
-    pub distributions: Vec<Distribution>,
+    /// Legend entries with (value, probability) in any order; equal values are merged.
+    pub distributions: Vec<(String, Vec<(f64, f64)>)>,
     /// Labelled vertical lines (means, risk values).
     pub references: Vec<ReferenceLine>,
-}
-
-/// Values with their probabilities.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Distribution {
-    /// Legend entry.
-    pub name: String,
-    /// (value, probability) in any order; equal values are merged.
-    pub atoms: Vec<(f64, f64)>,
 }
 
 impl StemPlot {
@@ -38,7 +29,7 @@ impl StemPlot {
     #[must_use]
     pub fn svg(&self) -> String {
         let mut distributions: Vec<Vec<(f64, f64)>> =
-            self.distributions.iter().map(|distribution| merged(&distribution.atoms)).collect();
+            self.distributions.iter().map(|(_, atoms)| merged(atoms)).collect();
         let values = || distributions.iter().flatten().map(|atom| atom.0);
         let mut distinct: Vec<f64> = values().collect();
         distinct.sort_by(f64::total_cmp);
@@ -58,7 +49,7 @@ impl StemPlot {
             labels: &Labels { y, ..self.labels.clone() },
             width: 560.0,
             plot_height: 220.0,
-            legend: legend::of_series(self.distributions.iter().map(|distribution| &distribution.name), sample),
+            legend: legend::of_series(self.distributions.iter().map(|(name, _)| name), sample),
             bottom: Bottom::Numbers(Axis::linear(extent.padded(0.04), 7)),
             left: Axis::linear((0.0, if highest > 0.0 { highest * 1.06 } else { 1.0 }), 5),
             references: &self.references,
@@ -76,12 +67,12 @@ impl StemPlot {
     }
 
     fn description(&self, stems: bool) -> String {
-        let names = spoken_list(self.distributions.iter().map(|distribution| &distribution.name));
+        let names = spoken_list(self.distributions.iter().map(|(name, _)| name));
         let (kind, of) = (if stems { "Stems" } else { "Histogram" }, or(&self.labels.x, "a value"));
         let mut out = format!("{kind} of the probability distribution of {of} for {names}.");
-        for distribution in &self.distributions {
-            let mean: f64 = distribution.atoms.iter().map(|(value, p)| value * p).sum();
-            let _ = write!(out, " {}: {} atoms, mean {}.", distribution.name, distribution.atoms.len(), brief(mean));
+        for (name, atoms) in &self.distributions {
+            let mean: f64 = atoms.iter().map(|(value, p)| value * p).sum();
+            let _ = write!(out, " {name}: {} atoms, mean {}.", atoms.len(), brief(mean));
         }
         out
     }

@@ -83,7 +83,7 @@ fn degenerate() -> Vec<String> {
     let atoms = |count: usize| (0..count).map(|i| (i as f64, 1.0 / count as f64)).collect::<Vec<_>>();
     let bars = BarPlot {
         categories: vec![MARKUP.into(); 9],
-        groups: vec![BarGroup { label: MARKUP.into(), values: NASTY.to_vec() }, BarGroup::default()],
+        groups: vec![(MARKUP.into(), NASTY.to_vec()), Default::default()],
         ..BarPlot::default()
     };
     let dots = |log_from| {
@@ -110,10 +110,7 @@ fn degenerate() -> Vec<String> {
     };
     let heat = HeatMaps {
         title: MARKUP.into(),
-        panels: vec![
-            HeatPanel { title: MARKUP.into(), values: vec![NASTY.to_vec(), vec![], vec![1.0]] },
-            HeatPanel::default(),
-        ],
+        panels: vec![(MARKUP.into(), vec![NASTY.to_vec(), vec![], vec![1.0]]), Default::default()],
         map: Some(CategoryMap { cells: vec![vec![0, 77]], ..CategoryMap::default() }),
         outlined: vec![(0, 0), (99, 99)],
         cell_labels: true,
@@ -129,19 +126,9 @@ fn degenerate() -> Vec<String> {
         line(true, true).svg(),
         panels(MARKUP, &[dots(None), line(true, false).svg(), dots(Some(1.0))], 2),
         StemPlot::default().svg(),
-        StemPlot {
-            distributions: vec![Distribution { name: MARKUP.into(), atoms: points.clone() }],
-            ..StemPlot::default()
-        }
-        .svg(),
-        StemPlot { distributions: vec![Distribution { name: "a".into(), atoms: atoms(1) }], ..StemPlot::default() }
-            .svg(),
-        StemPlot {
-            distributions: vec![Distribution { name: "b".into(), atoms: atoms(500) }],
-            references,
-            ..StemPlot::default()
-        }
-        .svg(),
+        StemPlot { distributions: vec![(MARKUP.into(), points.clone())], ..StemPlot::default() }.svg(),
+        StemPlot { distributions: vec![("a".into(), atoms(1))], ..StemPlot::default() }.svg(),
+        StemPlot { distributions: vec![("b".into(), atoms(500))], references, ..StemPlot::default() }.svg(),
         DotPlot::default().svg(),
         dots(None),
         dots(Some(1e-3)),

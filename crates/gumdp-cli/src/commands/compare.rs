@@ -11,13 +11,13 @@ use serde::Serialize;
 
 use super::{Run, heading, keep, load, open_store, print_json, use_threads};
 use crate::args::{ExperimentArgs, quick_limits, whole};
-use crate::cells::Cell;
 use crate::exact::{Certain, Solver};
 use crate::number::{Naming, counted, known, short};
 use crate::player::Who;
 use crate::progress::Progress;
-use crate::results::{Experiment, Finished, FinishedJson};
+use crate::results::{Finished, FinishedJson, TaskResults};
 use crate::side_by_side;
+use crate::trial::Trial;
 use gumdp_plot::{Field, Table};
 
 /// Play the paper's planner, the default one, the optimum and chance side by side.
@@ -49,7 +49,7 @@ impl Run for CompareArgs {
     fn run(&self) -> Result<()> {
         let started = Instant::now();
         let args = &self.experiment;
-        use_threads(args.luck.threads)?;
+        use_threads(args.random.threads)?;
         let task = load(&args.task)?;
         let (risks, naming) = (args.attitudes.risks(&task, None), args.attitudes.naming(&task));
         let store = open_store(args, &task, "-compare")?;
@@ -62,17 +62,17 @@ impl Run for CompareArgs {
         drop(solving);
         let policies = [Who::Paper, Who::Default, Who::Exact, Who::Uniform];
         let policies = policies.into_iter().filter(|&who| who != Who::Exact || refused.is_none());
-        let cells = Cell::grid(&task, policies, &risks, args.luck.seed, args.runs, args.simulations);
-        let progress = Progress::new(cells.iter().map(|cell| cell.runs).sum());
-        let experiment = Experiment::play(task, cells, store.as_ref(), &progress, &mut solver)?;
+        let trials = Trial::grid(&task, policies, &risks, args.random.seed, args.runs, args.simulations);
+        let progress = Progress::new(trials.iter().map(|trial| trial.runs).sum());
+        let experiment = TaskResults::play(task, trials, store.as_ref(), &progress, &mut solver)?;
         drop(progress);
 
         // A reader that has seen enough closes the pipe; the results are written all the same.
         let printed = if args.json {
             let json = |of: &Finished| ComparedJson {
                 results: FinishedJson::new(of),
-                optimum: experiment.optimum(of.cell.risk),
-                outer: of.cell.outer.clone(),
+                optimum: experiment.optimum(of.trial.risk),
+                outer: of.trial.outer.clone(),
             };
             print_json(&experiment.by_risk().into_iter().map(json).collect::<Vec<_>>())
         } else {
@@ -86,8 +86,8 @@ impl Run for CompareArgs {
     }
 }
 
-fn print_table(experiment: &Experiment, naming: Naming, refused: Option<&str>, out: &mut impl Write) -> Result<()> {
-    let Some(Cell { runs, simulations, seed, .. }) = experiment.finished.first().map(|first| &first.cell) else {
+fn print_table(experiment: &TaskResults, naming: Naming, refused: Option<&str>, out: &mut impl Write) -> Result<()> {
+    let Some(Trial { runs, simulations, seed, .. }) = experiment.finished.first().map(|first| &first.trial) else {
         return Ok(());
     };
     writeln!(out, "{}", heading(&experiment.task))?;
@@ -103,25 +103,25 @@ fn print_table(experiment: &Experiment, naming: Naming, refused: Option<&str>, o
     let [label, value] = naming.headers();
     let fields = |of: &Finished| {
         vec![
-            Field::number(label, naming.name(of.cell.risk)),
-            Field::text("policy", of.cell.preset.to_string()),
+            Field::number(label, naming.name(of.trial.risk)),
+            Field::text("policy", of.trial.preset.to_string()),
             Field::number("mean", short(of.summary.mean)),
             Field::number(value, short(of.summary.value)),
             Field::number("95% interval", of.interval()),
-            Field::number("optimum", known(experiment.optimum(of.cell.risk).map(|optimum| optimum.value))),
+            Field::number("optimum", known(experiment.optimum(of.trial.risk).map(|optimum| optimum.value))),
             Field::number("CPU ms/run", format!("{:.2}", of.cpu_milliseconds_per_run())),
         ]
     };
     Table::of(experiment.by_risk(), fields).print(out)?;
     let mut notes: Vec<String> =
-        experiment.by_risk().iter().filter_map(|of| tail_note(of.cell.risk, of.cell.runs)).collect();
+        experiment.by_risk().iter().filter_map(|of| tail_note(of.trial.risk, of.trial.runs)).collect();
     notes.dedup();
     for note in notes {
         writeln!(out, "{note}")?;
     }
-    for Finished { cell, .. } in experiment.by_risk() {
-        if let Some(outer) = &cell.outer {
-            writeln!(out, "{}, {}: {outer} (fixed at the first decision)", cell.risk, cell.preset)?;
+    for Finished { trial, .. } in experiment.by_risk() {
+        if let Some(outer) = &trial.outer {
+            writeln!(out, "{}, {}: {outer} (fixed at the first decision)", trial.risk, trial.preset)?;
         }
     }
     Ok(())

@@ -13,8 +13,7 @@ use serde::Serialize;
 use super::Run;
 use super::solve::OuterJson;
 use super::{heading, load, print_json, with_threads};
-use crate::args::{AttitudeArgs, LuckArgs, quick_limits, whole};
-use crate::cells::Cell;
+use crate::args::{AttitudeArgs, RandomArgs, quick_limits, whole};
 use crate::draw;
 use crate::exact::{Solver, first_decision, unsolved};
 use crate::explain::{self, Exact, Planned, Situation, Wanted};
@@ -23,6 +22,7 @@ use crate::number::short;
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::store::{Store, write_atomically};
+use crate::trial::Trial;
 
 /// Show the optimal or planned behaviour as a small decision tree.
 #[derive(Debug, Args)]
@@ -52,7 +52,7 @@ pub struct ExplainArgs {
     pub runs: u64,
     /// Random numbers and threads.
     #[command(flatten)]
-    pub luck: LuckArgs,
+    pub random: RandomArgs,
     /// Folder for the tree as SVG, HTML, text and JSON.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -112,7 +112,7 @@ fn explain(args: &ExplainArgs) -> Result<()> {
     if let Some(dir) = &args.out {
         Store::folder(dir)?;
     }
-    let (explanation, fixed) = with_threads(args.luck.threads, || grown(args, &task, risk))?;
+    let (explanation, fixed) = with_threads(args.random.threads, || grown(args, &task, risk))?;
     let mut text = Vec::new();
     writeln!(text, "{}", heading(&task))?;
     let (value, mean) = (short(explanation.value), short(explanation.tree.mean));
@@ -181,12 +181,12 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk) -> Result<(Explanation, Op
         Err(error @ OracleError::NotFinite) => return Err(error.into()),
         Err(error) => error,
     };
-    let cell = Cell::new(task, risk, Who::Default, args.luck.seed).with(None, args.simulations);
-    let agent = cell.agent(task, &mut Solver::new(problem, limits))?;
+    let trial = Trial::new(task, risk, Who::Default, args.random.seed).with(None, args.simulations);
+    let agent = trial.agent(task, &mut Solver::new(problem, limits))?;
     let fixed = agent.fixed().unwrap_or(Erm::MEAN.into());
     drop(spinner);
     let progress = Progress::situations(args.nodes);
-    let (seed, runs) = (args.luck.seed, args.runs);
+    let (seed, runs) = (args.random.seed, args.runs);
     // The measure itself is that of whole episodes.
     let value = if risk.fixed().is_some() {
         None
@@ -197,7 +197,7 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk) -> Result<(Explanation, Op
     };
     let mut planned = Planned { problem, fixed, planner: agent.policy().boxed(), seed, runs, progress: &progress };
     let tree = explain::grow(problem, fixed.erm(), &mut planned, wanted)?;
-    let simulations = cell.simulations;
+    let simulations = trial.simulations;
     let said = refused.in_short();
     let explanation = Explanation {
         task: task.name.clone(),

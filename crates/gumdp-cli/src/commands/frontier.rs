@@ -12,7 +12,7 @@ use gumdp::{Erm, MAX_SIMULATIONS, Problem, Risk};
 use gumdp_files::Task;
 
 use super::{Run, heading, load, print_json, with_threads};
-use crate::args::{LuckArgs, beta, entropic, quick_limits, whole};
+use crate::args::{RandomArgs, beta, entropic, quick_limits, whole};
 use crate::draw;
 use crate::exact::unsolved;
 use crate::failure::BadInput;
@@ -48,7 +48,7 @@ pub struct FrontierArgs {
     pub simulations: Option<u64>,
     /// Random numbers and threads.
     #[command(flatten)]
-    pub luck: LuckArgs,
+    pub random: RandomArgs,
     /// Folder for results, figures and report (default: gumdp-out/frontier-TASK; with --json nothing is written unless this is
     /// given).
     #[arg(long, value_name = "DIR")]
@@ -88,7 +88,7 @@ fn frontier(args: &FrontierArgs) -> Result<()> {
     let given = given_risks(args)?;
     let store = open_store(args, &task)?;
     let limits = quick_limits(args.max_states);
-    let (frontier, sampled) = with_threads(args.luck.threads, || {
+    let (frontier, sampled) = with_threads(args.random.threads, || {
         let spinner = Progress::spinner("choosing levels");
         let risks = if given.is_empty() { usual_risks(args.risk, &task, &limits) } else { given.clone() };
         drop(spinner);
@@ -103,7 +103,7 @@ fn frontier(args: &FrontierArgs) -> Result<()> {
         let risks = if given.is_empty() { few(&risks) } else { given };
         crate::talk::say!("{}: sampling {} levels, {} runs each", error.in_short(), risks.len(), args.runs);
         let progress = Progress::new(args.runs * risks.len() as u64);
-        let sampling = Sampling { runs: args.runs, simulations: args.simulations, seed: args.luck.seed };
+        let sampling = Sampling { runs: args.runs, simulations: args.simulations, seed: args.random.seed };
         let (frontier, sampled) = frontier::sample(&task, &risks, sampling, error.in_short(), &progress)?;
         Ok((frontier, Some(sampled)))
     })?;

@@ -31,7 +31,7 @@ use serde::Serialize;
 use crate::args::ExperimentArgs;
 use crate::failure::BadInput;
 use crate::manifest::{self, Manifest};
-use crate::results::Experiment;
+use crate::results::TaskResults;
 use crate::store::{Store, json};
 use crate::talk::{self, say};
 
@@ -192,9 +192,9 @@ pub fn open_store(args: &ExperimentArgs, task: &Task, suffix: &str) -> Result<Op
 pub fn keep(
     store: &Store,
     command: &str,
-    experiment: &Experiment,
+    experiment: &TaskResults,
     started: Instant,
-    draw: impl FnOnce(&Store, &Manifest, &Experiment) -> Result<()>,
+    draw: impl FnOnce(&Store, &Manifest, &TaskResults) -> Result<()>,
 ) -> Result<()> {
     let manifest = manifest::save(store, command, std::slice::from_ref(experiment), started.elapsed())?;
     draw(store, &manifest, experiment)?;

@@ -16,12 +16,12 @@ use serde::Serialize;
 
 use super::{Run, load, print_json, solve};
 use crate::args::{AttitudeArgs, PolicyArgs, duration, whole};
-use crate::cells::Cell;
 use crate::exact::{Solver, first_decision, unsolved};
 use crate::failure::BadInput;
 use crate::number::{counted, known, short};
 use crate::player::Who;
 use crate::store::put;
+use crate::trial::Trial;
 use gumdp_plot::{Field, Table};
 
 /// Make one decision and show its reasons.
@@ -142,11 +142,11 @@ impl Run for PlanArgs {
             None => {}
         }
         if plan.reasons.is_empty() {
-            let cell = Cell::new(&task, risk, who, self.seed);
+            let trial = Trial::new(&task, risk, who, self.seed);
             let given = self.simulations.map(Budget::simulations).or(self.time_limit.map(Budget::time));
-            let budget = given.unwrap_or(Budget::simulations(cell.simulations));
+            let budget = given.unwrap_or(Budget::simulations(trial.simulations));
             let mut rng = rng::stream(self.seed, 0, Purpose::Policy);
-            let agent = cell.agent_within(budget, &task, &mut Solver::new(&task.problem, Limits::QUICK))?;
+            let agent = trial.agent_within(budget, &task, &mut Solver::new(&task.problem, Limits::QUICK))?;
             let decision = agent.policy().boxed().decide(&at, &mut rng).map_err(|failure| match failure {
                 PolicyFailure::NotFinite => OracleError::NotFinite.into(),
                 other => anyhow::Error::from(other),
@@ -168,12 +168,12 @@ impl PlanArgs {
             let solution = oracle::solve(&task.problem, risk, &self.policy.limits(self.policy.who(None)?));
             return solve::save(path, task, risk, &solution.map_err(|error| unsolved(&task.name, &error))?);
         }
-        let cell = Cell::new(task, risk, plan.preset, self.seed).with(None, self.simulations);
+        let trial = Trial::new(task, risk, plan.preset, self.seed).with(None, self.simulations);
         let planner = SavedPlanner {
             preset: if plan.preset == Who::Paper { gumdp_files::Preset::Paper } else { gumdp_files::Preset::Default },
-            simulations: cell.simulations,
-            exploration: cell.exploration,
-            seed: cell.seed,
+            simulations: trial.simulations,
+            exploration: trial.exploration,
+            seed: trial.seed,
             first_state: plan.state.to_owned(),
             first_action: plan.action.to_owned(),
         };

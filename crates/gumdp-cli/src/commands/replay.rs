@@ -10,12 +10,12 @@ use gumdp_files::{Scene, Task};
 
 use super::{Run, show};
 use crate::args::{beta, entropic, risk, whole};
-use crate::cells::Cell;
 use crate::failure::BadInput;
 use crate::manifest;
 use crate::number;
 use crate::results::Finished;
 use crate::store::Store;
+use crate::trial::Trial;
 
 /// Show one saved episode step by step.
 #[derive(Debug, Args)]
@@ -43,28 +43,28 @@ pub struct ReplayArgs {
 }
 
 impl Run for ReplayArgs {
-    /// Prints a saved run of the cell that fits the given names, or the first.
+    /// Prints a saved run of the trial that fits the given names, or the first.
     fn run(&self) -> Result<()> {
         let Self { dir, run, task, preset, .. } = self;
         let risk = self.beta.map(entropic).or(self.risk);
         let (_, experiments) = manifest::load(&Store::open(dir)?)?;
-        let cells = experiments.iter().flat_map(|experiment| experiment.finished.iter().map(move |f| (experiment, f)));
-        let fits = |Finished { cell, .. }: &Finished| {
-            task.as_ref().is_none_or(|task| cell.task == *task)
-                && risk.is_none_or(|risk| cell.risk == risk)
-                && preset.as_ref().is_none_or(|preset| cell.preset.to_string() == *preset)
+        let trials = experiments.iter().flat_map(|experiment| experiment.finished.iter().map(move |f| (experiment, f)));
+        let fits = |Finished { trial, .. }: &Finished| {
+            task.as_ref().is_none_or(|task| trial.task == *task)
+                && risk.is_none_or(|risk| trial.risk == risk)
+                && preset.as_ref().is_none_or(|preset| trial.preset.to_string() == *preset)
         };
-        let Some((experiment, finished)) = cells.clone().find(|(_, finished)| fits(finished)) else {
-            let name = |Cell { task, risk, preset, .. }: &Cell| {
+        let Some((experiment, finished)) = trials.clone().find(|(_, finished)| fits(finished)) else {
+            let name = |Trial { task, risk, preset, .. }: &Trial| {
                 let option = if risk.beta().is_some() { "beta" } else { "risk" };
                 format!("--task {task} --{option} {} --preset {preset}", number::risk(*risk))
             };
-            let known: Vec<String> = cells.map(|(_, finished)| name(&finished.cell)).collect();
+            let known: Vec<String> = trials.map(|(_, finished)| name(&finished.trial)).collect();
             return Err(BadInput::new(format!("{} holds no such results", dir.display()))
                 .hint(format!("it holds {}", known.join("; ")))
                 .into());
         };
-        let Cell { task, risk, preset, runs, .. } = &finished.cell;
+        let Trial { task, risk, preset, runs, .. } = &finished.trial;
         let Some(record) = finished.records.iter().find(|record| record.run == *run) else {
             return Err(BadInput::new(format!("there is no run {run}; it must lie in [0, {}]", runs - 1)).into());
         };

@@ -10,8 +10,7 @@ use gumdp::oracle::Limits;
 use gumdp_files::{Task, tasks};
 
 use super::{Run, load, use_threads};
-use crate::args::{LuckArgs, MAX_RUNS, whole};
-use crate::cells::Cell;
+use crate::args::{MAX_RUNS, RandomArgs, whole};
 use crate::comparison::{self, Comparison, Published, Verdict};
 use crate::exact::Solver;
 use crate::failure::BadInput;
@@ -20,10 +19,11 @@ use crate::number::{self, known, short};
 use crate::paper_report;
 use crate::player::Who;
 use crate::progress::Progress;
-use crate::results::Experiment;
+use crate::results::TaskResults;
 use crate::side_by_side::{Both, both};
 use crate::store::Store;
 use crate::talk::say;
+use crate::trial::Trial;
 use gumdp_plot::{Field, Table};
 
 /// Regenerate the paper's experiments with its settings and ours; can be resumed.
@@ -43,7 +43,7 @@ pub struct ReproduceArgs {
     pub paper_only: bool,
     /// Random numbers and threads.
     #[command(flatten)]
-    pub luck: LuckArgs,
+    pub random: RandomArgs,
     /// Folder for results, figures and report.
     #[arg(long, value_name = "DIR", default_value = "gumdp-out/reproduce")]
     pub out: PathBuf,
@@ -53,16 +53,16 @@ impl Run for ReproduceArgs {
     /// Plays what is missing, writes results, figures and report, prints the comparison.
     fn run(&self) -> Result<()> {
         let started = Instant::now();
-        use_threads(self.luck.threads)?;
+        use_threads(self.random.threads)?;
         let tasks = tasks_of(&self.figures)?;
         let store = Store::create(&self.out)?;
-        let cells: Vec<Vec<Cell>> = tasks.iter().map(|task| self.cells(task)).collect();
-        let progress = Progress::new(cells.iter().flatten().map(|cell| cell.runs).sum());
-        let play = |(task, cells): (Task, Vec<Cell>)| {
+        let trials: Vec<Vec<Trial>> = tasks.iter().map(|task| self.trials(task)).collect();
+        let progress = Progress::new(trials.iter().flatten().map(|trial| trial.runs).sum());
+        let play = |(task, trials): (Task, Vec<Trial>)| {
             let mut solver = Solver::new(&task.problem, Limits::QUICK);
-            Experiment::play(task, cells, Some(&store), &progress, &mut solver)
+            TaskResults::play(task, trials, Some(&store), &progress, &mut solver)
         };
-        let experiments = tasks.into_iter().zip(cells).map(play).collect::<Result<Vec<Experiment>>>()?;
+        let experiments = tasks.into_iter().zip(trials).map(play).collect::<Result<Vec<TaskResults>>>()?;
         drop(progress);
         let manifest = manifest::save(&store, "reproduce", &experiments, started.elapsed())?;
         write_report(&store, &manifest, &experiments)?;
@@ -74,17 +74,17 @@ impl Run for ReproduceArgs {
 impl ReproduceArgs {
     /// The paper's planner for each β, ERM-BI beside it where the objective is linear, and the default planner. The
     /// motivating example is exact and needs no runs.
-    fn cells(&self, task: &Task) -> Vec<Cell> {
+    fn trials(&self, task: &Task) -> Vec<Trial> {
         let linear = task.problem.objective().as_linear().is_some();
         let policies = [(Who::Paper, true), (Who::BackwardInduction, linear), (Who::Default, !self.paper_only)];
         let policies =
             policies.into_iter().filter_map(|(who, plays)| (plays && task.scripts.is_empty()).then_some(who));
-        Cell::grid(task, policies, &task.defaults.risks(), self.luck.seed, self.runs, None)
+        Trial::grid(task, policies, &task.defaults.risks(), self.random.seed, self.runs, None)
     }
 }
 
 /// Draws figures and report from finished experiments and prints the comparison.
-pub fn write_report(store: &Store, manifest: &Manifest, experiments: &[Experiment]) -> Result<()> {
+pub fn write_report(store: &Store, manifest: &Manifest, experiments: &[TaskResults]) -> Result<()> {
     let published = Published::new()?;
     let comparisons = comparison::compare(&published, experiments)?;
     store.write_json("comparison.json", &comparisons)?;
@@ -122,15 +122,15 @@ fn print_comparisons(comparisons: &[Comparison], out: &mut impl Write) -> Result
 }
 
 /// The default planner beside the paper's, where both were played.
-fn print_planners(cells: &[Both], out: &mut impl Write) -> Result<()> {
-    if cells.is_empty() {
+fn print_planners(trials: &[Both], out: &mut impl Write) -> Result<()> {
+    if trials.is_empty() {
         return Ok(());
     }
     writeln!(out, "\nThe paper's settings and ours, and the exact optimum where it can be computed\n")?;
     let fields = |Both { paper, default, optimum }: &Both| {
         vec![
-            Field::text("task", &paper.cell.task),
-            Field::number("beta", number::risk(paper.cell.risk)),
+            Field::text("task", &paper.trial.task),
+            Field::number("beta", number::risk(paper.trial.risk)),
             Field::number("paper ERM", short(paper.summary.value)),
             Field::number("95% interval", paper.interval()),
             Field::number("default ERM", short(default.summary.value)),
@@ -140,5 +140,5 @@ fn print_planners(cells: &[Both], out: &mut impl Write) -> Result<()> {
             Field::number("default CPU ms/run", format!("{:.2}", default.cpu_milliseconds_per_run())),
         ]
     };
-    Ok(Table::of(cells, fields).print(out)?)
+    Ok(Table::of(trials, fields).print(out)?)
 }

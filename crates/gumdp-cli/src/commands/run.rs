@@ -11,14 +11,14 @@ use serde::Serialize;
 
 use super::{Run, heading, keep, load, open_store, print_json, use_threads};
 use crate::args::{ExperimentArgs, MAX_RUNS, PolicyArgs, precision, whole};
-use crate::cells::Cell;
 use crate::draw;
 use crate::exact::Solver;
 use crate::number::{Naming, interval, short};
 use crate::progress::Progress;
-use crate::results::{Experiment, Finished, FinishedJson, runs_text};
+use crate::results::{Finished, FinishedJson, TaskResults, runs_text};
 use crate::store::Store;
 use crate::talk::say;
+use crate::trial::Trial;
 use gumdp_plot::{Field, Table};
 
 /// Play episodes for each β, print one row per β, write results and figures.
@@ -55,8 +55,8 @@ impl<'a> PlayedJson<'a> {
     fn new(finished: &'a Finished) -> Self {
         Self {
             results: FinishedJson::new(finished),
-            auto: finished.cell.auto.as_deref(),
-            outer: finished.cell.outer.as_deref(),
+            auto: finished.trial.auto.as_deref(),
+            outer: finished.trial.outer.as_deref(),
         }
     }
 }
@@ -66,8 +66,8 @@ impl Run for RunArgs {
     fn run(&self) -> Result<()> {
         let started = Instant::now();
         let Self { experiment: args, policy, precision, max_runs } = self;
-        let seed = args.luck.seed;
-        use_threads(args.luck.threads)?;
+        let seed = args.random.seed;
+        use_threads(args.random.threads)?;
         let task = load(&args.task)?;
         let who = policy.who(None)?;
         let (risks, naming) = (args.attitudes.risks(&task, None), args.attitudes.naming(&task));
@@ -76,17 +76,17 @@ impl Run for RunArgs {
         let mut solver = Solver::new(&task.problem, policy.limits(who));
         let precision = precision.map(|half_width| Precision { half_width, most_runs: *max_runs });
         let play = |&risk: &Risk| {
-            let (cell, agent) = if let Some(who) = who {
-                let cell = Cell::new(&task, risk, who, seed).with(None, args.simulations);
-                let agent = cell.agent(&task, &mut solver)?;
-                (cell, agent)
+            let (trial, agent) = if let Some(who) = who {
+                let trial = Trial::new(&task, risk, who, seed).with(None, args.simulations);
+                let agent = trial.agent(&task, &mut solver)?;
+                (trial, agent)
             } else {
-                Cell::auto(&task, risk, seed, args.simulations, &mut solver)?
+                Trial::auto(&task, risk, seed, args.simulations, &mut solver)?
             };
-            let cell = cell.with(args.runs, None);
-            progress.working_on(&cell);
+            let trial = trial.with(args.runs, None);
+            progress.working_on(&trial);
             let watch = Precise { progress: &progress, label: naming.label(risk), precision };
-            Finished::play(cell, &agent, &task, store.as_ref(), &watch, precision.as_ref())
+            Finished::play(trial, &agent, &task, store.as_ref(), &watch, precision.as_ref())
         };
         let finished = risks.iter().map(play).collect::<Result<Vec<Finished>>>()?;
         drop(progress);
@@ -98,14 +98,14 @@ impl Run for RunArgs {
             print_table(&task, naming, &finished, &mut io::stdout().lock())
         };
         for of in precision.iter().flat_map(|wanted| finished.iter().filter(|of| of.is_missed(&task, wanted))) {
-            let (risk, width) = (naming.label(of.cell.risk), short(of.half_width()));
+            let (risk, width) = (naming.label(of.trial.risk), short(of.half_width()));
             let unmet = unmet(of.half_width(), precision);
             say!("{risk}: --max-runs {max_runs} is reached, the risk is known to ±{width}{unmet}");
         }
         if let Some(store) = &store {
-            let own: Vec<String> = finished.iter().map(|of| of.cell.journal(&task)).collect();
+            let own: Vec<String> = finished.iter().map(|of| of.trial.journal(&task)).collect();
             tell_of_other_runs(store, &store.other_journals(&own)?);
-            let experiment = Experiment::new(task, finished, &mut solver);
+            let experiment = TaskResults::new(task, finished, &mut solver);
             keep(store, "run", &experiment, started, draw::draw)?;
         }
         printed
@@ -158,7 +158,7 @@ fn unmet(half_width: f64, wanted: Option<Precision>) -> &'static str {
 
 fn print_table(task: &Task, naming: Naming, finished: &[Finished], out: &mut impl Write) -> Result<()> {
     let Some(first) = finished.first() else { return Ok(()) };
-    let Cell { preset, simulations, seed, auto, .. } = &first.cell;
+    let Trial { preset, simulations, seed, auto, .. } = &first.trial;
     let runs = runs_text(finished);
     let who = if preset.plans() {
         format!("planner, preset {preset}, {simulations} simulations per decision")
@@ -175,7 +175,7 @@ fn print_table(task: &Task, naming: Naming, finished: &[Finished], out: &mut imp
     let fields = |of: &Finished| {
         let summary = &of.summary;
         vec![
-            Field::number(label, naming.name(of.cell.risk)),
+            Field::number(label, naming.name(of.trial.risk)),
             Field::number("mean", short(summary.mean)),
             Field::number("median", short(summary.median)),
             Field::number("quartiles", interval(summary.q25, summary.q75)),
@@ -187,12 +187,12 @@ fn print_table(task: &Task, naming: Naming, finished: &[Finished], out: &mut imp
         ]
     };
     Table::of(finished, fields).print(out)?;
-    for Finished { cell, .. } in finished {
-        if let Some(outer) = &cell.outer {
-            writeln!(out, "{}: {outer} (fixed at the first decision)", cell.risk)?;
+    for Finished { trial, .. } in finished {
+        if let Some(outer) = &trial.outer {
+            writeln!(out, "{}: {outer} (fixed at the first decision)", trial.risk)?;
         }
     }
-    let tails = finished.iter().filter_map(|of| tail_note(of.cell.risk, of.cell.runs));
+    let tails = finished.iter().filter_map(|of| tail_note(of.trial.risk, of.trial.runs));
     let notes: Vec<String> = tails.chain(precision_note(naming, finished)).collect();
     if !notes.is_empty() {
         writeln!(out, "\n{}", notes.join("\n"))?;
@@ -205,10 +205,10 @@ fn print_table(task: &Task, naming: Naming, finished: &[Finished], out: &mut imp
 fn precision_note(naming: Naming, finished: &[Finished]) -> Option<String> {
     let averaged = finished
         .iter()
-        .filter(|finished| finished.cell.risk.beta().is_none_or(f64::is_finite) && finished.half_width() > 0.0);
+        .filter(|finished| finished.trial.risk.beta().is_none_or(f64::is_finite) && finished.half_width() > 0.0);
     let widest = averaged.max_by(|a, b| a.half_width().total_cmp(&b.half_width()))?;
-    let (width, risk) = (widest.half_width(), naming.label(widest.cell.risk));
-    let (half, runs) = (short(width / 2.0), 4 * widest.cell.runs);
+    let (width, risk) = (widest.half_width(), naming.label(widest.trial.risk));
+    let (half, runs) = (short(width / 2.0), 4 * widest.trial.runs);
     Some(format!(
         "widest interval: ±{} at {risk}; half of that takes about {runs} runs (--precision {half})",
         short(width)

@@ -7,12 +7,11 @@ use gumdp_files::{GridScene, Scene};
 use super::figure;
 use super::task::groups_to_visit;
 use crate::player::Who;
-use crate::results::{Experiment, Finished, distinct, runs_text};
+use crate::results::{Finished, TaskResults, distinct, runs_text};
 use crate::{number, outcome};
 use gumdp_plot::page::Figure;
 use gumdp_plot::{
-    BarGroup, BarPlot, BoxGroup, BoxPlot, BoxStats, CategoryMap, Distribution, HeatMaps, HeatPanel, Labels, LinePlot,
-    LineSeries, ReferenceLine, StemPlot,
+    BarPlot, BoxGroup, BoxPlot, BoxStats, CategoryMap, HeatMaps, Labels, LinePlot, LineSeries, ReferenceLine, StemPlot,
 };
 
 /// Points of a curve over β.
@@ -37,11 +36,11 @@ pub fn beta_label(beta: f64) -> String {
 }
 
 /// Box plots of the costs for each β and policy, with the exact optimum where it is known.
-pub fn boxes(experiment: &Experiment) -> Option<Figure> {
+pub fn boxes(experiment: &TaskResults) -> Option<Figure> {
     if experiment.finished.is_empty() {
         return None;
     }
-    let presets = distinct(experiment.finished.iter().map(|finished| finished.cell.preset));
+    let presets = distinct(experiment.finished.iter().map(|finished| finished.trial.preset));
     let box_of = |risk: Risk, preset: Who| {
         let finished = experiment.find(risk, preset)?;
         let (summary, costs) = (&finished.summary, finished.costs());
@@ -77,11 +76,10 @@ pub fn boxes(experiment: &Experiment) -> Option<Figure> {
 }
 
 /// The mean time spent in each cell of the map, for each β.
-pub fn heat_maps(experiment: &Experiment) -> Option<Figure> {
+pub fn heat_maps(experiment: &TaskResults) -> Option<Figure> {
     let Scene::Grid(grid) = &experiment.task.scene else { return None };
-    let panel = |finished: &Finished| HeatPanel {
-        title: panel_title(experiment, finished),
-        values: matrix(grid, &mean_visits(experiment, grid, finished)),
+    let panel = |finished: &Finished| {
+        (panel_title(experiment, finished), matrix(grid, &mean_visits(experiment, grid, finished)))
     };
     let sticky = |cell: u32| grid.terrain(cell).sticky.is_some();
     let difficult: Vec<(usize, usize)> = grid.cells().filter(|&cell| sticky(cell)).map(|c| grid.position(c)).collect();
@@ -115,7 +113,7 @@ pub fn heat_maps(experiment: &Experiment) -> Option<Figure> {
 }
 
 /// The share of runs on difficult terrain at each time.
-pub fn difficult_terrain(experiment: &Experiment) -> Option<Figure> {
+pub fn difficult_terrain(experiment: &TaskResults) -> Option<Figure> {
     let Scene::Grid(grid) = &experiment.task.scene else { return None };
     let difficult: Vec<bool> = grid.cells().map(|cell| grid.terrain(cell).sticky.is_some()).collect();
     if !difficult.contains(&true) {
@@ -144,7 +142,7 @@ pub fn difficult_terrain(experiment: &Experiment) -> Option<Figure> {
 }
 
 /// How often each outcome of a gathering task happened.
-pub fn outcomes(experiment: &Experiment) -> Option<Figure> {
+pub fn outcomes(experiment: &TaskResults) -> Option<Figure> {
     let categories = outcome::all(&experiment.task);
     if categories.is_empty() {
         return None;
@@ -155,7 +153,7 @@ pub fn outcomes(experiment: &Experiment) -> Option<Figure> {
         let share = |category: &String| {
             ended.iter().filter(|name| name.as_ref() == Some(category)).count() as f64 / ended.len() as f64
         };
-        BarGroup { label: panel_title(experiment, finished), values: categories.iter().map(share).collect() }
+        (panel_title(experiment, finished), categories.iter().map(share).collect())
     });
     let plot = BarPlot {
         title: "Outcomes".to_owned(),
@@ -167,7 +165,7 @@ pub fn outcomes(experiment: &Experiment) -> Option<Figure> {
 }
 
 /// The exact distribution of f under each script of the task, and its ERM as a function of β.
-pub fn distributions(experiment: &Experiment) -> Vec<Figure> {
+pub fn distributions(experiment: &TaskResults) -> Vec<Figure> {
     let task = &experiment.task;
     let limits = oracle::Limits { max_states: MAX_STATES, ..oracle::Limits::default() };
     let mut distributions = Vec::new();
@@ -182,13 +180,13 @@ pub fn distributions(experiment: &Experiment) -> Vec<Figure> {
     let named = || distributions.iter().map(|(name, distribution)| (name.clone(), distribution));
     let density = StemPlot {
         labels: Labels::new("Distribution of the cost", "cost f(d)", ""),
-        distributions: named().map(|(name, found)| Distribution { name, atoms: found.outcomes().collect() }).collect(),
+        distributions: named().map(|(name, found)| (name, found.outcomes().collect())).collect(),
         references: named()
             .map(|(name, found)| ReferenceLine { at: found.mean(), label: format!("mean of {name}") })
             .collect(),
     };
     let caption = "The exact distribution of the cost under the task's fixed plans.";
-    let density = figure(task, "laws", density.svg(), caption);
+    let density = figure(task, "distributions", density.svg(), caption);
     let [low, high] = task.defaults.curve.unwrap_or([0.01, 100.0]);
     let betas: Vec<f64> =
         (0..CURVE_POINTS).map(|i| low * (high / low).powf(i as f64 / (CURVE_POINTS - 1) as f64)).collect();
@@ -210,14 +208,14 @@ pub fn distributions(experiment: &Experiment) -> Vec<Figure> {
 }
 
 /// β, and the policy if there are several.
-fn panel_title(experiment: &Experiment, finished: &Finished) -> String {
-    let label = risk_label(finished.cell.risk);
-    let several = experiment.finished.iter().any(|other| other.cell.preset != finished.cell.preset);
-    if several { format!("{label}, {}", finished.cell.preset.title()) } else { label }
+fn panel_title(experiment: &TaskResults, finished: &Finished) -> String {
+    let label = risk_label(finished.trial.risk);
+    let several = experiment.finished.iter().any(|other| other.trial.preset != finished.trial.preset);
+    if several { format!("{label}, {}", finished.trial.preset.title()) } else { label }
 }
 
 /// Steps per run in each cell of the map.
-fn mean_visits(experiment: &Experiment, grid: &GridScene, finished: &Finished) -> Vec<f64> {
+fn mean_visits(experiment: &TaskResults, grid: &GridScene, finished: &Finished) -> Vec<f64> {
     let mdp = experiment.task.problem.mdp();
     let mut visits = vec![0.0; grid.rows * grid.columns];
     for &pair in finished.records.iter().flat_map(|record| &record.path) {

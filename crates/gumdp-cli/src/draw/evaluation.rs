@@ -9,7 +9,7 @@ use super::{figure, problem_file, task_figure, write_figures};
 use crate::commands::evaluate::Evaluation;
 use crate::store::Store;
 use gumdp_plot::page::Page;
-use gumdp_plot::{Distribution, Labels, ReferenceLine, StemPlot};
+use gumdp_plot::{Labels, ReferenceLine, StemPlot};
 
 /// At most this many risks are marked in the figure.
 const MARKED: usize = 3;
@@ -22,12 +22,12 @@ pub fn draw_evaluation(store: &Store, of: &Task, evaluation: &Evaluation) -> Res
     let risks = risks.map(|row| ReferenceLine { at: row.value, label: label(row.risk) });
     let plot = StemPlot {
         labels: Labels::new("Distribution of the cost", "cost f(d)", ""),
-        distributions: vec![Distribution { name: String::new(), atoms: evaluation.distribution.clone() }],
+        distributions: vec![(String::new(), evaluation.distribution.clone())],
         references: std::iter::once(ReferenceLine { at: mean, label: "mean".to_owned() }).chain(risks).collect(),
     };
     let kind = if evaluation.exact { "The exact distribution" } else { "The sampled distribution" };
     let caption = format!("{kind} of the cost under the policy. Lower is better.");
-    let mut drawings = vec![figure(of, "law", plot.svg(), caption)];
+    let mut drawings = vec![figure(of, "distribution", plot.svg(), caption)];
     drawings.extend(task_figure(of));
     write_figures(store, &drawings)?;
     let mut page = Page::new(&of.title);

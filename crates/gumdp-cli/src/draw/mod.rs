@@ -17,7 +17,7 @@ pub use task::task;
 use gumdp_files::Task;
 use gumdp_plot::page::{Figure, Page};
 
-use crate::results::Experiment;
+use crate::results::TaskResults;
 
 /// A figure of a task.
 fn figure(task: &Task, name: &str, svg: String, caption: impl Into<String>) -> Figure {
@@ -37,7 +37,7 @@ pub fn task_figure(of: &Task) -> Option<Figure> {
 }
 
 /// Every figure that makes sense for a task and what was played of it.
-pub fn figures(experiment: &Experiment) -> Vec<Figure> {
+pub fn figures(experiment: &TaskResults) -> Vec<Figure> {
     let mut drawings = Vec::from_iter(task_figure(&experiment.task));
     drawings.extend(charts::distributions(experiment));
     if !experiment.finished.is_empty() {

@@ -6,27 +6,27 @@ use gumdp::tail_note;
 use super::{figures, problem_file};
 use crate::manifest::Manifest;
 use crate::number::{interval, known, risk, short};
-use crate::results::{Experiment, Finished, distinct, runs_text};
+use crate::results::{Finished, TaskResults, distinct, runs_text};
 use crate::store::Store;
 use gumdp_plot::page::{Figure, Page};
 use gumdp_plot::{Field, Table};
 
 /// Draws the figures of `gumdp run` and writes its report.
-pub fn draw(store: &Store, manifest: &Manifest, experiment: &Experiment) -> Result<()> {
+pub fn draw(store: &Store, manifest: &Manifest, experiment: &TaskResults) -> Result<()> {
     let drawings = figures(experiment);
     write_figures(store, &drawings)?;
     let mut page = Page::new(&experiment.task.title);
     page.lead(&experiment.task.description);
     page.section("results", "Results");
     page.table(&results_table(experiment));
-    for found in distinct(experiment.finished.iter().filter_map(|finished| finished.cell.auto.as_ref())) {
+    for found in distinct(experiment.finished.iter().filter_map(|finished| finished.trial.auto.as_ref())) {
         page.paragraph(&format!("Policy auto: {found}."));
     }
-    for Finished { cell, .. } in &experiment.finished {
-        if let Some(outer) = &cell.outer {
-            page.paragraph(&format!("{}: {outer}, fixed at the first decision.", cell.risk));
+    for Finished { trial, .. } in &experiment.finished {
+        if let Some(outer) = &trial.outer {
+            page.paragraph(&format!("{}: {outer}, fixed at the first decision.", trial.risk));
         }
-        if let Some(note) = tail_note(cell.risk, cell.runs) {
+        if let Some(note) = tail_note(trial.risk, trial.runs) {
             page.paragraph(&format!("{note}."));
         }
     }
@@ -45,19 +45,19 @@ pub fn write_figures(store: &Store, drawings: &[Figure]) -> Result<()> {
     Ok(())
 }
 
-/// One row for each cell of an experiment, β by β.
-pub fn results_table(experiment: &Experiment) -> Table {
+/// One row for each trial of an experiment, β by β.
+pub fn results_table(experiment: &TaskResults) -> Table {
     let fields = |finished: &Finished| {
-        let Finished { cell, summary, .. } = finished;
+        let Finished { trial, summary, .. } = finished;
         vec![
-            Field::number("β or measure", risk(cell.risk)),
-            Field::text("policy", cell.preset.title()),
+            Field::number("β or measure", risk(trial.risk)),
+            Field::text("policy", trial.preset.title()),
             Field::number("mean", short(summary.mean)),
             Field::number("median", short(summary.median)),
             Field::number("quartiles", interval(summary.q25, summary.q75)),
             Field::number("risk", short(summary.value)),
             Field::number("95\u{a0}% interval", finished.interval()),
-            Field::number("exact optimum", known(experiment.optimum(cell.risk).map(|optimum| optimum.value))),
+            Field::number("exact optimum", known(experiment.optimum(trial.risk).map(|optimum| optimum.value))),
             Field::number("CVaR 95\u{a0}%", short(summary.cvar95)),
             Field::number("worst", short(summary.max)),
             Field::number("CPU\u{a0}ms per run", format!("{:.2}", finished.cpu_milliseconds_per_run())),
@@ -72,19 +72,19 @@ pub fn results_table(experiment: &Experiment) -> Table {
 }
 
 /// Settings, seeds and machine, at the end of a report.
-pub fn settings(page: &mut Page, manifest: &Manifest, experiments: &[Experiment]) {
+pub fn settings(page: &mut Page, manifest: &Manifest, experiments: &[TaskResults]) {
     page.section("settings", "Settings");
     let fields = |finished: &Finished| {
-        let cell = &finished.cell;
-        let planned = |setting: String| if cell.preset.plans() { setting } else { "–".to_owned() };
+        let trial = &finished.trial;
+        let planned = |setting: String| if trial.preset.plans() { setting } else { "–".to_owned() };
         vec![
-            Field::text("task", &cell.task),
-            Field::text("policy", cell.preset.title()),
-            Field::number("β or measure", risk(cell.risk)),
-            Field::number("runs", cell.runs.to_string()),
-            Field::number("simulations", planned(cell.simulations.to_string())),
-            Field::number("exploration", planned(short(cell.exploration))),
-            Field::number("seed", cell.seed.to_string()),
+            Field::text("task", &trial.task),
+            Field::text("policy", trial.preset.title()),
+            Field::number("β or measure", risk(trial.risk)),
+            Field::number("runs", trial.runs.to_string()),
+            Field::number("simulations", planned(trial.simulations.to_string())),
+            Field::number("exploration", planned(short(trial.exploration))),
+            Field::number("seed", trial.seed.to_string()),
             Field::number("simulated steps", finished.simulated_steps().to_string()),
         ]
     };

@@ -8,13 +8,13 @@ use gumdp_files::Task;
 use serde::Serialize;
 
 use super::TAIL;
-use crate::cells::Cell;
 use crate::exact::Solver;
 use crate::failure::BadInput;
 use crate::measures::Measure;
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::results::Finished;
+use crate::trial::Trial;
 
 /// The confidence of intervals that are shown, and of those that decide whether there is a change: three are looked at.
 const SHOWN: f64 = 0.95;
@@ -71,9 +71,9 @@ pub fn sample(
     let mut sampled = Sampled { runs, simulations: 0, because, intervals: Vec::new() };
     let mut before: Option<Vec<f64>> = None;
     for (point, &risk) in risks.iter().enumerate() {
-        let cell = Cell::new(task, risk, Who::Default, seed).with(Some(runs), simulations);
-        sampled.simulations = cell.simulations;
-        let records = Finished::of(cell, task, None, progress, &mut solver)?.records;
+        let trial = Trial::new(task, risk, Who::Default, seed).with(Some(runs), simulations);
+        sampled.simulations = trial.simulations;
+        let records = Finished::of(trial, task, None, progress, &mut solver)?.records;
         let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
         let unusable = || BadInput::new(format!("a cost of {} at level {risk} is not finite", task.name));
         let law = Distribution::of_samples(&costs).ok_or_else(unusable)?;

@@ -1,4 +1,4 @@
-//! Cells of an experiment: one task, one policy, one β, many runs.
+//! Trials of an experiment: one task, one policy, one risk measure, many runs.
 
 use anyhow::Result;
 use gumdp::{Agent, AgentError, Budget, Erm, Exploration, PlannerSettings, Risk, Spec};
@@ -13,7 +13,7 @@ use crate::progress::Progress;
 
 /// One task, one policy, one β.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cell {
+pub struct Trial {
     /// Name of the task.
     pub task: String,
     /// Attitude to risk.
@@ -37,8 +37,8 @@ pub struct Cell {
     pub outer: Option<String>,
 }
 
-impl Cell {
-    /// The cell of a task with the task's own settings.
+impl Trial {
+    /// The trial of a task with the task's own settings.
     pub fn new(task: &Task, risk: impl Into<Risk>, who: Who, seed: u64) -> Self {
         let defaults = &task.defaults;
         Self {
@@ -54,7 +54,7 @@ impl Cell {
         }
     }
 
-    /// A cell for each policy and measure, policy by policy.
+    /// A trial for each policy and measure, policy by policy.
     pub fn grid(
         task: &Task,
         policies: impl IntoIterator<Item = Who>,
@@ -67,7 +67,7 @@ impl Cell {
         policies.into_iter().flat_map(of_policy).collect()
     }
 
-    /// The cell of `--policy auto`, and who plays it: the exact optimum if the solver finds it, else the default planner.
+    /// The trial of `--policy auto`, and who plays it: the exact optimum if the solver finds it, else the default planner.
     pub fn auto(
         task: &Task,
         risk: Risk,
@@ -78,8 +78,8 @@ impl Cell {
         let who = gumdp::Who::Auto(task.defaults.guided.clone());
         let planning = Self::new(task, risk, Who::Default, seed).with(None, simulations);
         let agent = planning.made(who, Budget::simulations(planning.simulations), task, solver)?;
-        let cell = if agent.solution().is_some() { Self::new(task, risk, Who::Exact, seed) } else { planning };
-        Ok((Self { auto: Some(agent.what().to_owned()), ..cell }, agent))
+        let trial = if agent.solution().is_some() { Self::new(task, risk, Who::Exact, seed) } else { planning };
+        Ok((Self { auto: Some(agent.what().to_owned()), ..trial }, agent))
     }
 
     /// Who plays it.
@@ -112,7 +112,7 @@ impl Cell {
         })
     }
 
-    /// The cell with other runs and simulations than the task's, where they are given.
+    /// The trial with other runs and simulations than the task's, where they are given.
     #[must_use]
     pub fn with(self, runs: Option<u64>, simulations: Option<u64>) -> Self {
         Self {
