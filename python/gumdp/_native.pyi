@@ -10,6 +10,7 @@ import numpy.typing as npt
 _Floats = npt.NDArray[np.float64]
 _Ints = npt.NDArray[np.int64]
 
+SWEPT: list[str]
 TASKS: list[str]
 __version__: str
 
@@ -175,13 +176,31 @@ def evaluate(
 ) -> tuple[_Floats, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint64]]: ...
 def solve(problem: Problem, measure: str, max_states: int | None, threads: int | None) -> Solution: ...
 def frontier(
-    problem: Problem, measures: Sequence[str], max_states: int | None, threads: int | None
+    problem: Problem,
+    measure: str,
+    levels: Sequence[float] | None,
+    max_states: int | None,
+    runs: int | None,
+    simulations: int | None,
+    seed: int,
+    threads: int | None,
 ) -> tuple[
-    list[tuple[float, int]],
+    str,
+    list[tuple[float, float, float, float, int]],
     list[tuple[_Floats, _Floats, _Floats]],
     list[tuple[int, int, float | None, int]],
     bool,
+    tuple[int, int, str, list[tuple[float, float]], list[tuple[float, float]]] | None,
 ]: ...
+def explain(
+    problem: Problem,
+    measure: str,
+    wanted: tuple[int, int, int],
+    max_states: int | None,
+    simulations: int | None,
+    seed: int,
+    threads: int | None,
+) -> tuple[float, tuple[float, float] | None, str | None, bool, str, str, bool, str, tuple[Any, ...]]: ...
 def distribution(
     problem: Problem, policy: Policy, max_states: int | None, threads: int | None
 ) -> tuple[_Floats, _Floats]: ...

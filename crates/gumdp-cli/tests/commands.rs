@@ -321,7 +321,7 @@ fn reproduce_report_and_replay() {
     let arguments = "reproduce mdp rooms --runs 2 --out paper";
     snapshot("reproduce", arguments, &sandbox.gumdp(arguments));
     let first = sandbox.read("paper/report.html");
-    for figure in ["mdp-task", "mdp-boxes", "mdp-planners", "rooms-task", "rooms-laws", "rooms-curve"] {
+    for figure in ["mdp-task", "mdp-boxes", "mdp-planners", "rooms-task", "rooms-distributions", "rooms-curve"] {
         assert_well_formed(&sandbox.read(&format!("paper/figures/{figure}.svg")));
         assert!(first.contains(&format!("data-name=\"{figure}.svg\"")), "{figure}");
     }

@@ -29,7 +29,7 @@ pub fn limit(seconds: Option<f64>) -> PyResult<Option<Duration>> {
 
 /// A planner from the words of a user; with `auto` the exact optimum instead, if that is soon found. Without a time limit it has
 /// the task's simulations unless others are given.
-fn spec(
+pub fn spec(
     task: &Task,
     measure: Risk,
     preset: &str,

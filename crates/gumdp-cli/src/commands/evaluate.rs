@@ -314,7 +314,7 @@ impl Evaluation {
         for (cost, probability) in &self.distribution {
             writer.write_record([cost.to_string(), probability.to_string()])?;
         }
-        store.write("law.csv", &writer.into_inner()?)?;
+        store.write("distribution.csv", &writer.into_inner()?)?;
         store.write_json("evaluation.json", self)?;
         draw::draw_evaluation(store, task, self)
     }

@@ -188,7 +188,7 @@ pub fn distributions(experiment: &Experiment) -> Vec<Figure> {
             .collect(),
     };
     let caption = "The exact distribution of the cost under the task's fixed plans.";
-    let density = figure(task, "laws", density.svg(), caption);
+    let density = figure(task, "distributions", density.svg(), caption);
     let [low, high] = task.defaults.curve.unwrap_or([0.01, 100.0]);
     let betas: Vec<f64> =
         (0..CURVE_POINTS).map(|i| low * (high / low).powf(i as f64 / (CURVE_POINTS - 1) as f64)).collect();

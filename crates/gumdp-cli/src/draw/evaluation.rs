@@ -27,7 +27,7 @@ pub fn draw_evaluation(store: &Store, of: &Task, evaluation: &Evaluation) -> Res
     };
     let kind = if evaluation.exact { "The exact distribution" } else { "The sampled distribution" };
     let caption = format!("{kind} of the cost under the policy. Lower is better.");
-    let mut drawings = vec![figure(of, "law", plot.svg(), caption)];
+    let mut drawings = vec![figure(of, "distribution", plot.svg(), caption)];
     drawings.extend(task_figure(of));
     write_figures(store, &drawings)?;
     let mut page = Page::new(&of.title);
