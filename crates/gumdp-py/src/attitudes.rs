@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use gumdp::explain::{self, Ending, ExplainError, Node, Wanted};
-use gumdp::frontier::{self, Behaviour, SampleError};
+use gumdp::explain::{Ending, ExplainError, Node, Wanted};
+use gumdp::frontier::{Behaviour, Point, SampleError, exact, few, sampled, usual};
 use gumdp::oracle::Limits;
 use gumdp::{AgentError, Risk, Spec, Stop};
 use numpy::IntoPyArray;
@@ -38,8 +38,10 @@ type Changes = Vec<(usize, usize, Option<f64>, usize)>;
 /// Episodes, simulations, why it was not solved, and the intervals of mean and worst 5 % at each level.
 type Sampled = (u64, Option<u64>, String, Vec<(f64, f64)>, Vec<(f64, f64)>);
 
-/// How behaviour changes with the attitude to risk: what the level is called, points, behaviours, changes, whether all are located,
-/// and how it was sampled, if `runs` are given and the problem is too large to be solved.
+/// What the level is called, points, behaviours, changes, whether all are located, and how it was sampled.
+type Swept<'py> = (&'static str, Points, Behaviours<'py>, Changes, bool, Option<Sampled>);
+
+/// How behaviour changes with the attitude to risk; sampled if `runs` are given and the problem is too large to be solved.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "one for each thing a user may say")]
 pub fn frontier<'py>(
@@ -52,7 +54,7 @@ pub fn frontier<'py>(
     simulations: Option<u64>,
     seed: u64,
     threads: Option<usize>,
-) -> PyResult<(&'static str, Points, Behaviours<'py>, Changes, bool, Option<Sampled>)> {
+) -> PyResult<Swept<'py>> {
     let form = Risk::forms().find(|form| form.name == measure && form.sweep.is_some());
     let form = form.ok_or_else(|| wrong(format!("{measure} has no number that can be swept")))?;
     let given = levels.map(|levels| levels.iter().map(|&level| form.at(level)).collect::<Result<Vec<Risk>, _>>());
@@ -61,15 +63,15 @@ pub fn frontier<'py>(
     let planning = spec(&task, Risk::MEAN, "default", (simulations, None), seed, false)?;
     let work = move |stop: &Stop| {
         let limits = if runs.is_some() { quick(max_states, stop) } else { limits(max_states, stop) };
-        let usual = || frontier::usual(&task.problem, form, task.defaults.curve, &limits);
-        let risks = given.clone().unwrap_or_else(usual);
-        match (frontier::exact(&task.problem, &risks, &limits, |_| {}), runs) {
+        let standard = || usual(&task.problem, form, task.defaults.curve, &limits);
+        let risks = given.clone().unwrap_or_else(standard);
+        match (exact(&task.problem, &risks, &limits, |_| {}), runs) {
             (Err(because), Some(runs)) if because.is_limit() => {
-                let risks = given.unwrap_or_else(|| frontier::few(&risks));
+                let risks = given.unwrap_or_else(|| few(&risks));
                 let spec = Spec { limits: Limits { stop: stop.clone(), ..Limits::QUICK }, ..planning };
-                frontier::sampled(&task.problem, &risks, &spec, runs, &because, &(), |_| {})
+                sampled(&task.problem, &risks, &spec, runs, &because, &(), |_| {})
             }
-            (exact, _) => exact.map_err(|error| SampleError::Agent(AgentError::Oracle(error))),
+            (found, _) => found.map_err(|error| SampleError::Agent(AgentError::Oracle(error))),
         }
     };
     let found = in_pool(py, problem.functions.again(py), threads, work)?.map_err(|error| match error {
@@ -78,7 +80,7 @@ pub fn frontier<'py>(
     })?;
     let array = |numbers: &[f64]| numbers.to_vec().into_pyarray(py);
     let behaviour = |own: &Behaviour| (array(own.costs.values()), array(own.costs.probabilities()), array(&own.visits));
-    let level = |point: &frontier::Point| point.risk.swept().map_or(f64::NAN, |(_, level)| level);
+    let level = |point: &Point| point.risk.swept().map_or(f64::NAN, |(_, level)| level);
     let sampled = found.sampled.as_ref().map(|own| {
         let (mean, cvar95) = own.intervals.iter().map(|intervals| (intervals.mean, intervals.cvar95)).unzip();
         (own.runs, own.simulations, own.because.clone(), mean, cvar95)
@@ -116,8 +118,8 @@ pub fn explain<'py>(
     let work = move |stop: &Stop| {
         let (depth, nodes, runs) = wanted;
         let spec = Spec { limits: quick(max_states, stop), ..planning };
-        let agent = explain::agent(&task.problem, &spec)?;
-        explain::explain(&task.problem, &agent, &spec, &Wanted { depth, nodes, runs }, &())
+        let agent = gumdp::explain::agent(&task.problem, &spec)?;
+        gumdp::explain::explain(&task.problem, &agent, &spec, &Wanted { depth, nodes, runs }, &())
     };
     let found = in_pool(py, problem.functions.again(py), threads, work)?.map_err(|error| match error {
         ExplainError::Oracle(error) => unsolved(&error),
