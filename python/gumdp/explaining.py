@@ -176,11 +176,14 @@ def explain(
 
 def _node(parts: tuple[Any, ...]) -> Node:
     """A node of the native half."""
-    states, time, numbers, steps, next_best, then, outcomes, folded = parts
+    states, time, (probability, reach, value, mean), steps, next_best, then, outcomes, folded = parts
     return Node(
         states,
         time,
-        *numbers,
+        probability,
+        reach,
+        value,
+        mean,
         steps,
         None if next_best is None else NextBest(*next_best),
         then,

@@ -27,7 +27,7 @@ mod _native {
     use super::{Bound, PyAnyMethods, PyModule, PyModuleMethods, PyResult};
 
     #[pymodule_export]
-    use super::agent::{Agent, Decision};
+    use super::agent::Agent;
     #[pymodule_export]
     use super::attitudes::{explain, frontier};
     #[pymodule_export]
