@@ -10,7 +10,8 @@ risks       Erm, Cvar, Evar, MeanCvar, Mean(), Worst(); a number is a β
 problems    Problem(model, objective, discount=..., horizon=...), Problem.from_gymnasium(env, ...), tasks["rooms"]
 planning    Planner(problem, risk): act, observe, reset
 playing     evaluate and compare give Samples: of planners, solutions, functions, arrays and names of policies
-exact       solve gives a Solution, load_policy a saved one, exact_distribution a Distribution, frontier a Frontier
+exact       solve gives a Solution, load_policy a saved one, exact_distribution a Distribution
+choices     frontier gives a Frontier over attitudes to risk, explain an Explanation: a decision tree
 simulators  SimulatedProblem(simulator, f, discount=..., horizon=...), SimulatorPlanner(problem, risk)
 Gymnasium   gumdp.gymnasium.OccupancyEnv(problem): problems as environments
 ==========  ==================================================================================================
@@ -31,8 +32,9 @@ from . import objectives, risks
 from ._native import TooLarge, __version__
 from .builder import ModelBuilder
 from .evaluation import Distribution, Samples, compare, evaluate, exact_distribution
+from .explaining import Explanation, Folded, NextBest, Node, explain
 from .expressions import Expression
-from .frontiers import Change, Frontier, frontier
+from .frontiers import Change, Frontier, Sampled, frontier
 from .functions import Function
 from .model import Model
 from .objectives import *  # noqa: F403
@@ -47,13 +49,18 @@ __all__ = [
     "Change",
     "Decision",
     "Distribution",
+    "Explanation",
     "Expression",
+    "Folded",
     "Frontier",
     "Function",
     "Model",
     "ModelBuilder",
+    "NextBest",
+    "Node",
     "Planner",
     "Problem",
+    "Sampled",
     "Samples",
     "SavedPolicy",
     "SimulatedDecision",
@@ -66,6 +73,7 @@ __all__ = [
     "compare",
     "evaluate",
     "exact_distribution",
+    "explain",
     "frontier",
     "load_policy",
     "solve",

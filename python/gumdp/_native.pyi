@@ -9,7 +9,9 @@ import numpy.typing as npt
 
 _Floats = npt.NDArray[np.float64]
 _Ints = npt.NDArray[np.int64]
+Columns = tuple[_Ints, npt.NDArray[np.uint64], list[_Floats]]
 
+SWEPT: list[str]
 TASKS: list[str]
 __version__: str
 
@@ -105,18 +107,9 @@ class Policy:
     ) -> Policy: ...
     def check(self, problem: Problem) -> None: ...
 
-class Decision:
-    action: int
-    action_name: str
-    estimate: float
-    simulations: int
-    seconds: float
-    stopped: str
-    def reasons(self) -> tuple[_Ints, npt.NDArray[np.uint64], list[_Floats]]: ...
-
 class Agent:
     def __new__(cls, problem: Problem, policy: Policy, seed: int, episode: int, late: bool) -> Agent: ...
-    def act(self, state: int | str) -> Decision: ...
+    def act(self, state: int | str) -> tuple[int, str, float, int, float, str, Columns]: ...
     def observe(self, action: int | str, next: int | str) -> None: ...
     def reset(self) -> None: ...
     def time(self) -> int: ...
@@ -138,9 +131,7 @@ class SimulatorAgent:
         seed: int,
     ) -> SimulatorAgent: ...
     def begin(self, rng: np.random.Generator, episode: int) -> None: ...
-    def act(
-        self, state: object
-    ) -> tuple[object, npt.NDArray[np.uint64], tuple[_Floats, _Floats, _Floats, _Floats], float, int, str]: ...
+    def act(self, state: object) -> tuple[Any, float, int, str, Columns]: ...
     def observe(self, next_state: object, features: object, done: bool) -> None: ...
     def time(self) -> int: ...
     def progress(self) -> tuple[int, int, bool]: ...
@@ -175,13 +166,31 @@ def evaluate(
 ) -> tuple[_Floats, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint64]]: ...
 def solve(problem: Problem, measure: str, max_states: int | None, threads: int | None) -> Solution: ...
 def frontier(
-    problem: Problem, measures: Sequence[str], max_states: int | None, threads: int | None
+    problem: Problem,
+    measure: str,
+    levels: Sequence[float] | None,
+    max_states: int | None,
+    runs: int | None,
+    simulations: int | None,
+    seed: int,
+    threads: int | None,
 ) -> tuple[
-    list[tuple[float, int]],
+    str,
+    list[tuple[float, float, float, float, int]],
     list[tuple[_Floats, _Floats, _Floats]],
     list[tuple[int, int, float | None, int]],
     bool,
+    tuple[int, int, str, list[tuple[float, float]], list[tuple[float, float]]] | None,
 ]: ...
+def explain(
+    problem: Problem,
+    measure: str,
+    wanted: tuple[int, int, int],
+    max_states: int | None,
+    simulations: int | None,
+    seed: int,
+    threads: int | None,
+) -> tuple[float, tuple[float, float] | None, str | None, bool, str, str, bool, str, tuple[Any, ...]]: ...
 def distribution(
     problem: Problem, policy: Policy, max_states: int | None, threads: int | None
 ) -> tuple[_Floats, _Floats]: ...

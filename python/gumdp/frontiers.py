@@ -1,29 +1,37 @@
-"""How optimal behaviour changes with the attitude to risk."""
+"""How behaviour changes with the attitude to risk."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from . import _native
-from ._checks import MOST_STATES, MOST_THREADS, Floats, Ints, array, choice, optional_count
-from .evaluation import Distribution, exact_distribution
+from ._checks import (
+    HIGHEST_SEED,
+    MOST_RUNS,
+    MOST_SIMULATIONS,
+    MOST_STATES,
+    MOST_THREADS,
+    Floats,
+    Ints,
+    array,
+    choice,
+    count,
+    optional_count,
+)
+from .evaluation import Distribution
 from .problem import Problem, native_of
-from .risks import Cvar, Erm, Risk, Worst, spec_of
-from .solving import solve
+from .risks import Cvar, Erm, Risk, Worst
 
-__all__ = ["Change", "Frontier", "frontier"]
-
-# Those with one number.
-MEASURES = {kind._name: kind for kind in Risk.__subclasses__() if len(fields(kind)) == 1}
+__all__ = ["Change", "Frontier", "Sampled", "frontier"]
 
 
 @dataclass(frozen=True)
 class Change:
-    """One optimal behaviour takes over from another."""
+    """One behaviour takes over from another."""
 
     before: int
     after: int
@@ -34,42 +42,73 @@ class Change:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class Sampled:
+    """How a frontier was sampled: all levels met common random numbers."""
+
+    runs: int
+    """Episodes at each level."""
+    simulations: int
+    """Simulations for each decision."""
+    because: str
+    """Why it was not solved."""
+    mean: Floats
+    """The 95 % interval of the expected cost at each level, of shape (levels, 2)."""
+    cvar: Floats
+    """The same of the mean of the worst 5 %."""
+
+    def __repr__(self) -> str:
+        return f"Sampled({self.runs} runs, {self.simulations} simulations, {self.because!r})"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Frontier:
     """What :func:`frontier` found: arrays with one entry for each level, and the behaviours behind them."""
 
     problem: Problem
     measure: str
     levels: Floats
+    level_name: str
+    """What a level is: "beta", "level" or "threshold"."""
     risk: Floats
-    """The lowest possible risk at each level."""
+    """The lowest possible risk at each level, or that of the planner's runs."""
+    low: Floats
+    """The risk is not lower: certainly, or with 95 % confidence if it is sampled."""
+    high: Floats
+    """It is not higher."""
     behaviour: Ints
     """The number of a behaviour that has it."""
-    laws: list[Distribution]
-    """The law of the cost of each behaviour."""
+    distributions: list[Distribution]
+    """The distribution of the cost of each behaviour."""
     visits: list[Floats]
     """The expected number of steps at each pair, for each behaviour."""
     changes: list[Change]
+    """Where behaviour changes; of runs, where the 99 % interval of a paired difference excludes 0."""
     complete: bool
     """Whether every change between levels of erm is located."""
+    sampled: Sampled | None = None
+    """How it was sampled; None if it is exact."""
 
     @property
     def mean(self) -> Floats:
-        """The expected cost of optimal behaviour at each level."""
+        """The expected cost at each level."""
         return self.of(Erm(0.0))
 
     @property
     def cvar(self) -> Floats:
-        """The mean of its worst 5 %."""
+        """The mean of the worst 5 %."""
         return self.of(Cvar(0.95))
 
     @property
     def worst(self) -> Floats:
-        """Its largest possible cost."""
+        """The largest possible cost, or that of the runs."""
         return self.of(Worst())
 
     def of(self, risk: Risk) -> Floats:
-        """Any risk measure of optimal behaviour at each level."""
-        return np.array([law.risk(risk) for law in self.laws])[self.behaviour]
+        """Any risk measure of the cost at each level."""
+        return self._by_behaviour(risk)[self.behaviour]
+
+    def _by_behaviour(self, risk: Risk) -> Floats:
+        return np.array([costs.risk(risk) for costs in self.distributions])
 
     def plot(self, axes: Any = None) -> Any:
         """Mean, CVaR and worst cost over the level, on matplotlib axes, which are returned.
@@ -84,9 +123,10 @@ class Frontier:
         places, linear, ticks = _places(self.levels, np.array(changes))
         steps, played = self._steps(places)
         for name, risk, shade in (("worst", Worst(), "0.75"), ("CVaR 0.95", Cvar(0.95), "0.45"), ("mean", Erm(0.0), "0")):
-            values = np.array([law.risk(risk) for law in self.laws])
-            axes.plot(steps, values[played], drawstyle="steps-post", color=shade, label=name)
+            axes.plot(steps, self._by_behaviour(risk)[played], drawstyle="steps-post", color=shade, label=name)
         axes.plot(places, self.risk, color="tab:blue", linestyle="--", label=f"{self.measure}, minimised")
+        if self.sampled is not None:
+            axes.fill_between(places, self.low, self.high, color="tab:blue", alpha=0.15, label="its 95 % interval")
         for level in changes:
             axes.axvline(level, color="tab:blue", linestyle=":", linewidth=0.8)
         if self.measure == "erm":
@@ -94,9 +134,10 @@ class Frontier:
             axes.set_xticks(list(ticks), labels=list(ticks.values()))
             axes.minorticks_off()
         axes.set_xlim(places.min(), places.max())
-        axes.set_xlabel({"beta": "β"}.get(MEASURES[self.measure]._swept, MEASURES[self.measure]._swept))
+        axes.set_xlabel("β" if self.level_name == "beta" else self.level_name)
         axes.set_ylabel("cost f(d)")
-        axes.set_title(f"{self.problem.name}: optimal behaviour by attitude to risk")
+        kind = "optimal" if self.sampled is None else "planned"
+        axes.set_title(f"{self.problem.name}: {kind} behaviour by attitude to risk")
         axes.legend(frameon=False)
         return axes
 
@@ -118,7 +159,8 @@ class Frontier:
         return len(self.levels)
 
     def __repr__(self) -> str:
-        return f"Frontier({len(self)} levels of {self.measure}, {len(self.laws)} behaviours, {len(self.changes)} changes)"
+        behaviours = f"{len(self.distributions)} behaviours" if self.sampled is None else f"{self.sampled.runs} runs each"
+        return f"Frontier({len(self)} levels of {self.measure}, {behaviours}, {len(self.changes)} changes)"
 
 
 def frontier(
@@ -126,10 +168,15 @@ def frontier(
     risk: str = "erm",
     levels: Sequence[float] | None = None,
     *,
+    runs: int | None = 100,
+    simulations: int | None = None,
+    seed: int = 0,
     max_states: int | None = None,
     threads: int | None = None,
 ) -> Frontier:
-    """Optimal behaviour for many attitudes to risk, and where it changes. Everything is exact.
+    """Behaviour for many attitudes to risk, and where it changes: what ``gumdp frontier`` finds, bit for bit.
+
+    Optimal and exact if the problem can be solved, else that of the planner, sampled with common random numbers.
 
     Parameters
     ----------
@@ -137,15 +184,22 @@ def frontier(
     risk : str
         The measure whose number is swept: "erm" (its β), or the name of another with one number, such as "cvar".
     levels : sequence of float, optional
-        At least two, sorted here; by default 0 to 0.99, or β from 0 over three decades around one over the spread of the cost
-        to infinity, or costs from the best to the worst case.
-    max_states, threads
+        At least two, sorted here; by default 0 to 0.99, or β from 0 over four decades around one over the spread of the cost
+        to infinity, or costs from the best to the worst case; six of them where the planner plays.
+    runs : int or None
+        Episodes at each level where the problem is too large to be solved; None never plays.
+    simulations, seed
+        As for :class:`Planner`.
+    max_states : int, optional
+        What may be solved: 20 million occupancy states within 256 MiB by default, as on the command line; without `runs` as much as
+        :func:`solve` may.
+    threads : int, optional
         As for :func:`solve`.
 
     Raises
     ------
     TooLarge
-        If the problem cannot be solved exactly.
+        If the problem cannot be solved and `runs` is None.
 
     Examples
     --------
@@ -155,38 +209,40 @@ def frontier(
     [0.0, 1.0, 10.0, 100.0]
     >>> bool((found.mean <= found.risk + 1e-9).all()), bool((found.worst[1:] <= found.worst[:-1] + 1e-9).all())
     (True, True)
+    >>> gumdp.frontier(gumdp.tasks["grid-mo"], levels=[0, 10], max_states=1000, runs=4, simulations=8).sampled
+    Sampled(4 runs, 8 simulations, 'too large to solve (more than 1000 occupancy states)')
     """
     native = native_of(problem)
-    choice("risk", risk, list(MEASURES))
-    limit = optional_count("max_states", max_states, 1, MOST_STATES)
-    workers = optional_count("threads", threads, 1, MOST_THREADS)
-    swept = np.unique(_usual(problem, risk, limit, workers) if levels is None else array("levels", levels).ravel())
-    if swept.size < 2:
-        raise ValueError(f"levels holds {swept.size} different levels; at least two are needed")
-    measures = [spec_of(f"{risk}:{level!r}") for level in swept.tolist()]
-    points, behaviours, changes, complete = _native.frontier(native, measures, limit, workers)
+    choice("risk", risk, _native.SWEPT)
+    swept = None if levels is None else np.unique(array("levels", levels).ravel()).tolist()
+    if swept is not None and len(swept) < 2:
+        raise ValueError(f"levels holds {len(swept)} different levels; at least two are needed")
+    level_name, points, behaviours, changes, complete, sampled = _native.frontier(
+        native,
+        risk,
+        swept,
+        optional_count("max_states", max_states, 1, MOST_STATES),
+        optional_count("runs", runs, 2, MOST_RUNS),
+        optional_count("simulations", simulations, 1, MOST_SIMULATIONS),
+        count("seed", seed, 0, HIGHEST_SEED),
+        optional_count("threads", threads, 1, MOST_THREADS),
+    )
+    at, value, low, high, behaviour = map(np.array, zip(*points))
     return Frontier(
         problem,
         risk,
-        swept,
-        np.array([value for value, _ in points]),
-        np.array([number for _, number in points], dtype=np.int64),
+        at,
+        level_name,
+        value,
+        low,
+        high,
+        behaviour.astype(np.int64),
         [Distribution(values, probabilities) for values, probabilities, _ in behaviours],
         [visits for _, _, visits in behaviours],
-        [Change(before, after, level, float(swept[point])) for before, after, level, point in changes],
+        [Change(before, after, level, float(at[point])) for before, after, level, point in changes],
         complete,
+        None if sampled is None else Sampled(*sampled[:3], *map(np.array, sampled[3:])),
     )
-
-
-def _usual(problem: Problem, risk: str, limit: int | None, threads: int | None) -> Floats:
-    if MEASURES[risk]._swept == "level":
-        return np.append(np.arange(20) / 20, 0.99)
-    if MEASURES[risk]._swept == "cost":
-        best, worst = (solve(problem, end, max_states=limit, threads=threads).value for end in ("best", "worst"))
-        return np.linspace(best, worst, 21)
-    neutral = exact_distribution(problem, solve(problem, 0.0, max_states=limit, threads=threads), max_states=limit)
-    spread = float(neutral.values[-1] - neutral.values[0]) or 1.0
-    return np.concatenate([[0.0], np.geomspace(0.1, 1000.0, 48) / spread, [np.inf]])
 
 
 def _places(levels: Floats, changes: Floats) -> tuple[Floats, float, dict[float, str]]:

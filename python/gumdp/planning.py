@@ -17,6 +17,7 @@ from .problem import Problem, native_of
 from .risks import RiskLike, spec_of
 
 if TYPE_CHECKING:
+    from ._native import Columns
     from .solving import SavedPolicy, Solution
 
 __all__ = ["Agent", "Decision", "Planner"]
@@ -33,87 +34,45 @@ REASON = np.dtype(
 )
 
 
-def reasons_of(*columns: npt.NDArray[Any]) -> npt.NDArray[np.void]:
+def reasons_of(columns: Columns) -> npt.NDArray[np.void]:
     """The columns of :data:`REASON` as one array."""
-    reasons = np.empty(columns[0].size, dtype=REASON)
-    for name, column in zip(REASON.names or (), columns):
+    actions, visits, estimates = columns
+    reasons = np.empty(actions.size, dtype=REASON)
+    for name, column in zip(REASON.names or (), (actions, visits, *estimates)):
         reasons[name] = column
     return reasons
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """What a pickled decision was."""
-
-    action: int
-    action_name: str
-    estimate: float
-    simulations: int
-    seconds: float
-    stopped: str
-    columns: Any
-
-    def reasons(self) -> Any:
-        """The columns of :data:`REASON`."""
-        return self.columns
-
-
+@dataclass(frozen=True, repr=False, eq=False)
 class Decision:
     """What :meth:`Agent.act` decided, and why."""
 
-    __slots__ = ("_native",)
+    action: int
+    """The number of the action to take."""
+    action_name: str
+    """The name of the action to take."""
+    estimate: float
+    """The estimated risk of the whole episode; NaN if nothing was searched ("known" or "marginal").
 
-    def __init__(self, native: _native.Decision | Recorded) -> None:
-        self._native = native
-
-    def __reduce__(self) -> Any:
-        own = self._native
-        values = (own.action, own.action_name, own.estimate, own.simulations, own.seconds, own.stopped)
-        return Decision, (Recorded(*values, own.reasons()),)
-
-    @property
-    def action(self) -> int:
-        """The number of the action to take."""
-        return self._native.action
-
-    @property
-    def action_name(self) -> str:
-        """The name of the action to take."""
-        return self._native.action_name
+    That of the preset "paper" is the value of the root of its tree, which includes the simulations that explored.
+    """
+    simulations: int
+    """Simulations done for this decision."""
+    seconds: float
+    """How long the decision took."""
+    stopped: str
+    """Why the search ended: "simulations", "time limit", "solved"; "marginal" or "known" if nothing was searched."""
+    _columns: Columns
 
     @property
     def reasons(self) -> npt.NDArray[np.void]:
-        """What is known of each action: a structured array with action, visits, erm, mean, best and worst.
+        """What is known of each action: a structured array with action, visits, value, mean, best and worst.
 
         The default planner estimates the risk only; mean, best and worst cost are NaN then. Where nothing was searched
-        (``stopped`` is "marginal") erm is a sum of step costs, which ranks actions and is no risk. The array is made when it is
+        (``stopped`` is "marginal") value is a sum of step costs, which ranks actions and is no risk. The array is made when it is
         asked for. It is empty for an agent that does not plan.
         """
-        actions, visits, estimates = self._native.reasons()
-        return reasons_of(actions, visits, *estimates)
-
-    @property
-    def estimate(self) -> float:
-        """The estimated risk of the whole episode; NaN if nothing was searched ("known" or "marginal").
-
-        That of the preset "paper" is the value of the root of its tree, which includes the simulations that explored.
-        """
-        return self._native.estimate if self.stopped != "marginal" else float("nan")
-
-    @property
-    def simulations(self) -> int:
-        """Simulations done for this decision."""
-        return self._native.simulations
-
-    @property
-    def seconds(self) -> float:
-        """How long the decision took."""
-        return self._native.seconds
-
-    @property
-    def stopped(self) -> str:
-        """Why the search ended: "simulations", "time limit", "solved"; "marginal" or "known" if nothing was searched."""
-        return self._native.stopped
+        return reasons_of(self._columns)
 
     def __repr__(self) -> str:
         if math.isnan(self.estimate):
@@ -176,7 +135,7 @@ class Agent(Playing):
     def act(self, state: int | str) -> Decision:
         """Decides what to do in a state: where the episode begins, or where :meth:`observe` said it is."""
         try:
-            return Decision(self._native.act(state))
+            return Decision(*self._native.act(state))
         except TypeError:
             self.problem.model._look_for(state=state)
             raise

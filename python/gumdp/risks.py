@@ -19,8 +19,6 @@ class Risk:
     """A risk measure: :class:`Erm`, :class:`Cvar` and the other classes of this module."""
 
     _name: ClassVar[str]
-    # What a frontier sweeps, if the measure has one number.
-    _swept: ClassVar[str] = "level"
 
     def __post_init__(self) -> None:
         if type(self) is Risk:
@@ -69,7 +67,6 @@ class Erm(Risk):
     """
 
     _name = "erm"
-    _swept = "beta"
     beta: float
 
 
@@ -125,7 +122,6 @@ class Exceed(Risk):
     """
 
     _name = "exceed"
-    _swept = "cost"
     threshold: float
 
 

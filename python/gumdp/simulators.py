@@ -198,9 +198,8 @@ class SimulatorPlanner(Playing):
 
     def act(self, state: Hashable) -> SimulatedDecision:
         """Decides what to do in a state: where the episode begins, or where :meth:`observe` said it is."""
-        action, visits, estimates, estimate, simulations, stopped = self._native.act(state)
-        reasons = reasons_of(np.arange(visits.size), visits, *estimates)
-        return SimulatedDecision(action, estimate, simulations, stopped, reasons)
+        action, estimate, simulations, stopped, columns = self._native.act(state)
+        return SimulatedDecision(action, estimate, simulations, stopped, reasons_of(columns))
 
     def observe(self, next_state: Hashable, features: Any, done: bool = False) -> None:
         """Says what the step led to: the next state, its features, and whether the episode is over."""

@@ -137,7 +137,7 @@ def test_what_comes_of_a_problem(again: Callable[[Any], Any], rooms: Problem) ->
     frontier = gumdp.frontier(rooms, levels=[0, 5, 50])
     other = again(frontier)
     assert np.array_equal(other.risk, frontier.risk) and other.changes == frontier.changes
-    assert other.laws[0].risk(5) == frontier.laws[0].risk(5)
+    assert other.distributions[0].risk(5) == frontier.distributions[0].risk(5)
     for preset in ("default", "paper"):
         decision = Planner(rooms, 5, simulations=50, preset=preset).act("s1")
         other = again(decision)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_playing import command, needs_command
 
 import gumdp
 from gumdp import Cvar, Erm, Linear, Model, Problem
@@ -27,7 +28,7 @@ def coin() -> Problem:
     return Problem(model, Linear({"sure": 2.0, "much": 3.6}), discount=1.0, horizon=2)
 
 
-def test_the_change_is_where_the_laws_cross(coin: Problem) -> None:
+def test_the_change_is_where_the_distributions_cross(coin: Problem) -> None:
     found = gumdp.frontier(coin, levels=[float("inf"), 0, 1])
     assert found.levels.tolist() == [0.0, 1.0, np.inf] and found.complete and len(found) == 3
     (change,) = found.changes
@@ -37,7 +38,7 @@ def test_the_change_is_where_the_laws_cross(coin: Problem) -> None:
     assert (change.before, change.after) == (0, 1)
     assert found.mean.tolist() == pytest.approx([0.9, 1.0, 1.0]) and found.worst.tolist() == pytest.approx([1.8, 1, 1])
     assert found.cvar.tolist() == pytest.approx([1.8, 1.0, 1.0]) and found.behaviour.tolist() == [0, 1, 1]
-    assert found.laws[1].values.tolist() == [1.0] and [visits.sum() for visits in found.visits] == pytest.approx([2, 2])
+    assert found.distributions[1].values.tolist() == [1.0] and [visits.sum() for visits in found.visits] == pytest.approx([2, 2])
     assert repr(found) == "Frontier(3 levels of erm, 2 behaviours, 1 changes)"
 
 
@@ -118,4 +119,47 @@ def test_wrong_frontiers(rooms: Problem, settings: dict[str, Any], error: type[E
 
 def test_too_large() -> None:
     with pytest.raises(gumdp.TooLarge):
-        gumdp.frontier(gumdp.tasks["grid-msee"], levels=[0, 1], max_states=1000)
+        gumdp.frontier(gumdp.tasks["grid-msee"], levels=[0, 1], max_states=1000, runs=None)
+
+
+@needs_command
+@pytest.mark.parametrize(
+    ("task", "risk", "flags"),
+    [
+        ("rooms", "erm", {}),
+        ("rooms", "exceed", {}),
+        ("grid-mo", "cvar", {"levels": [0, 0.5, 0.9]}),
+        ("msee", "erm", {"levels": [0, 1, 50], "max_states": 100, "runs": 20, "simulations": 20, "seed": 5}),
+        ("rooms", "cvar", {"max_states": 3, "runs": 10, "simulations": 10}),
+    ],
+)
+def test_the_same_bits_as_the_command_line(task: str, risk: str, flags: dict[str, Any]) -> None:
+    def written(value: Any) -> str:
+        return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+    given = [text for name, value in flags.items() for text in (f"--{name.replace('_', '-')}", written(value))]
+    printed = command("frontier", task, "--risk", risk, *given)
+    found = gumdp.frontier(gumdp.tasks[task], risk, **flags)
+    columns = {"level": found.levels, "value": found.risk, "low": found.low, "high": found.high, "behaviour": found.behaviour}
+    for name, column in columns.items():
+        assert [float(row[name]) for row in printed["levels"]] == column.tolist(), name
+    assert [float(row["mean"]) for row in printed["levels"]] == pytest.approx(found.mean.tolist(), abs=1e-14)
+    assert [change["at"] for change in printed["changes"]] == [change.level for change in found.changes]
+    assert (found.sampled is None) == (printed["sampled"] is None)
+    if found.sampled is not None:
+        assert (found.sampled.runs, found.sampled.simulations) == (flags["runs"], flags["simulations"])
+        assert found.sampled.because == printed["sampled"]["because"]
+        for name, pairs in (("mean", found.sampled.mean), ("cvar95", found.sampled.cvar)):
+            assert [interval[name] for interval in printed["sampled"]["intervals"]] == pairs.tolist()
+
+
+def test_sampled_frontiers(coin: Problem) -> None:
+    found = gumdp.frontier(coin, levels=[0, 10], max_states=1, runs=200, simulations=200)
+    assert found.sampled is not None and found.sampled.because.startswith("too large to solve (more than 1 ")
+    assert repr(found) == "Frontier(2 levels of erm, 200 runs each, 1 changes)"
+    assert (found.low <= found.risk).all() and (found.risk <= found.high).all()
+    low, high = found.sampled.mean[0]
+    assert low <= found.mean[0] <= high and low < 0.9 < high
+    assert found.mean[1] == pytest.approx(1.0) and found.changes[0].level is None
+    pytest.importorskip("matplotlib")
+    assert "planned" in found.plot().get_title()

@@ -32,8 +32,8 @@ def test_a_function_is_solved_as_the_objective_it_computes(corridor: Model, risk
     built_in, own = problem(corridor, Entropy()), problem(corridor, Function(entropy, bounds=(-1.2, 0.0)))
     theirs, ours = gumdp.solve(built_in, risk), gumdp.solve(own, risk)
     assert ours.value == pytest.approx(theirs.value, abs=1e-6 if isinstance(risk, Cvar) else 1e-12)
-    law, other = gumdp.exact_distribution(own, ours), gumdp.exact_distribution(built_in, theirs)
-    assert law.risk(risk) == pytest.approx(other.risk(risk), abs=1e-6 if isinstance(risk, Cvar) else 1e-12)
+    costs, other = gumdp.exact_distribution(own, ours), gumdp.exact_distribution(built_in, theirs)
+    assert costs.risk(risk) == pytest.approx(other.risk(risk), abs=1e-6 if isinstance(risk, Cvar) else 1e-12)
 
 
 def test_a_function_is_played_as_the_objective_it_computes(corridor: Model) -> None:

@@ -86,8 +86,8 @@ def test_frozen_lake(beta: float) -> None:
     _, model = environment("FrozenLake-v1")
     cost = Problem(model, Linear(model.costs["cost"]), discount=1.0, horizon=40)
     optimum = gumdp.solve(cost, beta)
-    law = gumdp.exact_distribution(cost, optimum)
-    assert law.risk(beta) == pytest.approx(optimum.value, abs=1e-9)
+    exact = gumdp.exact_distribution(cost, optimum)
+    assert exact.risk(beta) == pytest.approx(optimum.value, abs=1e-9)
     explore = Problem(model, Entropy(), discount=1.0, horizon=30)
     results = gumdp.compare(explore, ["planner", "uniform"], beta, runs=60, simulations=100)
     # The planner spreads its visits: the gap is many standard errors wide.
@@ -384,5 +384,5 @@ def test_the_environment_has_the_law_of_the_problem() -> None:
         for action in (rooms.scripts["pi2"] * rooms.horizon)[: rooms.horizon]:
             _, reward, _, _, info = env.step(action)
         costs.append(info["cost"])
-    law = gumdp.exact_distribution(rooms, "pi2")
-    assert abs(np.mean(costs) - law.mean) < 4 * np.std(costs) / np.sqrt(len(costs)) + 1e-12
+    exact = gumdp.exact_distribution(rooms, "pi2")
+    assert abs(np.mean(costs) - exact.mean) < 4 * np.std(costs) / np.sqrt(len(costs)) + 1e-12

@@ -57,7 +57,9 @@ def long_work(what: str) -> Callable[[], Any]:
         "one run": lambda: gumdp.evaluate(grid, "paper", 1.0, runs=1, simulations=10**8),
         "solve": lambda: gumdp.solve(il, Cvar(0.95), max_states=10**8),
         "frontier": lambda: gumdp.frontier(il, "cvar", max_states=10**8),
-        "law": lambda: gumdp.exact_distribution(grid, "uniform", max_states=10**8),
+        "sampled frontier": lambda: gumdp.frontier(grid, levels=[0, 1], max_states=10, runs=10**6),
+        "explain": lambda: gumdp.explain(grid, 1.0, max_states=10, runs=10**6),
+        "distribution": lambda: gumdp.exact_distribution(grid, "uniform", max_states=10**8),
     }[what]
 
 
@@ -85,7 +87,10 @@ def threads() -> int:
     return len(os.listdir("/proc/self/task"))
 
 
-@pytest.mark.parametrize("what", ["default", "paper", "evaluate", "one run", "solve", "frontier", "law", "function"])
+WORK = "default, paper, evaluate, one run, solve, frontier, sampled frontier, explain, distribution, function"
+
+
+@pytest.mark.parametrize("what", WORK.split(", "))
 def test_interruptions_are_raised_soon_and_work_stops(what: str) -> None:
     known = Path("/proc/self/task").exists()
     before = threads() if known else 0

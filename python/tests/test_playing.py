@@ -94,15 +94,15 @@ def test_threads_do_not_matter(rooms: Problem) -> None:
     assert np.array_equal(one, three)
 
 
-def test_solutions_and_laws(rooms: Problem) -> None:
+def test_solutions_and_distributions(rooms: Problem) -> None:
     solution = gumdp.solve(rooms, Erm(50))
     assert solution.low == solution.high == solution.value and solution.outer is None
-    law = gumdp.exact_distribution(rooms, solution)
-    assert law.risk(Erm(50)) == pytest.approx(solution.value, abs=1e-12)
-    assert law.mean == pytest.approx(solution.mean, abs=1e-12)
-    assert law.probabilities.sum() == pytest.approx(1.0) and law.cdf(law.values[-1]) == pytest.approx(1.0)
+    costs = gumdp.exact_distribution(rooms, solution)
+    assert costs.risk(Erm(50)) == pytest.approx(solution.value, abs=1e-12)
+    assert costs.mean == pytest.approx(solution.mean, abs=1e-12)
+    assert costs.probabilities.sum() == pytest.approx(1.0) and costs.cdf(costs.values[-1]) == pytest.approx(1.0)
     samples = gumdp.evaluate(rooms, solution, Erm(50), runs=200)
-    assert set(samples.costs) <= set(law.values)
+    assert set(samples.costs) <= set(costs.values)
     assert gumdp.exact_distribution(rooms, "pi1").risk(50) >= solution.value
     cvar = gumdp.solve(rooms, Cvar(0.9))
     assert cvar.outer is not None and 0 <= cvar.high - cvar.low <= 1e-6
@@ -115,8 +115,8 @@ def test_policies_of_all_kinds(rooms: Problem, tmp_path: Path) -> None:
     table /= table.sum(axis=1, keepdims=True)
     uniform = gumdp.exact_distribution(rooms, "uniform")
     for same in (table, np.repeat(table[np.newaxis], rooms.horizon, axis=0)):
-        law = gumdp.exact_distribution(rooms, same)
-        assert np.allclose(law.values, uniform.values) and np.allclose(law.probabilities, uniform.probabilities)
+        costs = gumdp.exact_distribution(rooms, same)
+        assert np.allclose(costs.values, uniform.values) and np.allclose(costs.probabilities, uniform.probabilities)
     script = rooms.scripts["pi1"]
     names = [rooms.model.actions[action] for action in script]
     assert gumdp.exact_distribution(rooms, names).mean == gumdp.exact_distribution(rooms, "pi1").mean

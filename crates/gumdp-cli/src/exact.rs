@@ -1,6 +1,6 @@
 //! Exact optima, and what to say where there is none to be had.
 
-use gumdp::oracle::{self, ExactDecision, Limits, OracleError, Solution};
+use gumdp::oracle::{self, Limits, OracleError, Solution};
 use gumdp::{Problem, Risk};
 use serde::{Deserialize, Serialize};
 
@@ -78,15 +78,6 @@ impl Solver {
         let known = self.optima.iter().find(|(known, _)| *known == risk).map(|&(_, value)| value);
         known.or_else(|| self.solve(risk).ok().as_ref().map(Certain::from))
     }
-}
-
-/// Occupancy states that may be gone through for the other first actions: seconds.
-const MOST_OWN: u64 = 1 << 27;
-
-/// The first decision of an exact solution with each action at the outer variable that is best for it. `None` if there is no such
-/// variable, or if episodes start in several states.
-pub fn first_decision(solution: &Solution, limits: &Limits) -> Result<Option<ExactDecision>, OracleError> {
-    if solution.outer.is_none() { Ok(None) } else { solution.decide_first(limits, MOST_OWN) }
 }
 
 /// Why a task cannot be solved exactly, with a way out.

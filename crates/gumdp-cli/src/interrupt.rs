@@ -33,11 +33,6 @@ pub fn stop() -> &'static Stop {
     &STOP
 }
 
-/// Whether the program has been asked to stop.
-pub fn requested() -> bool {
-    STOP.is_requested()
-}
-
 /// The error of an experiment, which may have been cut short.
 pub fn of_experiment(error: ExperimentError) -> anyhow::Error {
     match error {

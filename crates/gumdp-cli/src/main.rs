@@ -6,7 +6,6 @@ mod commands;
 mod comparison;
 mod draw;
 mod exact;
-mod explain;
 mod failure;
 mod frontier;
 mod interrupt;

@@ -1,7 +1,7 @@
 //! Numbers in JSON and in tables: infinities as the strings "inf" and "-inf", which JSON has no numbers for.
 
 use gumdp::Risk;
-pub use gumdp_plot::number::{beta, counted, interval, known, short};
+pub use gumdp::words::{beta, counted, interval, known, percent, short};
 use serde::Serializer;
 
 /// Writes a number; an infinity as a string.

@@ -19,10 +19,10 @@ fn a_saved_optimum_is_the_optimum_to_the_last_bits() {
     for (task, beta) in [("rooms", 10), ("msee", 25), ("mdp", 5), ("mo-max", 1), ("grid-mo", 1)] {
         sandbox.data(&format!("solve {task} --beta {beta} --save {task}.json -q"));
         let saved: Value = serde_json::from_str(&sandbox.read(&format!("{task}.json"))).expect("JSON");
-        let law = evaluated(&sandbox, &format!("{task} --policy {task}.json"));
-        assert_eq!(law["exact"], Value::from(true));
-        assert!((number(&law["risks"][0]["value"]) - number(&saved["value"])).abs() < 1e-12, "{task}");
-        assert!((number(&law["measures"][0]["value"]) - number(&saved["mean"])).abs() < 1e-12, "{task}");
+        let optimum = evaluated(&sandbox, &format!("{task} --policy {task}.json"));
+        assert_eq!(optimum["exact"], Value::from(true));
+        assert!((number(&optimum["risks"][0]["value"]) - number(&saved["value"])).abs() < 1e-12, "{task}");
+        assert!((number(&optimum["measures"][0]["value"]) - number(&saved["mean"])).abs() < 1e-12, "{task}");
         // As version 1 had it.
         let mut old = saved;
         let fields = old.as_object_mut().unwrap();
@@ -30,7 +30,7 @@ fn a_saved_optimum_is_the_optimum_to_the_last_bits() {
         fields.extend([("version", 1.into()), ("beta", beta.into()), ("erm", value)].map(|(k, v)| (k.to_owned(), v)));
         fields.retain(|field, _| !["risk", "low", "high"].contains(&field.as_str()));
         sandbox.write("old.json", &old.to_string());
-        assert_eq!(evaluated(&sandbox, &format!("{task} --policy old.json"))["risks"], law["risks"], "{task}");
+        assert_eq!(evaluated(&sandbox, &format!("{task} --policy old.json"))["risks"], optimum["risks"], "{task}");
     }
 }
 
@@ -57,7 +57,7 @@ fn a_saved_planner_plays_the_same_runs() {
 }
 
 #[test]
-fn one_policy_in_every_form_has_one_law() {
+fn one_policy_in_every_form_has_one_distribution() {
     let sandbox = Sandbox::new();
     // pi2 of the task: left, right and again.
     sandbox.write("script.csv", "action\nleft\nright\n");
@@ -83,7 +83,7 @@ fn one_policy_in_every_form_has_one_law() {
 
 /// The sampled mean is within five standard errors of the exact one: a false alarm has probability 6e-7.
 #[test]
-fn samples_agree_with_the_law() {
+fn samples_agree_with_the_distribution() {
     let sandbox = Sandbox::new();
     let exact = evaluated(&sandbox, "msee --policy uniform --beta 5");
     let sampled = evaluated(&sandbox, "msee --policy uniform --beta 5 --max-states 0 --runs 4000");

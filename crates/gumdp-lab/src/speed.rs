@@ -11,9 +11,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::Summary;
+use gumdp::words::{interval, short};
 use gumdp::{Budget, Erm, Planner, PlannerSettings, Policy, Problem, Roofline, experiment};
 use gumdp_files::{Task, tasks};
-use gumdp_plot::number::{interval, short};
 use gumdp_plot::{Labels, LinePlot, LineSeries, Table};
 
 use crate::on_threads;

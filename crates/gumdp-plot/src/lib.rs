@@ -36,7 +36,6 @@ mod heat_maps;
 mod ink;
 mod legend;
 mod line_plot;
-pub mod number;
 pub mod page;
 mod panels;
 #[cfg(feature = "png")]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gumdp::rng::{self, Purpose, Rng};
-use gumdp::{OccupancyState, StopReason};
+use gumdp::{ActionReason, OccupancyState, StopReason};
 use gumdp_files::Task;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -48,64 +48,19 @@ struct Playing {
     last: Duration,
 }
 
-/// A decision and its reasons.
-#[pyclass(frozen, module = "gumdp._native")]
-pub struct Decision {
-    decided: gumdp::Decision,
-    took: Duration,
-    task: Arc<Task>,
-}
+/// What is known of each action: actions, visits, and ERM, mean, lowest and highest cost.
+pub type Reasons<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u64>>, [Bound<'py, PyArray1<f64>>; 4]);
 
-type Reasons<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u64>>, [Bound<'py, PyArray1<f64>>; 4]);
+/// Number and name of the action, estimate, simulations, seconds without the way from and to Python, why the search ended, reasons.
+type Decided<'py> = (usize, String, f64, u64, f64, &'static str, Reasons<'py>);
 
-#[pymethods]
-impl Decision {
-    /// The number of the action.
-    #[getter]
-    fn action(&self) -> usize {
-        self.decided.action.index()
-    }
-
-    /// The name of the action.
-    #[getter]
-    fn action_name(&self) -> &str {
-        self.task.problem.mdp().action_name(self.decided.action)
-    }
-
-    /// Actions, visits, and ERM, mean, lowest and highest cost.
-    fn reasons<'py>(&self, py: Python<'py>) -> Reasons<'py> {
-        let reasons = &self.decided.reasons;
-        let column =
-            |value: fn(&gumdp::ActionReason) -> f64| reasons.iter().map(value).collect::<Vec<f64>>().into_pyarray(py);
-        let actions: Vec<i64> = reasons.iter().map(|reason| reason.action.index() as i64).collect();
-        let visits: Vec<u64> = reasons.iter().map(|reason| reason.visits).collect();
-        let estimates = [column(|r| r.erm), column(|r| r.mean), column(|r| r.min), column(|r| r.max)];
-        (actions.into_pyarray(py), visits.into_pyarray(py), estimates)
-    }
-
-    /// The estimated risk from here.
-    #[getter]
-    fn estimate(&self) -> f64 {
-        self.decided.root_estimate
-    }
-
-    /// Simulations done for this decision.
-    #[getter]
-    fn simulations(&self) -> u64 {
-        self.decided.simulations
-    }
-
-    /// How long it took, without the way from and to Python.
-    #[getter]
-    fn seconds(&self) -> f64 {
-        self.took.as_secs_f64()
-    }
-
-    /// Why the search ended.
-    #[getter]
-    fn stopped(&self) -> &'static str {
-        stop_name(self.decided.stopped)
-    }
+/// Reasons as columns.
+pub fn columns<'py>(py: Python<'py>, reasons: &[ActionReason]) -> Reasons<'py> {
+    let column = |value: fn(&ActionReason) -> f64| reasons.iter().map(value).collect::<Vec<f64>>().into_pyarray(py);
+    let actions: Vec<i64> = reasons.iter().map(|reason| reason.action.index() as i64).collect();
+    let visits: Vec<u64> = reasons.iter().map(|reason| reason.visits).collect();
+    let estimates = [column(|r| r.erm), column(|r| r.mean), column(|r| r.min), column(|r| r.max)];
+    (actions.into_pyarray(py), visits.into_pyarray(py), estimates)
 }
 
 /// Why a search ended, in words.
@@ -139,7 +94,7 @@ impl Agent {
     }
 
     /// Makes the decision in this state, which is where the episode is.
-    fn act(&self, py: Python<'_>, state: Named) -> PyResult<Decision> {
+    fn act<'py>(&self, py: Python<'py>, state: Named) -> PyResult<Decided<'py>> {
         let problem = &self.task.problem;
         let state = state.state(problem.mdp())?;
         let playing = &mut *self.take(py)?;
@@ -158,7 +113,11 @@ impl Agent {
             playing.player = None;
             playing.at.take_if(|_| is_first);
         }
-        Ok(Decision { decided: decided?, took: playing.last, task: Arc::clone(&self.task) })
+        let gumdp::Decision { action, reasons, root_estimate, simulations, stopped, .. } = decided?;
+        // Sums of step costs rank actions, and are no risk.
+        let estimate = if stopped == StopReason::Marginal { f64::NAN } else { root_estimate };
+        let (name, seconds) = (problem.mdp().action_name(action).to_owned(), playing.last.as_secs_f64());
+        Ok((action.index(), name, estimate, simulations, seconds, stop_name(stopped), columns(py, &reasons)))
     }
 
     /// The action was taken and led to this state.

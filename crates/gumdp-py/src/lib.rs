@@ -6,6 +6,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "what comes from Python is owned")]
 
 mod agent;
+mod attitudes;
 mod background;
 mod errors;
 mod function;
@@ -26,7 +27,9 @@ mod _native {
     use super::{Bound, PyAnyMethods, PyModule, PyModuleMethods, PyResult};
 
     #[pymodule_export]
-    use super::agent::{Agent, Decision};
+    use super::agent::Agent;
+    #[pymodule_export]
+    use super::attitudes::{explain, frontier};
     #[pymodule_export]
     use super::errors::TooLarge;
     #[pymodule_export]
@@ -34,7 +37,7 @@ mod _native {
     #[pymodule_export]
     use super::objective::Objective;
     #[pymodule_export]
-    use super::play::{Solution, distribution, evaluate, frontier, risk, risk_of, solve, summary};
+    use super::play::{Solution, distribution, evaluate, risk, risk_of, solve, summary};
     #[pymodule_export]
     use super::policy::Policy;
     #[pymodule_export]
@@ -48,6 +51,7 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let finish = pyo3::wrap_pyfunction!(super::background::finish, module)?;
         module.py().import("atexit")?.call_method1("register", (finish,))?;
+        module.add("SWEPT", super::attitudes::swept())?;
         module.add("TASKS", gumdp_files::tasks::NAMES.to_vec())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -20,7 +20,7 @@ use crate::function::{Functions, watched};
 use crate::policy::Policy;
 use crate::problem::Problem;
 
-type Numbers<'py> = Bound<'py, PyArray1<f64>>;
+pub type Numbers<'py> = Bound<'py, PyArray1<f64>>;
 type Played<'py> = (Numbers<'py>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
 
 /// A risk measure that was read.
@@ -224,7 +224,7 @@ impl Solution {
 }
 
 /// The limits of the command line, but for the number of states if that is given.
-fn limits(max_states: Option<u64>, stop: &Stop) -> Limits {
+pub fn limits(max_states: Option<u64>, stop: &Stop) -> Limits {
     let usual = Limits { stop: stop.clone(), ..Limits::default() };
     Limits { max_states: max_states.unwrap_or(usual.max_states), ..usual }
 }
@@ -245,40 +245,7 @@ pub fn solve(
     solved.map(|inner| Solution { inner, functions }).map_err(|error| unsolved(&error))
 }
 
-/// The optimum for each of many measures: its value and the number of a behaviour.
-type Points = Vec<(f64, usize)>;
-/// The law of a behaviour's cost and the expected number of steps at each pair.
-type Behaviours<'py> = Vec<(Numbers<'py>, Numbers<'py>, Numbers<'py>)>;
-/// Behaviours before and after, β, and the first point that is not before the change.
-type Changes = Vec<(usize, usize, Option<f64>, usize)>;
-
-/// How optimal behaviour changes with the attitude to risk: points, behaviours, changes, and whether all are located.
-#[pyfunction]
-pub fn frontier<'py>(
-    py: Python<'py>,
-    problem: &Problem,
-    measures: Vec<String>,
-    max_states: Option<u64>,
-    threads: Option<usize>,
-) -> PyResult<(Points, Behaviours<'py>, Changes, bool)> {
-    let measures = measures.iter().map(|text| Ok(risk(text)?.0)).collect::<PyResult<Vec<_>>>()?;
-    let task = Arc::clone(&problem.task);
-    let work = move |stop: &Stop| oracle::frontier(&task.problem, &measures, &limits(max_states, stop));
-    let found = in_pool(py, problem.functions.again(py), threads, work)?.map_err(|error| unsolved(&error))?;
-    let array = |numbers: &[f64]| numbers.to_vec().into_pyarray(py);
-    let behaviour = |own: &oracle::Behaviour| {
-        let law = (array(own.costs.values()), array(own.costs.probabilities()));
-        (law.0, law.1, array(&own.visits))
-    };
-    Ok((
-        found.points.iter().map(|point| (point.value, point.behaviour)).collect(),
-        found.behaviours.iter().map(behaviour).collect(),
-        found.changes.iter().map(|change| (change.before, change.after, change.beta, change.point)).collect(),
-        found.complete,
-    ))
-}
-
-/// The law of the cost under a policy: values and probabilities.
+/// The distribution of the cost under a policy: values and probabilities.
 #[pyfunction]
 pub fn distribution<'py>(
     py: Python<'py>,
@@ -289,12 +256,12 @@ pub fn distribution<'py>(
 ) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
     let (task, player) = (Arc::clone(&problem.task), policy.player(py)?);
     let work = move |stop: &Stop| oracle::distribution(&task.problem, &*player, &limits(max_states, stop));
-    let law = in_pool(py, problem.functions.and(py, &policy.functions), threads, work)?;
-    let law = law.map_err(|error| match error {
+    let costs = in_pool(py, problem.functions.and(py, &policy.functions), threads, work)?;
+    let costs = costs.map_err(|error| match error {
         OracleError::NoProbabilities => {
             wrong("planners and functions do not know the probabilities of their actions; evaluate() plays them")
         }
         error => unsolved(&error),
     })?;
-    Ok((law.values().to_vec().into_pyarray(py), law.probabilities().to_vec().into_pyarray(py)))
+    Ok((costs.values().to_vec().into_pyarray(py), costs.probabilities().to_vec().into_pyarray(py)))
 }

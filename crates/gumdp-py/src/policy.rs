@@ -18,18 +18,14 @@ use crate::play::{Solution, risk};
 use crate::problem::Problem;
 use crate::turns::Turns;
 
-/// A time limit that somebody gave, in seconds.
-pub fn limit(seconds: Option<f64>) -> PyResult<Option<Duration>> {
-    let Some(seconds) = seconds else { return Ok(None) };
-    if seconds > 0.0 && seconds <= 86_400.0 {
-        return Ok(Some(Duration::from_secs_f64(seconds)));
-    }
-    Err(wrong(format!("time_limit is {seconds}; it must lie in (0, 86400] seconds")))
+/// A time limit in seconds.
+pub fn duration(seconds: Option<f64>) -> PyResult<Option<Duration>> {
+    seconds.map(Duration::try_from_secs_f64).transpose().map_err(wrong)
 }
 
 /// A planner from the words of a user; with `auto` the exact optimum instead, if that is soon found. Without a time limit it has
 /// the task's simulations unless others are given.
-fn spec(
+pub fn spec(
     task: &Task,
     measure: Risk,
     preset: &str,
@@ -38,7 +34,7 @@ fn spec(
     auto: bool,
 ) -> PyResult<Spec> {
     let defaults = &task.defaults;
-    let time_limit = limit(time_limit)?;
+    let time_limit = duration(time_limit)?;
     let usual = time_limit.is_none().then_some(defaults.simulations);
     let who = match preset {
         "default" if auto => Who::Auto(defaults.guided.clone()),

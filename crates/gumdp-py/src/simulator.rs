@@ -7,16 +7,16 @@ use gumdp::{
     Action, BlackBoxPlanner, Budget, Exploration, PlannerSettings, Risk, SimulatedProblem, Simulator, Situation,
     StopReason,
 };
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::agent::stop_name;
+use crate::agent::{Reasons, columns, stop_name};
 use crate::errors::wrong;
 use crate::function::shown;
-use crate::policy::limit;
+use crate::policy::duration;
 use crate::turns::Turns;
 
 /// A simulator of Python. Its states are numbered as they are met.
@@ -185,9 +185,8 @@ struct Playing {
     at: Option<Situation<u32>>,
 }
 
-/// The action, visits, four estimates of each action, the estimate of all, simulations, why the search ended.
-type Decided<'py> =
-    (Bound<'py, PyAny>, Bound<'py, PyArray1<u64>>, [Bound<'py, PyArray1<f64>>; 4], f64, u64, &'static str);
+/// The action, the estimate of all, simulations, why the search ended, and reasons.
+type Decided<'py> = (Bound<'py, PyAny>, f64, u64, &'static str, Reasons<'py>);
 
 #[pymethods]
 impl SimulatorAgent {
@@ -211,7 +210,7 @@ impl SimulatorAgent {
         let simulator = Foreign { object, cost, feature_count, known: Mutex::new(known) };
         let problem = Arc::new(SimulatedProblem::new(simulator, discount, horizon).map_err(wrong)?);
         let settings = PlannerSettings {
-            budget: Budget { simulations, time_limit: limit(time_limit)? },
+            budget: Budget { simulations, time_limit: duration(time_limit)? },
             exploration: Exploration::Constant(exploration),
             ..PlannerSettings::paper_illustrative()
         };
@@ -254,17 +253,12 @@ impl SimulatorAgent {
         if decision.stopped == StopReason::NotFinite {
             return Err(wrong("the objective is infinite or not a number at the end of a simulated episode"));
         }
-        let column = |value: fn(&gumdp::ActionReason) -> f64| {
-            decision.reasons.iter().map(value).collect::<Vec<f64>>().into_pyarray(py)
-        };
-        let visits = decision.reasons.iter().map(|reason| reason.visits).collect::<Vec<u64>>().into_pyarray(py);
         Ok((
             simulator.actions(py, number)?.get_item(decision.action.index())?,
-            visits,
-            [column(|r| r.erm), column(|r| r.mean), column(|r| r.min), column(|r| r.max)],
             decision.root_estimate,
             decision.simulations,
             stop_name(decision.stopped),
+            columns(py, &decision.reasons),
         ))
     }
 

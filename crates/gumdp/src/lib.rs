@@ -36,7 +36,7 @@
 //!
 //! Where to go from here: [`Mdp`] (models), [`Objective`], [`Problem`], [`Erm`] (risk), [`GuidedPlanner`] (online planning), [`Planner`]
 //! (the published algorithm), [`BlackBoxPlanner`] (the same for a [`Simulator`] without tables),
-//! [`oracle`] (exact solutions), [`Agent`] (the one where it fits, the other where not), [`Policy`], [`experiment()`] (many runs), [`stats`],
+//! [`oracle`] (exact solutions), [`frontier`] (over the attitude to risk), [`explain`] (decision trees), [`Agent`] (the one where it fits, the other where not), [`Policy`], [`experiment()`] (many runs), [`stats`],
 //! [`Stop`] (an early end from outside). Problem files and the built-in tasks are in the crate `gumdp-files`. `docs/mathematics.md` in the repository says which formula is which item.
 
 /// Grows whenever the same seed gives other results than before: what was computed by another version cannot be continued.
@@ -46,6 +46,8 @@ mod agent;
 pub mod bound;
 mod episode;
 mod experiment;
+pub mod explain;
+pub mod frontier;
 mod logarithm;
 mod model;
 mod objective;

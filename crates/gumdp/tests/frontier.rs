@@ -1,8 +1,13 @@
 //! Where optimal behaviour changes, against changes known by hand and against levels close together.
 
-use gumdp::oracle::{Limits, frontier, solve};
+use gumdp::frontier::{self, Frontier};
+use gumdp::oracle::{Limits, OracleError, solve};
 use gumdp::{Erm, Mdp, Objective, Problem, Risk};
 use gumdp_files::tasks;
+
+fn frontier(problem: &Problem, risks: &[Risk], limits: &Limits) -> Result<Frontier, OracleError> {
+    frontier::exact(problem, risks, limits, |_| {})
+}
 
 /// One action for each lottery of (cost, probability).
 fn lotteries(all: &[&[(f64, f64)]]) -> Problem {
@@ -55,7 +60,7 @@ fn a_known_change_is_found() {
         {
             let found = frontier(&problem, &levels(&ends), &Limits::QUICK).unwrap();
             let [change] = found.changes[..] else { panic!("{ends:?}: {:?}", found.changes) };
-            let beta = change.beta.unwrap();
+            let beta = change.level.unwrap();
             assert!((beta - expected).abs() <= tolerance * expected.max(1.0), "{beta} {expected}");
             assert!((beta / expected - 1.0).abs() < 1e-6);
             assert_eq!((change.before, change.after, change.point, found.complete), (0, 1, 1, true));
@@ -74,7 +79,7 @@ fn a_behaviour_between_two_levels_is_found() {
     let found = frontier(&problem, &levels(&[0.0, f64::INFINITY]), &Limits::QUICK).unwrap();
     let firsts: Vec<usize> = found.behaviours.iter().map(|behaviour| behaviour.first[0].index()).collect();
     assert_eq!(firsts, [2, 1, 0]);
-    let betas: Vec<f64> = found.changes.iter().map(|change| change.beta.unwrap()).collect();
+    let betas: Vec<f64> = found.changes.iter().map(|change| change.level.unwrap()).collect();
     for (beta, pair) in betas.iter().zip(found.behaviours.windows(2)) {
         let erm = Erm::new(*beta).unwrap();
         assert!((pair[0].costs.erm(erm) - pair[1].costs.erm(erm)).abs() < 1e-9);
@@ -101,7 +106,7 @@ fn behaviours_reign_between_their_changes() {
     for name in ["mdp", "mo-max"] {
         let problem = tasks::get(name).unwrap().problem;
         let found = frontier(&problem, &levels(&[0.0, 0.1, 1.0, 10.0, 100.0]), &Limits::QUICK).unwrap();
-        let betas: Vec<f64> = found.changes.iter().map(|change| change.beta.unwrap()).collect();
+        let betas: Vec<f64> = found.changes.iter().map(|change| change.level.unwrap()).collect();
         assert!(betas.is_sorted(), "{name}: {betas:?}");
         let ends: Vec<f64> = std::iter::once(0.0).chain(betas).chain([100.0]).collect();
         let reigning = std::iter::once(0).chain(found.changes.iter().map(|change| change.after));
@@ -124,7 +129,7 @@ fn every_change_begins_where_the_last_one_ended() {
         now = change.after;
     }
     assert_eq!(now, found.points[2].behaviour);
-    assert_eq!(found.complete, found.changes.iter().all(|change| change.beta.is_some()));
+    assert_eq!(found.complete, found.changes.iter().all(|change| change.level.is_some()));
 }
 
 /// A coin of mean 0.4 against a sure 0.79: `CVaR` of the coin is 0.4/(1 − α), which is 0.79 at α = 1 − 0.4/0.79.
@@ -137,12 +142,39 @@ fn changes_over_the_level_are_located() {
     for levels in [&[0.0, 0.9][..], &[0.1, 0.3, 0.5, 0.7, 1.0]] {
         let found = frontier(&problem, &measures("cvar", levels), &Limits::QUICK).unwrap();
         let [change] = found.changes[..] else { panic!("{:?}", found.changes) };
-        assert!((change.beta.unwrap() - (1.0 - 0.4 / 0.79)).abs() < 1e-6 && found.complete, "{change:?}");
+        assert!((change.level.unwrap() - (1.0 - 0.4 / 0.79)).abs() < 1e-6 && found.complete, "{change:?}");
     }
     // EVaR of the coin has no closed form; it crosses where its risk is 0.79.
     let found = frontier(&problem, &measures("evar", &[0.0, 0.5]), &Limits::QUICK).unwrap();
     let [change] = found.changes[..] else { panic!("{:?}", found.changes) };
-    let level = change.beta.unwrap();
+    let level = change.level.unwrap();
     let coin = gumdp::Evar::new(level).unwrap().of_distribution(&[(0.0, 0.6), (1.0, 0.4)]).unwrap();
     assert!((coin - 0.79).abs() < 1e-6, "{level} {coin}");
+}
+
+/// β from 0 to ∞, levels from 0 to 0.99, costs from the best to the worst case: ascending, all different.
+#[test]
+fn usual_levels_ascend() {
+    let problem = tasks::get("rooms").unwrap().problem;
+    for (name, count, range) in
+        [("erm", 50, None), ("erm", 50, Some([1.0, 7.0])), ("cvar", 21, None), ("exceed", 21, None)]
+    {
+        let form = Risk::forms().find(|form| form.name == name).unwrap();
+        let usual = frontier::usual(&problem, form, range, &Limits::QUICK);
+        let levels: Vec<f64> = usual.iter().map(|risk| risk.swept().unwrap().1).collect();
+        assert!(levels.windows(2).all(|pair| pair[0] < pair[1]) && levels.len() == count, "{name} {levels:?}");
+        let some = frontier::few(&usual);
+        assert_eq!((some.len(), some[0], some[5]), (6, usual[0], usual[count - 1]));
+    }
+}
+
+/// Changes that are told have states whose visits differ.
+#[test]
+fn visits_change_where_behaviour_does() {
+    let problem = tasks::get("rooms").unwrap().problem;
+    let found = frontier(&problem, &levels(&[0.0, 50.0]), &Limits::QUICK).unwrap();
+    let visits = found.visits(problem.mdp(), &found.changes[0]);
+    assert!(!visits.is_empty() && visits.iter().all(|visits| (visits.after - visits.before).abs() > 1e-9));
+    let by: Vec<f64> = visits.iter().map(|visits| (visits.after - visits.before).abs()).collect();
+    assert!(by.windows(2).all(|pair| pair[0] >= pair[1]), "{by:?}");
 }

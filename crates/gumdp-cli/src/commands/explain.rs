@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use gumdp::oracle::{self, OracleError};
-use gumdp::{Agent, Erm, MAX_SIMULATIONS, Risk, experiment};
+use gumdp::explain::{self, ExplainError, Explanation, Node, Wanted};
+use gumdp::oracle::Limits;
+use gumdp::{AgentError, Budget, MAX_SIMULATIONS, Risk, Spec, Who};
 use gumdp_files::Task;
 use serde::Serialize;
 
@@ -15,14 +16,12 @@ use super::solve::OuterJson;
 use super::{heading, load, print_json, with_threads};
 use crate::args::{AttitudeArgs, RandomArgs, quick_limits, whole};
 use crate::draw;
-use crate::exact::{Solver, first_decision, unsolved};
-use crate::explain::{self, Exact, Planned, Situation, Wanted};
-use crate::failure::BadInput;
+use crate::exact::unsolved;
+use crate::failure::{BadInput, Interrupted};
+use crate::interrupt;
 use crate::number::short;
-use crate::player::Who;
 use crate::progress::Progress;
 use crate::store::{Store, write_atomically};
-use crate::trial::Trial;
 
 /// Show the optimal or planned behaviour as a small decision tree.
 #[derive(Debug, Args)]
@@ -67,41 +66,40 @@ impl Run for ExplainArgs {
     }
 }
 
-/// The behaviour of a task for one attitude to risk.
+/// What `--json` prints; the names of the fields are a contract.
 #[derive(Debug, Serialize)]
-pub struct Explanation {
-    /// Name of the task.
-    pub task: String,
-    /// Attitude to risk.
-    pub risk: String,
-    /// Its β, if the measure is entropic.
+struct Json<'a> {
+    task: &'a str,
+    risk: String,
     #[serde(serialize_with = "crate::number::optional::serialize")]
-    pub beta: Option<f64>,
-    /// The outer variable, if the measure is a minimum over one.
-    pub outer: Option<OuterJson>,
-    /// Whether behaviour and values are exact.
-    pub exact: bool,
-    /// How they were found.
-    pub origin: String,
-    /// The measure of the whole episode: exact, or of sampled episodes.
-    pub value: f64,
-    /// It is not lower; `null` if episodes were sampled.
-    pub low: Option<f64>,
-    /// It is not higher.
-    pub high: Option<f64>,
-    /// What the risks of situations are of: the measure with its outer variable fixed, or an entropic one that stands in for it.
-    pub estimate_of: String,
-    /// Whether the risk of the second best first action is an upper bound only.
-    pub upper_bounds: bool,
-    /// The tree from the start on.
-    pub tree: Situation,
+    beta: Option<f64>,
+    outer: Option<OuterJson>,
+    exact: bool,
+    origin: &'a str,
+    value: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    estimate_of: String,
+    upper_bounds: bool,
+    tree: &'a Node,
 }
 
-impl Explanation {
-    /// What the risk in a situation is called.
-    pub fn measure(&self) -> &'static str {
-        let entropic = self.estimate_of.parse().is_ok_and(|risk: Risk| risk.beta().is_some());
-        if entropic { "ERM" } else { "risk" }
+impl<'a> Json<'a> {
+    fn new(task: &'a str, of: &'a Explanation) -> Self {
+        Self {
+            task,
+            risk: of.risk.to_string(),
+            beta: of.risk.beta(),
+            outer: of.outer.map(OuterJson::from),
+            exact: of.exact,
+            origin: &of.origin,
+            value: of.value,
+            low: of.bounds.map(|(low, _)| low),
+            high: of.bounds.map(|(_, high)| high),
+            estimate_of: of.estimate_of.to_string(),
+            upper_bounds: of.upper_bounds,
+            tree: &of.tree,
+        }
     }
 }
 
@@ -112,15 +110,15 @@ fn explain(args: &ExplainArgs) -> Result<()> {
     if let Some(dir) = &args.out {
         Store::folder(dir)?;
     }
-    let (explanation, fixed) = with_threads(args.random.threads, || grown(args, &task, risk))?;
+    let explanation = with_threads(args.random.threads, || grown(args, &task, risk))?;
     let mut text = Vec::new();
     writeln!(text, "{}", heading(&task))?;
     let (value, mean) = (short(explanation.value), short(explanation.tree.mean));
     let label = args.attitude.naming(&task).label(risk);
     writeln!(text, "policy auto: {}", explanation.origin)?;
-    let (name, measure) = (if explanation.beta.is_some() { "ERM" } else { "risk" }, explanation.measure());
+    let (name, measure) = (if risk.beta().is_some() { "ERM" } else { "risk" }, explanation.measure());
     writeln!(text, "{label}: {name} {value}, mean {mean}; lower is better")?;
-    if let Some(fixed) = fixed {
+    if let Some(fixed) = explanation.outer {
         let sees = match (measure == name, explanation.upper_bounds) {
             (false, _) => "situations show the ERM at it, which is what is minimised",
             (true, false) => {
@@ -133,10 +131,10 @@ fn explain(args: &ExplainArgs) -> Result<()> {
         };
         writeln!(text, "with {fixed}, fixed at the first decision; {sees}")?;
     }
-    writeln!(text)?;
-    explain::print(&explanation.tree, measure, &mut text)?;
+    write!(text, "\n{explanation}")?;
+    let data = Json::new(&task.name, &explanation);
     if let Some(dir) = &args.out {
-        let mut json = serde_json::to_vec_pretty(&explanation)?;
+        let mut json = serde_json::to_vec_pretty(&data)?;
         json.push(b'\n');
         write_atomically(&dir.join("tree.json"), &json)?;
         write_atomically(&dir.join("tree.txt"), &text)?;
@@ -144,74 +142,32 @@ fn explain(args: &ExplainArgs) -> Result<()> {
         crate::talk::say!("tree.svg, tree.html, tree.txt and tree.json are in {}", dir.display());
     }
     if args.json {
-        return print_json(&explanation);
+        return print_json(&data);
     }
     Ok(io::stdout().lock().write_all(&text)?)
 }
 
-/// The behaviour, and the outer variable in words.
-fn grown(args: &ExplainArgs, task: &Task, risk: Risk) -> Result<(Explanation, Option<String>)> {
-    let wanted = Wanted { depth: args.depth, nodes: args.nodes };
-    let limits = quick_limits(args.max_states);
-    let problem = &task.problem;
-    let spinner = Progress::spinner("solving");
-    let refused = match oracle::solve(problem, risk, &limits) {
-        Ok(solution) => {
-            let first = first_decision(&solution, &limits).map_err(|error| unsolved(&task.name, &error))?;
-            let upper_bounds = solution.outer.is_some() && first.as_ref().is_none_or(|first| !first.certain);
-            let mut exact = Exact::new(problem, limits, &solution, &task.name).with_first(first);
-            let tree = explain::grow(problem, solution.fixed().erm(), &mut exact, wanted)?;
-            let fixed = solution.outer.map(|outer| outer.to_string());
-            let explanation = Explanation {
-                task: task.name.clone(),
-                risk: risk.to_string(),
-                beta: risk.beta(),
-                outer: solution.outer.map(OuterJson::from),
-                exact: true,
-                origin: Agent::from(solution.clone()).what().to_owned(),
-                value: solution.high,
-                low: Some(solution.low),
-                high: Some(solution.high),
-                estimate_of: solution.fixed().measure().to_string(),
-                upper_bounds,
-                tree,
-            };
-            return Ok((explanation, fixed));
-        }
-        Err(error @ OracleError::NotFinite) => return Err(error.into()),
-        Err(error) => error,
+/// The behaviour of the exact optimum, or of the planner if that is not to be had.
+fn grown(args: &ExplainArgs, task: &Task, risk: Risk) -> Result<Explanation> {
+    let defaults = &task.defaults;
+    let spec = Spec {
+        budget: Some(Budget::simulations(args.simulations.unwrap_or(defaults.simulations))),
+        limits: Limits { stop: interrupt::stop().clone(), ..quick_limits(args.max_states) },
+        seed: args.random.seed,
+        ..Spec::new(Who::Auto(defaults.guided.clone()), risk)
     };
-    let trial = Trial::new(task, risk, Who::Default, args.random.seed).with(None, args.simulations);
-    let agent = trial.agent(task, &mut Solver::new(problem, limits))?;
-    let fixed = agent.fixed().unwrap_or(Erm::MEAN.into());
-    drop(spinner);
-    let progress = Progress::situations(args.nodes);
-    let (seed, runs) = (args.random.seed, args.runs);
-    // The measure itself is that of whole episodes.
-    let value = if risk.fixed().is_some() {
-        None
-    } else {
-        let runs = experiment(problem, agent.policy(), seed, 0..runs).map_err(BadInput::new)?;
-        let costs: Vec<f64> = runs.iter().map(|run| run.episode.cost).collect();
-        Some(risk.of_samples(&costs)?)
+    let failed = |error| match error {
+        error if ExplainError::is_stopped(&error) => Interrupted.into(),
+        ExplainError::Agent(AgentError::Oracle(error)) | ExplainError::Oracle(error) => unsolved(&task.name, &error),
+        ExplainError::Episode(error) => error.into(),
+        ExplainError::Run(error) => error.into(),
+        error => BadInput::new(error).into(),
     };
-    let mut planned = Planned { problem, fixed, planner: agent.policy().boxed(), seed, runs, progress: &progress };
-    let tree = explain::grow(problem, fixed.erm(), &mut planned, wanted)?;
-    let simulations = trial.simulations;
-    let said = refused.in_short();
-    let explanation = Explanation {
-        task: task.name.clone(),
-        risk: risk.to_string(),
-        beta: risk.beta(),
-        outer: fixed.outer().map(OuterJson::from),
-        exact: false,
-        origin: format!("{said}, planning ({simulations} simulations); values from {runs} episodes each"),
-        value: value.unwrap_or(tree.erm),
-        low: None,
-        high: None,
-        estimate_of: fixed.measure().to_string(),
-        upper_bounds: false,
-        tree,
-    };
-    Ok((explanation, fixed.outer().map(|outer| outer.to_string())))
+    let mut progress = Progress::spinner("solving");
+    let agent = explain::agent(&task.problem, &spec).map_err(failed)?;
+    if agent.solution().is_none() {
+        progress = Progress::situations(args.nodes);
+    }
+    let wanted = Wanted { depth: args.depth, nodes: args.nodes, runs: args.runs };
+    explain::explain(&task.problem, &agent, &spec, &wanted, &progress).map_err(failed)
 }

@@ -6,17 +6,20 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use gumdp::frontier::{self, Frontier, SampleError};
 use gumdp::measures::{Form, Swept};
-use gumdp::oracle::{self, Limits};
-use gumdp::{Erm, MAX_SIMULATIONS, Problem, Risk};
+use gumdp::oracle::{Limits, OracleError};
+use gumdp::{AgentError, Budget, MAX_SIMULATIONS, Risk, Spec, Who};
 use gumdp_files::Task;
 
 use super::{Run, heading, load, print_json, with_threads};
-use crate::args::{RandomArgs, beta, entropic, quick_limits, whole};
+use crate::args::{RandomArgs, beta, quick_limits, whole};
 use crate::draw;
 use crate::exact::unsolved;
-use crate::failure::BadInput;
-use crate::frontier::{self, Sampling, TradeOff};
+use crate::failure::{BadInput, Interrupted};
+use crate::frontier::TradeOff;
+use crate::interrupt;
+use crate::number;
 use crate::progress::Progress;
 use crate::results::distinct;
 use crate::store::Store;
@@ -60,7 +63,7 @@ pub struct FrontierArgs {
 
 impl Run for FrontierArgs {
     fn run(&self) -> Result<()> {
-        frontier(self)
+        sweep(self)
     }
 }
 
@@ -71,43 +74,18 @@ fn swept_names() -> impl TypedValueParser<Value = &'static Form> {
     named.try_map(|name| Risk::forms().find(|form| form.name == name).ok_or("no measure"))
 }
 
-/// Levels of β that are neither 0 nor infinite, if none are given.
-const USUAL_BETAS: u32 = 48;
-/// Their range, as multiples of one over the spread of the cost.
-const USUAL_RANGE: [f64; 2] = [0.1, 1000.0];
-/// Levels if none are given and the planner plays.
-const SAMPLED: usize = 6;
 /// Rows of the printed table, at most.
 const ROWS: usize = 15;
 /// Changes that are told about, at most.
 const TOLD: usize = 8;
 
 /// Sweeps, prints, writes and draws.
-fn frontier(args: &FrontierArgs) -> Result<()> {
+fn sweep(args: &FrontierArgs) -> Result<()> {
     let task = load(&args.task)?;
     let given = given_risks(args)?;
     let store = open_store(args, &task)?;
-    let limits = quick_limits(args.max_states);
-    let (frontier, sampled) = with_threads(args.random.threads, || {
-        let spinner = Progress::spinner("choosing levels");
-        let risks = if given.is_empty() { usual_risks(args.risk, &task, &limits) } else { given.clone() };
-        drop(spinner);
-        let progress = Progress::levels(risks.len() as u64);
-        let solved = |levels| progress.solved(levels);
-        let error = match oracle::frontier_with_progress(&task.problem, &risks, &limits, solved) {
-            Ok(frontier) => return Ok((frontier, None)),
-            Err(error) if error.is_limit() => error,
-            Err(other) => return Err(unsolved(&task.name, &other)),
-        };
-        drop(progress);
-        let risks = if given.is_empty() { few(&risks) } else { given };
-        crate::talk::say!("{}: sampling {} levels, {} runs each", error.in_short(), risks.len(), args.runs);
-        let progress = Progress::new(args.runs * risks.len() as u64);
-        let sampling = Sampling { runs: args.runs, simulations: args.simulations, seed: args.random.seed };
-        let (frontier, sampled) = frontier::sample(&task, &risks, sampling, error.in_short(), &progress)?;
-        Ok((frontier, Some(sampled)))
-    })?;
-    let trade_off = TradeOff::new(&task, args.risk, &frontier, sampled);
+    let frontier = with_threads(args.random.threads, || found(args, &task, &given))?;
+    let trade_off = TradeOff::new(&task, args.risk, &frontier);
     let printed = if args.json {
         print_json(&trade_off)
     } else {
@@ -120,6 +98,41 @@ fn frontier(args: &FrontierArgs) -> Result<()> {
         crate::talk::say!("results, figures and report.html are in {}", store.dir().display());
     }
     printed
+}
+
+/// The frontier over these measures, or the usual ones: exact, or sampled if that is too large.
+fn found(args: &FrontierArgs, task: &Task, given: &[Risk]) -> Result<Frontier> {
+    let (problem, defaults) = (&task.problem, &task.defaults);
+    let limits = Limits { stop: interrupt::stop().clone(), ..quick_limits(args.max_states) };
+    let spinner = Progress::spinner("choosing levels");
+    let risks =
+        if given.is_empty() { frontier::usual(problem, args.risk, defaults.curve, &limits) } else { given.into() };
+    drop(spinner);
+    let progress = Progress::levels(risks.len() as u64);
+    let because = match frontier::exact(problem, &risks, &limits, |levels| progress.solved(levels)) {
+        Ok(frontier) => return Ok(frontier),
+        Err(error) if error.is_limit() => error,
+        Err(OracleError::Stopped) => return Err(Interrupted.into()),
+        Err(other) => return Err(unsolved(&task.name, &other)),
+    };
+    drop(progress);
+    let risks = if given.is_empty() { frontier::few(&risks) } else { risks };
+    crate::talk::say!("{}: sampling {} levels, {} runs each", because.in_short(), risks.len(), args.runs);
+    let progress = Progress::new(args.runs * risks.len() as u64);
+    let simulations = args.simulations.unwrap_or(defaults.simulations);
+    let spec = Spec {
+        budget: Some(Budget::simulations(simulations)),
+        limits: Limits { stop: limits.stop, ..Limits::QUICK },
+        seed: args.random.seed,
+        ..Spec::new(Who::Guided(defaults.guided.clone()), Risk::MEAN)
+    };
+    let begin = |risk| progress.message(format!("{} {}", task.name, number::risk_label(risk)));
+    frontier::sampled(problem, &risks, &spec, args.runs, &because, &progress, begin).map_err(|error| match error {
+        error if error.is_stopped() => Interrupted.into(),
+        SampleError::Agent(AgentError::Oracle(error)) => unsolved(&task.name, &error),
+        SampleError::Experiment(error) => interrupt::of_experiment(error),
+        error => BadInput::new(error).into(),
+    })
 }
 
 /// The measures asked for, each once, in the order of growing aversion.
@@ -145,58 +158,6 @@ fn at_level(form: &Form, level: f64) -> Result<Risk> {
             BadInput::new(format!("--levels: {error}"))
         }
     })?)
-}
-
-/// The measures that are swept if no levels are given.
-fn usual_risks(form: &Form, task: &Task, limits: &Limits) -> Vec<Risk> {
-    let at = |levels: Vec<f64>| levels.into_iter().filter_map(|level| form.at(level).ok()).collect();
-    match form.sweep.map(|sweep| sweep.over) {
-        Some(Swept::Level) => return at((0..20).map(|k| f64::from(k) / 20.0).chain([0.99]).collect()),
-        Some(Swept::Cost) => {
-            let (low, high) = extremes(&task.problem, limits);
-            let share = |k: u32| low + (high - low) * f64::from(k) / 20.0;
-            return at(distinct((0..=20).map(share).map(gumdp::words::rounded)));
-        }
-        _ => {}
-    }
-    let [low, high] = match task.defaults.curve {
-        Some(curve) => curve,
-        None => USUAL_RANGE.map(|share| share / spread(&task.problem, limits)),
-    };
-    let (low, high) = (low.clamp(1e-300, 1e300), high.clamp(1e-300, 1e300));
-    // The levels are round: three digits are easier to ask for again than seventeen.
-    let level = |k: u32| rounded(low * (high / low).powf(f64::from(k) / f64::from(USUAL_BETAS - 1)));
-    let betas = std::iter::once(0.0).chain((0..USUAL_BETAS).map(level)).chain([f64::INFINITY]);
-    distinct(betas).into_iter().map(entropic).collect()
-}
-
-/// The best and the worst cost that is attained by those who look at nothing else, or the bounds of the objective.
-fn extremes(problem: &Problem, limits: &Limits) -> (f64, f64) {
-    let bounds = problem.objective().bounds();
-    let of = |erm: Erm, other: f64| oracle::solve(problem, erm, limits).map_or(other, |solution| solution.value);
-    (of(Erm::BEST, bounds.low), of(Erm::WORST, bounds.high))
-}
-
-/// How far apart the costs of mean-optimal behaviour are; 1 if there is nothing to learn from it.
-fn spread(problem: &Problem, limits: &Limits) -> f64 {
-    let distribution = oracle::solve(problem, Erm::MEAN, limits)
-        .and_then(|solution| oracle::distribution(problem, &solution.policy(), limits));
-    let bounds = problem.objective().bounds();
-    let known = distribution
-        .map(|distribution| distribution.max() - distribution.min())
-        .into_iter()
-        .chain([bounds.high - bounds.low]);
-    known.into_iter().find(|spread| spread.is_finite() && *spread > 0.0).unwrap_or(1.0)
-}
-
-/// Three significant digits.
-fn rounded(value: f64) -> f64 {
-    format!("{value:.2e}").parse().unwrap_or(value)
-}
-
-/// Some of the levels, from the first to the last: playing takes long.
-fn few(risks: &[Risk]) -> Vec<Risk> {
-    (0..SAMPLED).map(|k| risks[k * (risks.len() - 1) / (SAMPLED - 1)]).collect()
 }
 
 fn open_store(args: &FrontierArgs, task: &Task) -> Result<Option<Store>> {
@@ -227,7 +188,7 @@ fn print(task: &Task, trade_off: &TradeOff, place: &str, out: &mut impl Write) -
 }
 
 /// Writes levels, distributions, figures and report.
-fn keep(store: &Store, task: &Task, trade_off: &TradeOff, frontier: &oracle::Frontier) -> Result<()> {
+fn keep(store: &Store, task: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Result<()> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for level in &trade_off.levels {
         writer.serialize(level)?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
+use gumdp::explain::first_decision;
 use gumdp::oracle::{self, ExactDecision, Limits, OracleError};
 use gumdp::rng::{self, Purpose};
 use gumdp::{
@@ -16,7 +17,7 @@ use serde::Serialize;
 
 use super::{Run, load, print_json, solve};
 use crate::args::{AttitudeArgs, PolicyArgs, duration, whole};
-use crate::exact::{Solver, first_decision, unsolved};
+use crate::exact::{Solver, unsolved};
 use crate::failure::BadInput;
 use crate::number::{counted, known, short};
 use crate::player::Who;

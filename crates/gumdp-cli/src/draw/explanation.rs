@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use anyhow::Result;
+use gumdp::explain::{Ending, Explanation, Node};
 use gumdp_files::Task;
 
 use super::charts::beta_label;
 use super::{figure, task};
-use crate::commands::explain::Explanation;
-use crate::explain::{Ending, Situation, percent, put_together};
-use crate::number::{known, short};
+use crate::number::{known, percent, short};
 use crate::store::write_atomically;
 use gumdp_plot::page::Page;
 use gumdp_plot::{DecisionTree, TreeCard};
@@ -17,7 +16,7 @@ use gumdp_plot::{DecisionTree, TreeCard};
 /// Draws the tree and writes it as SVG and as a page; `text` is the tree for a terminal.
 pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: &str) -> Result<()> {
     let kind = if explanation.exact { "Optimal" } else { "Planned" };
-    let attitude = explanation.beta.map_or_else(|| explanation.risk.clone(), beta_label);
+    let attitude = explanation.risk.beta().map_or_else(|| explanation.risk.to_string(), beta_label);
     let measure = explanation.measure();
     let tree = DecisionTree {
         title: format!("{kind} behaviour of {}, {attitude}", of.name),
@@ -29,7 +28,7 @@ pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: 
     let mut page = Page::new(&of.title);
     page.lead(&of.description);
     let tile = |label: &str, value: String| (label.to_owned(), value, String::new());
-    let name = if explanation.beta.is_none() { "risk" } else { "entropic risk" };
+    let name = if explanation.risk.beta().is_none() { "risk" } else { "entropic risk" };
     let mut tiles = vec![
         tile("attitude to risk", attitude),
         tile(name, short(explanation.value)),
@@ -63,41 +62,37 @@ pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: 
     write_atomically(&dir.join("tree.html"), page.html().as_bytes())
 }
 
-fn card(situation: &Situation, measure: &str, root: bool) -> TreeCard {
+fn card(situation: &Node, measure: &str, root: bool) -> TreeCard {
     let mut children: Vec<TreeCard> = situation.outcomes.iter().map(|outcome| card(outcome, measure, false)).collect();
     if let Some(folded) = &situation.folded {
         children.push(TreeCard {
             heading: format!("{} more outcomes", folded.outcomes),
-            note: format!("{measure} {} · mean {}", known(folded.erm), known(folded.mean)),
+            note: format!("{measure} {} · mean {}", known(folded.value), known(folded.mean)),
             reached: percent(situation.reach * folded.probability),
             branch: percent(folded.probability),
             share: situation.reach * folded.probability,
-            heat: folded.erm,
+            heat: folded.value,
             folded: true,
             ..TreeCard::default()
         });
     }
-    let steps = put_together(&situation.steps);
+    let steps = situation.actions();
     let detail = match situation.then {
         Ending::Unshown => format!("{steps} …"),
         Ending::Over if steps.is_empty() => "the episode is over".to_owned(),
         _ => steps,
     };
-    let states = match &situation.states[..] {
-        [a, b, rest @ ..] if !rest.is_empty() => format!("{a}, {b} or {} more", rest.len()),
-        states => states.join(" or "),
-    };
     let alternative = situation.next_best.as_ref();
     TreeCard {
-        heading: format!("{states} · t = {}", situation.time),
+        heading: format!("{} · t = {}", situation.place(), situation.time),
         detail,
         alternative: alternative
-            .map_or_else(String::new, |other| format!("or {}: {measure} +{}", other.action, short(other.extra_erm))),
-        note: format!("{measure} {} · mean {}", short(situation.erm), short(situation.mean)),
+            .map_or_else(String::new, |other| format!("or {}: {measure} +{}", other.action, short(other.extra))),
+        note: format!("{measure} {} · mean {}", short(situation.value), short(situation.mean)),
         reached: if root { String::new() } else { percent(situation.reach) },
         branch: if root { String::new() } else { percent(situation.probability) },
         share: situation.reach,
-        heat: Some(situation.erm),
+        heat: Some(situation.value),
         folded: false,
         children,
     }

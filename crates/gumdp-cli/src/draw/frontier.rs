@@ -1,7 +1,8 @@
 //! The trade-off between mean and risk as pictures, and the report of `gumdp frontier`.
 
 use anyhow::Result;
-use gumdp::oracle::{Distribution, Frontier};
+use gumdp::frontier::Frontier;
+use gumdp::oracle::Distribution;
 use gumdp_files::Task;
 
 use super::charts::beta_label;

@@ -1,13 +1,10 @@
 //! The trade-off between mean and risk as numbers and as sentences; `commands/frontier.rs` prints it, `draw/frontier.rs`
 //! draws it.
 
-mod sampled;
 mod words;
 
-pub use sampled::{Sampled, Sampling, sample};
-
+use gumdp::frontier::{Behaviour, Change, Frontier, Point, Sampled};
 use gumdp::measures::Form;
-use gumdp::oracle::{Behaviour, Change, Frontier, FrontierPoint};
 use gumdp::{Mdp, Pair, Risk};
 use gumdp_files::Task;
 use serde::Serialize;
@@ -18,10 +15,6 @@ use gumdp_plot::Table;
 
 /// The tail whose mean is shown.
 const TAIL: f64 = 0.95;
-/// States whose visits are told, for each change.
-const VISITS: usize = 6;
-/// Fewer visits than this are none: they are rounding.
-const NO_VISIT: f64 = 1e-9;
 /// A standard deviation of this share of the cost is rounding: the cost is sure.
 const SURE: f64 = 1e-12;
 
@@ -83,7 +76,7 @@ pub struct Row {
     pub behaviour: usize,
 }
 
-/// A behaviour and the law of its cost in a few numbers.
+/// A behaviour and the distribution of its cost in a few numbers.
 #[derive(Clone, Debug, Serialize)]
 pub struct Facts {
     /// What is done first.
@@ -166,48 +159,50 @@ impl Swept {
 
 impl TradeOff {
     /// The numbers and the words of a frontier.
-    pub fn new(task: &Task, measure: &'static Form, frontier: &Frontier, sampled: Option<Sampled>) -> Self {
+    pub fn new(task: &Task, measure: &'static Form, frontier: &Frontier) -> Self {
         let mdp = task.problem.mdp();
         let measure = Swept(measure);
         let behaviours: Vec<Facts> = frontier.behaviours.iter().map(|behaviour| facts(mdp, behaviour)).collect();
-        let level = |(number, point): (usize, &FrontierPoint)| {
+        let level = |point: &Point| {
             let Facts { mean, sd, cvar95, best, worst, .. } = behaviours[point.behaviour];
-            let FrontierPoint { risk, value, low, behaviour } = *point;
-            let (low, high) = sampled.as_ref().map_or((low, value), |sampled| sampled.intervals[number].risk);
+            let Point { risk, value, low, high, behaviour } = *point;
             let level = risk.swept().map_or(f64::NAN, |(_, level)| level);
             Row { level, risk, value, low, high, mean, sd, cvar95, best, worst, behaviour }
         };
-        let levels: Vec<Row> = frontier.points.iter().enumerate().map(level).collect();
+        let levels: Vec<Row> = frontier.points.iter().map(level).collect();
+        let named = |visits: gumdp::frontier::Visits| Visits {
+            state: mdp.state_name(visits.state).to_owned(),
+            action: visits.action.map(|action| mdp.action_name(action).to_owned()),
+            before: visits.before,
+            after: visits.after,
+        };
         let turn = |change: &Change| {
             let (before, after) = (&behaviours[change.before], &behaviours[change.after]);
             let mut turn = Turn {
-                at: change.beta,
+                at: change.level,
                 after_level: levels[change.point - 1].level,
                 to_level: levels[change.point].level,
                 before: change.before,
                 after: change.after,
-                // Visits that were sampled differ by chance.
-                visits: if sampled.is_some() {
-                    Vec::new()
-                } else {
-                    visits(mdp, &frontier.behaviours[change.before], &frontier.behaviours[change.after])
-                },
+                visits: frontier.visits(mdp, change).into_iter().map(named).collect(),
                 mean: after.mean - before.mean,
                 cvar95: after.cvar95 - before.cvar95,
                 worst: after.worst - before.worst,
                 sentence: String::new(),
             };
-            turn.sentence = words::sentence(measure, &turn, before, after, sampled.is_some());
+            turn.sentence = words::sentence(measure, &turn, before, after, frontier.sampled.is_some());
             turn
         };
         let changes = frontier.changes.iter().map(turn).collect();
-        Self { task: task.name.clone(), measure, levels, changes, behaviours, complete: frontier.complete, sampled }
+        let (complete, sampled) = (frontier.complete, frontier.sampled.clone());
+        Self { task: task.name.clone(), measure, levels, changes, behaviours, complete, sampled }
     }
 
     /// How many levels there are, and what was found.
     pub fn origin(&self) -> String {
         let [level, measure] = self.measure.titles();
         if let Some(Sampled { runs, simulations, because, .. }) = &self.sampled {
+            let simulations = simulations.unwrap_or_default();
             return format!(
                 "{measure} of the planner at {} levels ({level}), sampled: {runs} runs each with {simulations} simulations per \
                  decision, all levels with the same luck; {because}",
@@ -281,52 +276,21 @@ impl Turn {
 }
 
 fn facts(mdp: &Mdp, behaviour: &Behaviour) -> Facts {
-    let law: Vec<(f64, f64)> = behaviour.costs.outcomes().collect();
+    let costs: Vec<(f64, f64)> = behaviour.costs.outcomes().collect();
     let first = |&pair: &Pair| FirstAction {
         state: mdp.state_name(mdp.state(pair)).to_owned(),
         action: mdp.action_name(mdp.action(pair)).to_owned(),
     };
-    let (best, worst) = (Measure::Best.of(&law), Measure::Worst.of(&law));
-    let sd = Measure::Deviation.of(&law);
+    let (best, worst) = (Measure::Best.of(&costs), Measure::Worst.of(&costs));
+    let sd = Measure::Deviation.of(&costs);
     let is_rounding = sd <= SURE * best.abs().max(worst.abs());
     Facts {
         first: behaviour.first.iter().map(first).collect(),
-        costs: law.len(),
-        mean: Measure::Mean.of(&law),
+        costs: costs.len(),
+        mean: Measure::Mean.of(&costs),
         sd: if is_rounding { 0.0 } else { sd },
-        cvar95: Measure::Cvar(TAIL).of(&law),
+        cvar95: Measure::Cvar(TAIL).of(&costs),
         best,
         worst,
     }
-}
-
-/// The states whose expected visits change most; if none does, the actions that are taken in them.
-fn visits(mdp: &Mdp, before: &Behaviour, after: &Behaviour) -> Vec<Visits> {
-    let of_state = |state: gumdp::State| {
-        let sum = |visits: &[f64]| mdp.pairs(state).map(|pair| visits[pair as usize]).sum::<f64>();
-        let state = mdp.state_name(state).to_owned();
-        (state, sum(&before.visits), sum(&after.visits))
-    };
-    let states = mdp.states().map(of_state).map(|(state, before, after)| Visits { state, action: None, before, after });
-    let changed = most_changed(states);
-    if !changed.is_empty() {
-        return changed;
-    }
-    let of_pair = |pair: usize| {
-        let (number, state) = (Pair::from(pair as u32), mdp.state(Pair::from(pair as u32)));
-        Visits {
-            state: mdp.state_name(state).to_owned(),
-            action: Some(mdp.action_name(mdp.action(number)).to_owned()),
-            before: before.visits[pair],
-            after: after.visits[pair],
-        }
-    };
-    most_changed((0..mdp.pair_count()).map(of_pair))
-}
-
-fn most_changed(all: impl Iterator<Item = Visits>) -> Vec<Visits> {
-    let mut changed: Vec<Visits> = all.filter(|visits| (visits.after - visits.before).abs() > NO_VISIT).collect();
-    changed.sort_by(|a, b| (b.after - b.before).abs().total_cmp(&(a.after - a.before).abs()));
-    changed.truncate(VISITS);
-    changed
 }

@@ -1,6 +1,8 @@
 //! Changes of behaviour in words that a person can decide by. Nothing is said that was not computed.
 
-use super::{Facts, NO_VISIT, Swept, TradeOff, Turn, Visits};
+use gumdp::frontier::NO_VISIT;
+
+use super::{Facts, Swept, TradeOff, Turn, Visits};
 use crate::number::short;
 
 /// Names that are listed before the rest is counted.

@@ -10,7 +10,7 @@ use super::book::Row;
 use super::variant::Variant;
 use super::worlds::{Sample, sparse_tasks};
 use super::{Block, Findings, Job, Verdict, dot, groups};
-use gumdp_plot::number::{beta, known};
+use gumdp::words::{beta, known};
 use gumdp_plot::{Dot, DotPlot, DotRow, Labels, Table};
 
 /// Tasks whose episodes take long, and how often they are played.

@@ -7,7 +7,7 @@ use gumdp_files::tasks;
 use super::book::Row;
 use super::variant::Variant;
 use super::{Block, Findings, Job};
-use gumdp_plot::number::{beta, interval, known, short};
+use gumdp::words::{beta, interval, known, short};
 use gumdp_plot::{Labels, LinePlot, LineSeries, Table, panels};
 
 /// Tasks that can be solved exactly.

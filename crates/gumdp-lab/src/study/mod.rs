@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
+use gumdp::words::{beta, interval, short};
 use gumdp_files::Task;
-use gumdp_plot::number::{beta, interval, short};
 use gumdp_plot::{Dot, Table};
 
 use book::{Book, Row};

@@ -9,7 +9,7 @@ use super::book::Row;
 use super::variant::Variant;
 use super::{Block, Findings, Job, Verdict, dot, groups, with_interval};
 use crate::worlds::{Aim, Sparse, Terrain, explore, gather, imitate};
-use gumdp_plot::number::{beta, known};
+use gumdp::words::{beta, known};
 use gumdp_plot::{DotPlot, DotRow, Labels, Table};
 
 /// Attitudes to risk of all worlds.

@@ -83,9 +83,7 @@ pub trait Watch: Sync {
 }
 
 /// Nobody watches.
-struct Unwatched;
-
-impl Watch for Unwatched {}
+impl Watch for () {}
 
 /// What is played, and who is told.
 ///
@@ -123,7 +121,7 @@ impl<'a> Experiment<'a> {
     /// Of which nobody hears before its end.
     #[must_use]
     pub fn new(problem: &'a Problem, policy: &'a dyn Policy, seed: u64) -> Self {
-        Self { problem, policy, seed, stop: &Stop::NEVER, watch: &Unwatched, journal: None, paths: true }
+        Self { problem, policy, seed, stop: &Stop::NEVER, watch: &(), journal: None, paths: true }
     }
 
     /// The first `runs` runs, in order; those that are not among `known` nor in the journal are played.
@@ -246,7 +244,7 @@ pub(crate) fn stoppable(
 /// # Errors
 /// If the run could not be played to its end.
 pub fn run(problem: &Problem, policy: &mut dyn Policy, seed: u64, number: u64) -> Result<Run, RunError> {
-    play_run(problem, policy, seed, number, &Unwatched)
+    play_run(problem, policy, seed, number, &())
 }
 
 fn play_run(

@@ -153,7 +153,7 @@ pub fn distribution(problem: &Problem, policy: &dyn Policy, limits: &Limits) -> 
 }
 
 /// The same; tells how likely each pair is to be visited, once for each occupancy state that leads there.
-pub(super) fn distribution_with_visits(
+pub(crate) fn distribution_with_visits(
     problem: &Problem,
     policy: &dyn Policy,
     limits: &Limits,

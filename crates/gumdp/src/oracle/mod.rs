@@ -3,7 +3,7 @@
 //! | question | for | function |
 //! |---|---|---|
 //! | lowest possible risk and a policy that has it | any f, any [`Risk`](crate::Risk) | [`solve()`] |
-//! | how optimal behaviour changes with the attitude to risk | any f | [`frontier()`] |
+//! | how optimal behaviour changes with the attitude to risk | any f | [`crate::frontier`] |
 //! | risk of each action, played optimally from then on | any f | [`decide()`], [`Solution::decide_first`] |
 //! | distribution of f(d) | a policy that knows its probabilities | [`distribution()`] |
 //! | expected occupancy d_π | a Markov policy | [`expected_occupancy`] |
@@ -17,7 +17,6 @@ mod decide;
 mod depth_first;
 mod distribution;
 mod first_decision;
-mod frontier;
 mod least;
 mod level;
 mod minimise;
@@ -29,10 +28,11 @@ mod sweep;
 mod unfolded;
 
 pub use decide::{ActionValue, ExactDecision, decide};
+pub(crate) use distribution::distribution_with_visits;
 pub use distribution::{Distribution, distribution, expected_occupancy};
-pub use frontier::{Behaviour, Change, Frontier, FrontierPoint, frontier, frontier_with_progress};
 pub use minimise::{Solution, solve};
 pub use occupancy_dp::{Limits, Method, Strategy};
+pub(crate) use optima::{PASS, Passes};
 pub use optimal::OptimalPolicy;
 
 use crate::problem::Problem;

@@ -14,7 +14,7 @@ use crate::problem::Problem;
 use crate::risk::{Aim, Erm};
 
 /// Aims of one pass. Fixed, so that results depend on nothing else; more would save little and slow every state down.
-pub(super) const PASS: usize = 8;
+pub(crate) const PASS: usize = 8;
 
 /// The optimum of a problem without its policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub(super) struct Optimum {
 }
 
 /// Solves one problem for aim after aim, and counts the work.
-pub(super) struct Passes<'a> {
+pub(crate) struct Passes<'a> {
     problem: &'a Problem,
     limits: Limits,
     start: Start,
@@ -59,6 +59,17 @@ impl<'a> Passes<'a> {
             states: 0,
             solves: 0,
         })
+    }
+
+    /// For whole episodes.
+    pub(crate) fn from_start(problem: &'a Problem, limits: &Limits) -> Result<Self, OracleError> {
+        Self::new(problem, limits, Start::of(problem))
+    }
+
+    /// The lowest possible entropic risks.
+    pub(crate) fn lowest(&mut self, erms: &[Erm]) -> Result<Vec<f64>, OracleError> {
+        let aims: Vec<Aim> = erms.iter().map(|&erm| erm.into()).collect();
+        Ok(self.solve(&aims)?.into_iter().map(|optimum| optimum.value).collect())
     }
 
     /// How far apart two costs can be, whatever the policy, if the objective is linear.

@@ -22,7 +22,7 @@ pub struct Form {
     pub(super) read: fn(&[f64]) -> Result<Risk, RiskError>,
 }
 
-/// How the one number of a measure is swept. See [`crate::oracle::frontier()`].
+/// How the one number of a measure is swept. See [`crate::frontier`].
 #[derive(Clone, Copy, Debug)]
 pub struct Sweep {
     /// What tables call the measure.

@@ -271,7 +271,7 @@ impl Risk {
         self.measure().within(if range.is_finite() { range } else { 0.0 }).unwrap_or(self)
     }
 
-    /// The form and its number, if [frontiers](crate::oracle::frontier()) sweep it: the β of every entropic measure, the level of
+    /// The form and its number, if [frontiers](crate::frontier) sweep it: the β of every entropic measure, the level of
     /// `CVaR` and `EVaR`.
     #[must_use]
     pub fn swept(self) -> Option<(&'static Form, f64)> {

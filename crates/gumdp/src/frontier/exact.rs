@@ -8,16 +8,13 @@
 //! What is not seen: a behaviour that comes and goes between two levels or crossings, and one that is better by less than
 //! rounding. Two actions that lead to the same distribution are a tie, not a change.
 
-use super::distribution::{Distribution, distribution_with_visits};
-use super::minimise::solve;
-use super::occupancy_dp::Limits;
-use super::optima::{PASS, Passes};
-use super::optimal::{OptimalPolicy, optimum};
-use super::unfolded::Start;
-use super::{OracleError, check_bounded};
+use super::{Behaviour, Change, Frontier, Point};
 use crate::model::{Pair, State};
+use crate::oracle::{
+    Distribution, Limits, OptimalPolicy, OracleError, PASS, Passes, check_bounded, distribution_with_visits, solve,
+};
 use crate::problem::Problem;
-use crate::risk::{Aim, Erm, Form, Risk};
+use crate::risk::{Erm, Form, Risk};
 
 /// A behaviour whose risk is this close to the optimum, relative to its largest cost, is optimal: the rest is rounding.
 const ROUNDING: f64 = 1e-11;
@@ -36,64 +33,13 @@ const LEVEL_LOCATED: f64 = 1e-9;
 /// Gaps that are looked into at once, the widest first.
 const AT_ONCE: usize = 8;
 
-/// Optimal behaviour over the attitude to risk.
-#[derive(Clone, Debug)]
-pub struct Frontier {
-    /// One for each measure, in the same order.
-    pub points: Vec<FrontierPoint>,
-    /// Those found, in the order in which they take over.
-    pub behaviours: Vec<Behaviour>,
-    /// Where one takes over from another, in that order.
-    pub changes: Vec<Change>,
-    /// Whether every change between measures of one kind is located; false if there are too many.
-    pub complete: bool,
-}
-
-/// The optimum for one attitude to risk.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FrontierPoint {
-    /// The attitude to risk.
-    pub risk: Risk,
-    /// The lowest possible risk; for measures known as an interval, its upper end.
-    pub value: f64,
-    /// No policy has a lower one.
-    pub low: f64,
-    /// The number of a behaviour that attains it.
-    pub behaviour: usize,
-}
-
-/// What an optimal policy does and what comes of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Behaviour {
-    /// The exact distribution of the cost.
-    pub costs: Distribution,
-    /// The expected number of steps at each pair of the model.
-    pub visits: Vec<f64>,
-    /// The first pair in each initial state, in the order of [`Mdp::initial`](crate::Mdp::initial).
-    pub first: Vec<Pair>,
-}
-
-/// One behaviour takes over from another.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
-    /// The number of the behaviour that is optimal up to here.
-    pub before: usize,
-    /// The number of the one that is from here on.
-    pub after: usize,
-    /// The β from which on the later one is better, to within 1e-6 of β and rounding; for `CVaR` and `EVaR` the level at which
-    /// the risks of the two cross and no behaviour is better by more than 1e-6. `None` if it is only known to lie between two
-    /// points.
-    pub beta: Option<f64>,
-    /// The number of the first point that is not before the change.
-    pub point: usize,
-}
-
 /// Optimal behaviour for many attitudes to risk, in the order given, which should be that of growing aversion; and between
-/// neighbouring ones of one kind the β or level at which it changes.
+/// neighbouring ones of one kind the level at which it changes. `solved` is told how many levels are solved, each time that one
+/// more is; when all of them are, the changes are located.
 ///
 /// ```
-/// use gumdp::oracle::{Limits, frontier};
-/// use gumdp::{Erm, Mdp, Objective, Problem, Risk};
+/// use gumdp::oracle::Limits;
+/// use gumdp::{Erm, Mdp, Objective, Problem, Risk, frontier};
 /// // A sure cost of 1, or a coin between 0 and 1.8: the careful pay for certainty.
 /// let mdp = Mdp::named(["start", "nothing", "sure", "much"], ["pay", "toss"])
 ///     .start("start")
@@ -106,9 +52,11 @@ pub struct Change {
 /// let objective = Objective::linear(mdp.by_state(&[0.0, 0.0, 2.0, 3.6])?)?;
 /// let problem = Problem::new(mdp, objective, 1.0, 2)?;
 /// let levels: Vec<Risk> = [0.0, 1.0, f64::INFINITY].map(|beta| Erm::new(beta).unwrap().into()).to_vec();
-/// let frontier = frontier(&problem, &levels, &Limits::QUICK)?;
+/// let mut solved = Vec::new();
+/// let frontier = frontier::exact(&problem, &levels, &Limits::QUICK, |levels| solved.push(levels))?;
+/// assert_eq!(solved, [1, 2, 3]);
 /// let [change] = frontier.changes[..] else { panic!("one change") };
-/// let beta = change.beta.unwrap();
+/// let beta = change.level.unwrap();
 /// // ERM of the coin is 1 where exp(1.8β) + 1 = 2·exp(β).
 /// assert!(((1.8 * beta).exp() + 1.0 - 2.0 * beta.exp()).abs() < 1e-8);
 /// assert_eq!(frontier.behaviours[change.after].costs.values(), [1.0]);
@@ -116,27 +64,9 @@ pub struct Change {
 /// ```
 ///
 /// # Errors
-/// Those of [`super::solve()`] and [`super::distribution()`]; [`OracleError::Memory`] also if the distributions of all behaviours
-/// together do not fit.
-pub fn frontier(problem: &Problem, risks: &[Risk], limits: &Limits) -> Result<Frontier, OracleError> {
-    frontier_with_progress(problem, risks, limits, |_| {})
-}
-
-/// The same; `solved` is told how many levels are solved, each time that one more is. When all of them are, the changes are
-/// located.
-///
-/// ```
-/// use gumdp::oracle::{Limits, frontier_with_progress};
-/// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
-/// let mut solved = Vec::new();
-/// frontier_with_progress(&problem, &["mean".parse()?, "cvar:0.9".parse()?], &Limits::QUICK, |levels| solved.push(levels))?;
-/// assert_eq!(solved, [1, 2]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// Those of [`frontier()`].
-pub fn frontier_with_progress(
+/// Those of [`solve()`] and [`distribution()`](crate::oracle::distribution()); [`OracleError::Memory`] also if the distributions of
+/// all behaviours together do not fit.
+pub fn exact(
     problem: &Problem,
     risks: &[Risk],
     limits: &Limits,
@@ -145,8 +75,7 @@ pub fn frontier_with_progress(
     check_bounded(problem)?;
     let mut found = Found { problem, limits, behaviours: Vec::new() };
     let points = found.points(risks, solved)?;
-    let mut changes = Vec::new();
-    let mut gaps = Vec::new();
+    let (mut changes, mut gaps) = (Vec::new(), Vec::new());
     for (index, pair) in points.windows(2).enumerate() {
         let (before, after, point) = (pair[0].behaviour, pair[1].behaviour, index + 1);
         if before == after {
@@ -156,7 +85,7 @@ pub fn frontier_with_progress(
             (Some((form, low)), Some((other, high))) if form.name == other.name => {
                 gaps.push(Gap { form, low, high, before, after, point });
             }
-            _ => changes.push((0.0, Change { before, after, beta: None, point })),
+            _ => changes.push((0.0, Change { before, after, level: None, point })),
         }
     }
     let complete = found.locate(gaps, &mut changes)?;
@@ -199,42 +128,36 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    fn points(&mut self, risks: &[Risk], mut solved: impl FnMut(usize)) -> Result<Vec<FrontierPoint>, OracleError> {
-        let aims: Vec<Aim> = risks.iter().filter_map(|risk| risk.as_erm()).map(Aim::from).collect();
+    fn points(&mut self, risks: &[Risk], mut solved: impl FnMut(usize)) -> Result<Vec<Point>, OracleError> {
+        let erms: Vec<Erm> = risks.iter().filter_map(|risk| risk.as_erm()).collect();
         // Entropic levels are solved one pass ahead.
-        let mut passes = Passes::new(self.problem, self.limits, Start::of(self.problem))?;
-        let mut ahead = aims.chunks(PASS);
+        let mut passes = Passes::from_start(self.problem, self.limits)?;
+        let mut ahead = erms.chunks(PASS);
         let mut entropic = Vec::new().into_iter();
-        let mut points: Vec<FrontierPoint> = Vec::with_capacity(risks.len());
+        let mut points: Vec<Point> = Vec::with_capacity(risks.len());
         for &risk in risks {
             let last = points.last().map(|point| point.behaviour);
             let (value, low, behaviour) = if let Some(erm) = risk.as_erm() {
                 if entropic.len() == 0 {
-                    entropic = passes.solve(ahead.next().unwrap_or_default())?.into_iter();
+                    entropic = passes.lowest(ahead.next().unwrap_or_default())?.into_iter();
                 }
-                let value = entropic.next().map_or(f64::NAN, |optimum| optimum.value);
-                (
-                    value,
-                    value,
-                    match last.filter(|&last| self.is_optimal(last, erm, value)) {
-                        Some(last) => last,
-                        None => self.solve(erm)?,
-                    },
-                )
+                let value = entropic.next().unwrap_or(f64::NAN);
+                let behaviour = match last.filter(|&last| self.is_optimal(last, erm, value)) {
+                    Some(last) => last,
+                    None => self.solve(erm)?,
+                };
+                (value, value, behaviour)
             } else {
                 let solution = solve(self.problem, risk, self.limits)?;
                 let bound = solution.high.max(solution.low + WIDTH);
                 let keeps = |&last: &usize| self.behaviours[last].costs.risk(risk) <= bound;
-                (
-                    solution.high,
-                    solution.low,
-                    match last.filter(keeps) {
-                        Some(last) => last,
-                        None => self.add(&solution.policy())?,
-                    },
-                )
+                let behaviour = match last.filter(keeps) {
+                    Some(last) => last,
+                    None => self.add(&solution.policy())?,
+                };
+                (solution.high, solution.low, behaviour)
             };
-            points.push(FrontierPoint { risk, value, low, behaviour });
+            points.push(Point { risk, value, low, high: value, behaviour });
             solved(points.len());
         }
         Ok(points)
@@ -247,8 +170,7 @@ impl Found<'_> {
     }
 
     fn solve(&mut self, erm: Erm) -> Result<usize, OracleError> {
-        let policy = optimum(self.problem, erm.into(), self.limits)?.policy;
-        self.add(&policy)
+        self.add(&solve(self.problem, erm, self.limits)?.policy())
     }
 
     /// The number of a policy's behaviour, which may be known.
@@ -294,7 +216,7 @@ impl Found<'_> {
         while !gaps.is_empty() {
             if self.behaviours.len() > MOST_BEHAVIOURS || searches >= MOST_SEARCHES {
                 let unlocated =
-                    |Gap { low, before, after, point, .. }| (low, Change { before, after, beta: None, point });
+                    |Gap { low, before, after, point, .. }| (low, Change { before, after, level: None, point });
                 changes.extend(gaps.into_iter().map(unlocated));
                 return Ok(false);
             }
@@ -302,22 +224,21 @@ impl Found<'_> {
             let later = gaps.split_off(gaps.len().min(AT_ONCE));
             let entropic = gaps.iter().filter(|gap| gap.is_entropic());
             let erms: Vec<Erm> = entropic.map(|gap| self.crossing(gap)).collect();
-            let aims: Vec<Aim> = erms.iter().map(|&erm| erm.into()).collect();
-            let optima = Passes::new(self.problem, self.limits, Start::of(self.problem))?.solve(&aims)?;
+            let optima = Passes::from_start(self.problem, self.limits)?.lowest(&erms)?;
             let mut solved = erms.iter().zip(optima);
             let mut next = Vec::new();
             for gap in gaps {
                 let Gap { form, low, high, before, after, point } = gap;
                 let crossed = if gap.is_entropic() { solved.next() } else { None };
                 let (at, third) = if let Some((&erm, optimum)) = crossed {
-                    let settled = [before, after].into_iter().any(|end| self.is_optimal(end, erm, optimum.value));
+                    let settled = [before, after].into_iter().any(|end| self.is_optimal(end, erm, optimum));
                     (erm.beta(), if settled { before } else { self.solve(erm)? })
                 } else {
                     searches += 1;
                     self.search(&gap)?
                 };
                 if [before, after].contains(&third) {
-                    changes.push((at, Change { before, after, beta: Some(at), point }));
+                    changes.push((at, Change { before, after, level: Some(at), point }));
                 } else {
                     next.push(Gap { form, low, high: at, before, after: third, point });
                     next.push(Gap { form, low: at, high, before: third, after, point });
@@ -389,7 +310,7 @@ fn is_close(a: &Distribution, b: &Distribution) -> bool {
 
 /// Behaviours in the order in which they take over.
 fn renumbered(
-    mut points: Vec<FrontierPoint>,
+    mut points: Vec<Point>,
     behaviours: Vec<Behaviour>,
     mut changes: Vec<Change>,
     complete: bool,
@@ -413,5 +334,5 @@ fn renumbered(
     }
     let mut taken: Vec<Option<Behaviour>> = behaviours.into_iter().map(Some).collect();
     let behaviours = order.into_iter().filter_map(|old| taken[old].take()).collect();
-    Frontier { points, behaviours, changes, complete }
+    Frontier { points, behaviours, changes, complete, sampled: None }
 }
