@@ -120,10 +120,28 @@ pub struct PolicyArgs {
     /// Who chooses the actions (default: auto).
     #[arg(long, value_enum)]
     pub policy: Option<PolicyName>,
-    /// Refuse to solve problems with more occupancy states than this (default: 20000000, within 256 MiB, for auto; 50000000
-    /// for exact).
+    /// What an exact solution may take.
+    #[command(flatten)]
+    pub effort: EffortArgs,
+}
+
+/// What an exact solution may take where it is one way of several.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct EffortArgs {
+    /// Solve exactly only what has at most this many occupancy states (default: what --patience says; 50000000 with --policy exact).
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
     pub max_states: Option<u64>,
+    /// Solve exactly only what takes about this long, counted in states and never timed: 20 million a second.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration, conflicts_with = "max_states")]
+    pub patience: Duration,
+}
+
+impl EffortArgs {
+    /// The limits of an exact solution.
+    pub fn limits(&self) -> Limits {
+        let patient = || Limits::patient(self.patience.as_secs_f64());
+        self.max_states.map_or_else(patient, |max_states| Limits { max_states, ..Limits::default() })
+    }
 }
 
 impl PolicyArgs {
@@ -153,9 +171,9 @@ impl PolicyArgs {
     /// How much work an exact solution may take: what is asked for, else much where nothing but the optimum will do, and
     /// little where it is one way of several.
     pub fn limits(&self, who: Option<Who>) -> Limits {
-        match (self.max_states, who) {
+        match (self.effort.max_states, who) {
             (None, Some(Who::Exact | Who::BackwardInduction)) => Limits::default(),
-            (max_states, _) => quick_limits(max_states),
+            _ => self.effort.limits(),
         }
     }
 }

@@ -10,7 +10,7 @@ use gumdp::tail_note;
 use serde::Serialize;
 
 use super::{Run, heading, keep, load, open_store, print_json, use_threads};
-use crate::args::{ExperimentArgs, quick_limits, whole};
+use crate::args::{EffortArgs, ExperimentArgs};
 use crate::exact::{Certain, Solver};
 use crate::number::{Naming, counted, known, short};
 use crate::player::Who;
@@ -29,9 +29,9 @@ pub struct CompareArgs {
     /// What is played.
     #[command(flatten)]
     pub experiment: ExperimentArgs,
-    /// Solve the problem exactly if it has at most this many occupancy states (default: 20000000, within 256 MiB).
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
-    pub max_states: Option<u64>,
+    /// What an exact solution may take.
+    #[command(flatten)]
+    pub effort: EffortArgs,
 }
 
 /// One row of `gumdp compare --json`.
@@ -54,7 +54,7 @@ impl Run for CompareArgs {
         let (risks, naming) = (args.attitudes.risks(&task, None), args.attitudes.naming(&task));
         let store = open_store(args, &task, "-compare")?;
         let solving = Progress::spinner("solving");
-        let mut solver = Solver::new(&task.problem, quick_limits(self.max_states));
+        let mut solver = Solver::new(&task.problem, self.effort.limits());
         let refused = solver.solve(risks[0]).err();
         if let Some(error @ OracleError::NotFinite) = refused {
             return Err(error.into());

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::Run;
 use super::solve::OuterJson;
 use super::{heading, load, print_json, with_threads};
-use crate::args::{AttitudeArgs, RandomArgs, quick_limits, whole};
+use crate::args::{AttitudeArgs, EffortArgs, RandomArgs, whole};
 use crate::draw;
 use crate::exact::unsolved;
 use crate::failure::{BadInput, Interrupted};
@@ -40,9 +40,9 @@ pub struct ExplainArgs {
     /// Show at most this many situations; the most likely come first.
     #[arg(long, value_name = "N", default_value_t = 24, allow_negative_numbers = true, value_parser = whole(1, 10_000))]
     pub nodes: u64,
-    /// Solve the problem exactly if it has at most this many occupancy states (default: 20000000, within 256 MiB); else plan.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
-    pub max_states: Option<u64>,
+    /// What an exact solution may take.
+    #[command(flatten)]
+    pub effort: EffortArgs,
     /// Simulations per decision of the planner (default: the task's).
     #[arg(long, value_name = "n", allow_negative_numbers = true, value_parser = whole(1, MAX_SIMULATIONS))]
     pub simulations: Option<u64>,
@@ -152,7 +152,7 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk) -> Result<Explanation> {
     let defaults = &task.defaults;
     let spec = Spec {
         budget: Some(Budget::simulations(args.simulations.unwrap_or(defaults.simulations))),
-        limits: Limits { stop: interrupt::stop().clone(), ..quick_limits(args.max_states) },
+        limits: Limits { stop: interrupt::stop().clone(), ..args.effort.limits() },
         seed: args.random.seed,
         ..Spec::new(Who::Auto(defaults.guided.clone()), risk)
     };

@@ -67,17 +67,27 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// What takes about a second, be it to solve a problem or to find out that it does not fit: 20 million states, 256 MiB
+    /// What takes about a second, be it to solve a problem or to find out that it does not fit: 20 million states, 1 GiB
     /// for the levels. All decisions that take long are stored (at most 512 MiB), so that playing them is quick. This is
     /// what [`Who::Auto`](crate::Who) is usually given.
     pub const QUICK: Self = Self {
         max_states: 20_000_000,
-        max_bytes: 256 << 20,
+        max_bytes: 1 << 30,
         policy_bytes: 512 << 20,
         search_transitions: 60_000_000,
         strategy: Strategy::Auto,
         stop: Stop::NEVER,
     };
+
+    /// What takes about so many seconds, at the rate of [`Self::QUICK`]: counted, so that it does not depend on the machine. Levels
+    /// may take up to 4 GiB.
+    #[must_use]
+    pub fn patient(seconds: f64) -> Self {
+        let Self { max_states, max_bytes, search_transitions, .. } = Self::QUICK;
+        let times = |count: u64| (count as f64 * seconds).max(1.0) as u64;
+        let max_bytes = times(max_bytes).clamp(max_bytes, Self::default().max_bytes);
+        Self { max_states: times(max_states), max_bytes, search_transitions: times(search_transitions), ..Self::QUICK }
+    }
 
     /// Whether so many states and bytes are allowed.
     pub(super) fn check(&self, reached: u64, bytes: u64) -> Result<(), OracleError> {
