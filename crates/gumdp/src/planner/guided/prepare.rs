@@ -45,7 +45,9 @@ impl GuidedPlanner {
         if self.prepared.is_some() {
             return Ok(());
         }
-        let as_set = Manner::Marginal { reach: self.settings.reach, forecast: self.settings.forecast };
+        // Random moves foretell something only where chance decides more than choice.
+        let forecast = if self.spread.chance > self.spread.choice { self.settings.forecast } else { 0.0 };
+        let as_set = Manner::Marginal { reach: self.settings.reach, forecast };
         let lattice = self
             .settings
             .lattice
@@ -61,9 +63,9 @@ impl GuidedPlanner {
         manners.extend(lattice.is_some().then_some(Manner::Lattice));
         manners.push(as_set);
         if chooses {
-            let forecasts = [0.0, 1.0].map(|forecast| Manner::Marginal { reach: self.settings.reach, forecast });
+            let forecasts = [0.0, 0.5, 1.0].map(|forecast| Manner::Marginal { reach: self.settings.reach, forecast });
             manners.extend(forecasts.into_iter().filter(|manner| *manner != as_set && lattice.is_none()));
-            manners.push(Manner::Marginal { reach: f64::INFINITY, forecast: self.settings.forecast });
+            manners.push(Manner::Marginal { reach: f64::INFINITY, forecast });
             manners.push(Manner::Published);
         }
         self.prepared = Some(Prepared { lattice, manner: manners[0], scale });

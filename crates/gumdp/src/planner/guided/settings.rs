@@ -22,8 +22,8 @@ pub struct GuidedSettings {
     /// states. Farther from the horizon it would see too little of what is to come, and marginal backward induction plays
     /// alone. 0 is never, ∞ always.
     pub reach: f64,
-    /// Where nothing is searched: the part of the occupancy that random moves would bring from here on which marginal backward
-    /// induction adds to that reached.
+    /// Where nothing is searched and chance decides more than choice (entropy of a move's outcomes above ½ ln(moves)): the part
+    /// of the occupancy that random moves would bring from here on which marginal backward induction adds to that reached.
     pub forecast: f64,
     /// The exploration constant θ of the tree, in units of how far apart the costs of random play are.
     pub exploration: f64,
