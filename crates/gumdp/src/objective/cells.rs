@@ -96,9 +96,14 @@ impl Cells {
         each_kernel!(&self.summand, kernel => kernel.value(ln, cell, x))
     }
 
+    /// Adds a visit of `pair` to masses that begin with those of its cells, for certain or in expectation; what is remembered of
+    /// the cell before and after.
     #[inline]
-    pub(super) fn after_visit(&self, j: usize, x: f64, mass: f64, certain: bool) -> f64 {
-        each_kernel!(&self.summand, kernel => kernel.after_visit(self.each[j], x, mass, certain))
+    pub(super) fn visit(&self, masses: &mut [f64], pair: usize, mass: f64, certain: bool) -> [f64; 2] {
+        let j = self.partition.cell(pair);
+        let before = masses[j];
+        masses[j] = each_kernel!(&self.summand, kernel => kernel.after_visit(self.each[j], before, mass, certain));
+        [before, masses[j]]
     }
 
     /// φ_j'(x), or infinite.

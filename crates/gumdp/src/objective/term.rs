@@ -123,19 +123,18 @@ impl Term {
     /// Adds the effect of visiting `pair` with this much occupancy, for certain or in expectation.
     #[inline]
     pub(super) fn add(&self, features: &mut [f64], pair: usize, mass: f64, certain: bool) {
-        if let Function::Custom(_) = self.function {
-            features[pair] += mass;
-            return;
-        }
-        self.costs.add(features, pair, mass);
-        for (k, (first, cells)) in self.parts().enumerate() {
-            let j = cells.partition.cell(pair);
-            let before = features[first + j];
-            let after = cells.after_visit(j, before, mass, certain);
-            features[first + j] = after;
-            if let Function::Formula(_) = self.function {
-                features[self.costs.count() + k] += cells.coarse_value(j, after) - cells.coarse_value(j, before);
+        match self.function {
+            Function::Sum => _ = self.cells[0].visit(features, pair, mass, certain),
+            Function::Utility(_) => self.costs.add(features, pair, mass),
+            Function::Formula(_) => {
+                self.costs.add(features, pair, mass);
+                for (k, (first, cells)) in self.parts().enumerate() {
+                    let [before, after] = cells.visit(&mut features[first..], pair, mass, certain);
+                    let value = |x| cells.coarse_value(cells.partition.cell(pair), x);
+                    features[self.costs.count() + k] += value(after) - value(before);
+                }
             }
+            Function::Custom(_) => features[pair] += mass,
         }
     }
 
@@ -146,7 +145,9 @@ impl Term {
             features[pair] = from[pair];
             return;
         }
-        features[..self.carried].copy_from_slice(&from[..self.carried]);
+        if self.carried > 0 {
+            features[..self.carried].copy_from_slice(&from[..self.carried]);
+        }
         for (first, cells) in self.parts() {
             let cell = first + cells.partition.cell(pair);
             features[cell] = from[cell];
