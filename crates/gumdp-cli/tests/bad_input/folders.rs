@@ -131,7 +131,7 @@ fn a_refused_file_leaves_earlier_results_alone() {
     refused_in(
         &sandbox,
         "run coin.toml",
-        "error: coin.toml:2:8: the format of the model is not known from its file; give format = \"csv\", \"gymnasium\" or \"drn\"\n\
+        "error: coin.toml:2:8: the format of the model is not known from its file; give format = \"csv\", \"gymnasium\", \"drn\" or \"cassandra\"\n\
          hint: a problem file needs no import: use it itself",
     );
     assert!(contents() == before, "results were touched");
