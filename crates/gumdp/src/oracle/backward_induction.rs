@@ -21,21 +21,17 @@
 use rayon::prelude::*;
 
 use super::backup::{Backup, Extreme, Form, Sums, Weight, Windows, exp, exp_m1, ln, ln_1p, product};
+use super::occupancy_dp::{Limits, Optimum};
+use super::unfolded::Start;
 use super::{OracleError, check_stop};
 use crate::model::{Pair, State};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Erm;
-use crate::stop::Stop;
 
 /// Transitions of one piece of parallel work, about: fixed, so that results depend on nothing else.
 const PIECE: usize = 1 << 14;
 /// Differences of fewer units in the last place than this are rounding: a tie.
 const TIE: f64 = 16.0 * f64::EPSILON;
-
-/// States of the model times the steps from `time` to the horizon: what backward induction goes through.
-pub(super) fn stages(problem: &Problem, time: usize) -> u64 {
-    problem.horizon().saturating_sub(time) as u64 * problem.mdp().state_count() as u64
-}
 
 /// The best pair of each state for each time, as its place among the pairs of the state: bytes, to spare memory.
 #[derive(Debug)]
@@ -69,117 +65,136 @@ impl Choices {
     }
 }
 
-/// Risk and mean of the optimum, and its choices.
-pub(super) fn induction(
-    problem: &Problem,
-    erm: Erm,
-    costs: &[f64],
-    constant: f64,
-    stop: &Stop,
-) -> Result<(f64, f64, Choices), OracleError> {
-    let mut choices = Choices::new(problem);
-    let first_pairs = problem.mdp().first_pairs(0..problem.mdp().state_count());
-    let from_start =
-        Induction::new(problem, erm, costs, true, stop).from(0, |pairs| choices.push(pairs, first_pairs))?;
-    let initial = || problem.mdp().initial().iter().copied();
-    Ok((constant + from_start.risk(erm, initial()), constant + from_start.mean(initial()), choices))
-}
-
-/// Risk and mean of what the optimum costs from a time on, one of these states being the first. The mean is 0 if it is not wanted.
-pub(super) fn onwards(
-    problem: &Problem,
-    erm: Erm,
-    costs: &[f64],
-    time: usize,
-    states: &[(State, f64)],
-    with_mean: bool,
-    stop: &Stop,
-) -> Result<(f64, f64), OracleError> {
-    let next = Induction::new(problem, erm, costs, with_mean, stop).from(time, |_| {})?;
-    Ok((next.risk(erm, states.iter().copied()), next.mean(states.iter().copied())))
-}
-
-/// Risk and mean of taking each pair of a state, and of the optimum from then on, in the order of the pairs.
-pub(super) fn of_pairs(
-    problem: &Problem,
-    erm: Erm,
-    costs: &[f64],
-    at: &OccupancyState,
-    stop: &Stop,
-) -> Result<Vec<(f64, f64)>, OracleError> {
-    let next = Induction::new(problem, erm, costs, true, stop).from(at.time + 1, |_| {})?;
-    let (mdp, so_far, mass) = (problem.mdp(), problem.cost(at), problem.masses()[at.time]);
-    let of_pair = |pair: Pair| {
-        let cost = so_far + mass * costs[pair.index()];
-        (cost + next.risk(erm, mdp.successors(pair)), cost + next.mean(mdp.successors(pair)))
-    };
-    Ok(mdp.pairs(at.state).map(Pair).map(of_pair).collect())
-}
-
 /// What the optimum costs from each state on at one time.
-struct Values {
+pub(super) struct Values {
     /// U, which is minimised.
     risks: Vec<f64>,
-    /// The mean of the minimiser, if wanted.
+    /// The mean of the minimiser; 0 if it is not wanted.
     means: Vec<f64>,
 }
 
 impl Values {
-    fn risk(&self, erm: Erm, states: impl Iterator<Item = (State, f64)> + Clone) -> f64 {
-        erm.of_outcomes(states.map(|(state, p)| (self.risks[state.index()], p)))
-    }
-
-    fn mean(&self, states: impl Iterator<Item = (State, f64)> + Clone) -> f64 {
-        Erm::MEAN.of_outcomes(states.map(|(state, p)| (self.means[state.index()], p)))
+    /// Risk and mean if one of these states is the first.
+    fn optimum(&self, erm: Erm, states: &[(State, f64)]) -> Optimum {
+        let of =
+            |values: &[f64], erm: Erm| erm.of_outcomes(states.iter().map(|&(state, p)| (values[state.index()], p)));
+        Optimum { value: of(&self.risks, erm), mean: of(&self.means, Erm::MEAN) }
     }
 }
 
-/// Backward induction for one attitude to risk.
-struct Induction<'a> {
+/// A problem with a linear objective.
+#[derive(Clone)]
+pub(super) struct Linear<'a> {
     problem: &'a Problem,
-    erm: Erm,
-    costs: &'a [f64],
-    largest_cost: f64,
+    limits: &'a Limits,
+    costs: Vec<f64>,
+    constant: f64,
     /// States of one piece of parallel work.
     piece: usize,
-    /// Whether means are computed beside the risks.
-    with_means: bool,
     /// Pairs with one successor, and that successor: no risk is taken, and nothing is rounded.
     certain: Vec<(u32, u32)>,
-    stop: &'a Stop,
 }
 
-impl<'a> Induction<'a> {
-    fn new(problem: &'a Problem, erm: Erm, costs: &'a [f64], with_means: bool, stop: &'a Stop) -> Self {
-        let with_means = with_means && erm != Erm::MEAN;
+impl<'a> Linear<'a> {
+    /// `None` if the objective is not linear.
+    pub(super) fn new(problem: &'a Problem, limits: &'a Limits) -> Option<Self> {
+        let (costs, constant) = problem.objective().as_linear()?;
         let mdp = problem.mdp();
-        let largest_cost = costs.iter().fold(0.0_f64, |largest, cost| largest.max(cost.abs()));
         let piece = (PIECE * mdp.state_count() / mdp.transition_count()).max(1);
         let rows = mdp.rows(0..mdp.pair_count() as u32).zip(0..);
-        let certain =
-            rows.filter_map(|((to, _), pair)| if let [only] = *to { Some((pair, only)) } else { None }).collect();
-        Self { problem, erm, costs, largest_cost, piece, with_means, certain, stop }
+        let certain = rows.filter_map(|((to, _), pair)| if let [only] = *to { Some((pair, only)) } else { None });
+        Some(Self { problem, limits, costs, constant, piece, certain: certain.collect() })
+    }
+
+    /// States of the model times the steps from `time` to the horizon: what one induction goes through.
+    pub(super) fn stages(&self, time: usize) -> u64 {
+        self.problem.horizon().saturating_sub(time) as u64 * self.problem.mdp().state_count() as u64
+    }
+
+    /// Transitions that one induction looks at.
+    pub(super) fn transitions(&self, time: usize) -> u64 {
+        let steps = self.problem.horizon().saturating_sub(time) as u64;
+        (self.problem.mdp().transition_count() as u64).saturating_mul(steps)
+    }
+
+    /// The optimum, and its choices.
+    pub(super) fn solve(&self, erm: Erm) -> Result<(Optimum, Choices), OracleError> {
+        let mdp = self.problem.mdp();
+        let mut choices = Choices::new(self.problem);
+        let first_pairs = mdp.first_pairs(0..mdp.state_count());
+        let values = self.values(erm, 0, true, |pairs| choices.push(pairs, first_pairs))?;
+        Ok((values.optimum(erm, mdp.initial()).after(self.constant), choices))
+    }
+
+    /// The optimum of what follows the start, with its mean if that is wanted.
+    pub(super) fn optimum(&self, erm: Erm, start: &Start, with_means: bool) -> Result<Optimum, OracleError> {
+        let Start { time, features, outcomes } = start;
+        let so_far = if *time == 0 { self.constant } else { self.problem.objective().value_of_features(features) };
+        let values = self.values(erm, *time, with_means, |_| {})?;
+        Ok(values.optimum(erm, outcomes).after(so_far))
+    }
+
+    /// The optimum after taking each pair of a state, in their order.
+    pub(super) fn of_pairs(&self, erm: Erm, at: &OccupancyState) -> Result<Vec<Optimum>, OracleError> {
+        self.check(at.time)?;
+        let next = self.values(erm, at.time + 1, true, |_| {})?;
+        let (mdp, so_far, mass) = (self.problem.mdp(), self.problem.cost(at), self.problem.masses()[at.time]);
+        let of_pair = |pair: Pair| {
+            let successors: Vec<(State, f64)> = mdp.successors(pair).collect();
+            next.optimum(erm, &successors).after(so_far + mass * self.costs[pair.index()])
+        };
+        Ok(mdp.pairs(at.state).map(Pair).map(of_pair).collect())
+    }
+
+    /// How far apart two costs can be, whatever the policy.
+    pub(super) fn range(&self) -> Result<f64, OracleError> {
+        let start = Start::of(self.problem);
+        let gains = self.costs.iter().map(|cost| -cost).collect();
+        let gains = Self { costs: gains, constant: -self.constant, ..self.clone() };
+        Ok(-gains.optimum(Erm::BEST, &start, false)?.value - self.optimum(Erm::BEST, &start, false)?.value)
+    }
+
+    /// Whether induction from `time` on is within the limits: its size is known beforehand.
+    fn check(&self, time: usize) -> Result<(), OracleError> {
+        let (states, limit) = (self.stages(time), self.limits.max_states);
+        let projected = Some(states as f64);
+        if states <= limit { Ok(()) } else { Err(OracleError::TooLarge { reached: 0, projected, limit }) }
     }
 
     /// From each state at time `first` on. `chosen` is given the pairs of each time, from the last to the first.
-    fn from(&self, first: usize, chosen: impl FnMut(&[u32]) + Send) -> Result<Values, OracleError> {
+    fn values(
+        &self,
+        erm: Erm,
+        first: usize,
+        with_means: bool,
+        chosen: impl FnMut(&[u32]) + Send,
+    ) -> Result<Values, OracleError> {
+        self.check(first)?;
         // In a worker, so that small steps are not handed from thread to thread.
-        rayon::scope(|_| self.steps(first, chosen))
+        rayon::scope(|_| self.steps(erm, first, with_means && erm != Erm::MEAN, chosen))
     }
 
-    fn steps(&self, first: usize, mut chosen: impl FnMut(&[u32])) -> Result<Values, OracleError> {
+    fn steps(
+        &self,
+        erm: Erm,
+        first: usize,
+        with_means: bool,
+        mut chosen: impl FnMut(&[u32]),
+    ) -> Result<Values, OracleError> {
+        let stop = &self.limits.stop;
+        let largest_cost = self.costs.iter().fold(0.0_f64, |largest, cost| largest.max(cost.abs()));
         let states = self.problem.mdp().state_count();
         let mut next = Values { risks: vec![0.0; states], means: vec![0.0; states] };
         let mut now = Values { risks: next.risks.clone(), means: next.means.clone() };
         let (mut terms, mut windows, mut pairs) = (Vec::new(), Vec::new(), vec![0; states]);
         let (mut low, mut high) = (0.0, 0.0);
         for &mass in self.problem.masses()[first..].iter().rev() {
-            check_stop(self.stop)?;
-            let form = Form::new(self.erm, low, high);
-            let (erm, beta, scale) = (self.erm, self.erm.beta(), 1.0 / self.erm.beta());
+            check_stop(stop)?;
+            let form = Form::new(erm, low, high);
+            let (beta, scale) = (erm.beta(), 1.0 / erm.beta());
             // Extreme values are exact: only equal risks are ties.
             let rounded = if matches!(form, Form::Worst | Form::Best) { 0.0 } else { TIE };
-            let near = rounded * (low.abs().max(high.abs()) + mass * self.largest_cost);
+            let near = rounded * (low.abs().max(high.abs()) + mass * largest_cost);
             let noise = match form {
                 Form::Mild { .. } => near,
                 Form::Plain | Form::Windows => TIE * scale.abs(),
@@ -205,7 +220,7 @@ impl<'a> Induction<'a> {
                 Form::Worst => step.run(&Extreme::<true>(values), &mut now, &mut pairs),
                 Form::Best => step.run(&Extreme::<false>(values), &mut now, &mut pairs),
             };
-            if self.with_means {
+            if with_means {
                 // Not along with the risks, and from where their terms were: what is looked up at random stays in a near cache.
                 self.of_states(&mut terms, &next.means, |&mean| mean);
                 self.of_states(&mut now.means, &pairs, |&pair| {
@@ -216,8 +231,8 @@ impl<'a> Induction<'a> {
             chosen(&pairs);
             std::mem::swap(&mut now, &mut next);
         }
-        check_stop(self.stop)?;
-        if self.erm == Erm::MEAN {
+        check_stop(stop)?;
+        if erm == Erm::MEAN {
             next.means.clone_from(&next.risks);
         }
         Ok(next)
@@ -239,7 +254,7 @@ impl<'a> Induction<'a> {
 
 /// One step backwards.
 struct Step<'a> {
-    of: &'a Induction<'a>,
+    of: &'a Linear<'a>,
     mass: f64,
     next: &'a Values,
     /// Risks that differ by more are no tie.
@@ -268,10 +283,10 @@ impl Step<'_> {
         pairs: &mut [u32],
         scratch: &mut Vec<f64>,
     ) -> (f64, f64) {
-        let Induction { problem, costs, certain, stop, .. } = self.of;
+        let Linear { problem, limits, costs, certain, .. } = self.of;
         let mdp = problem.mdp();
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        if stop.is_requested() {
+        if limits.stop.is_requested() {
             return (low, high);
         }
         let first_pairs = mdp.first_pairs(first..first + risks.len());

@@ -1,14 +1,14 @@
 //! One exact decision with its reasons: what each action costs if everything after it is optimal.
 
-use super::backward_induction::{of_pairs, stages};
-use super::occupancy_dp::Limits;
-use super::optimal::check_stages;
+use super::backward_induction::Linear;
+use super::occupancy_dp::{Limits, Optimum};
 use super::reduced::Reduced;
 use super::sweep::Sweep;
-use super::{OracleError, check_bounded, finite, known_cost};
+use super::unfolded::Start;
+use super::{OracleError, check_bounded, finite};
 use crate::model::{Action, Pair};
 use crate::problem::{OccupancyState, Problem};
-use crate::risk::{Aim, Erm, FixedRisk};
+use crate::risk::{Aim, FixedRisk};
 
 /// A decision that cannot be improved, and what each action would cost.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,47 +67,42 @@ pub fn decide(
     let aim = risk.aim;
     assert!(at.time < problem.horizon(), "there is no decision at the horizon");
     check_bounded(problem)?;
-    let linear = problem.objective().as_linear().filter(|_| aim.is_entropic());
-    let (values, states) = if let Some((costs, _)) = linear {
-        check_stages(problem, at.time, limits)?;
-        (of_pairs(problem, aim.erm, &costs, at, &limits.stop)?, stages(problem, at.time))
+    let linear = Linear::new(problem, limits).filter(|_| aim.is_entropic());
+    let (values, states) = if let Some(linear) = linear {
+        (linear.of_pairs(aim.erm, at)?, linear.stages(at.time))
     } else {
         over_occupancy_states(problem, aim, at, limits)?
     };
     let mdp = problem.mdp();
-    let reason =
-        |(pair, (value, mean))| ActionValue { action: mdp.action(Pair(pair)), value: value + risk.price(), mean };
+    let reason = |(pair, Optimum { value, mean })| ActionValue {
+        action: mdp.action(Pair(pair)),
+        value: value + risk.price(),
+        mean,
+    };
     let reasons: Vec<ActionValue> = mdp.pairs(at.state).zip(values).map(reason).collect();
     let best = reasons[1..].iter().fold(reasons[0], |best, &other| if other.value < best.value { other } else { best });
     Ok(ExactDecision { action: best.action, reasons, states, certain: risk.outer().is_none() })
 }
 
-/// Risk and mean of each pair, and the number of occupancy states expanded, this one included.
+/// The optimum after each pair, and the number of occupancy states expanded, this one included.
 fn over_occupancy_states(
     problem: &Problem,
     aim: Aim,
     at: &OccupancyState,
     limits: &Limits,
-) -> Result<(Vec<(f64, f64)>, u64), OracleError> {
-    let (mdp, objective) = (problem.mdp(), problem.objective());
+) -> Result<(Vec<Optimum>, u64), OracleError> {
     let reduced = Reduced::new(problem);
+    let limits = &Limits { policy_bytes: 0, ..limits.clone() };
     let (mut values, mut states) = (Vec::new(), 1);
-    for pair in mdp.pairs(at.state).map(Pair) {
-        let mut features = at.features.clone();
-        objective.add(&mut features, pair.index(), problem.masses()[at.time]);
-        if at.time + 1 == problem.horizon() {
-            let cost = known_cost(objective.value_of_features(&features));
-            values.push(finite(aim.terminal.of(cost), cost)?);
+    for pair in problem.mdp().pairs(at.state).map(Pair) {
+        let start = Start::after(problem, at, pair);
+        if let Some(cost) = start.final_cost(problem) {
+            let (value, mean) = finite(aim.terminal.of(cost), cost)?;
+            values.push(Optimum { value, mean });
             continue;
         }
-        let successors: Vec<u32> = mdp.successors(pair).map(|(state, _)| state.0).collect();
-        let limits = Limits { policy_bytes: 0, ..limits.clone() };
-        let rest =
-            Sweep { problem, reduced: &reduced, aims: [aim], limits }.run(at.time + 1, &successors, &features)?;
-        let outcomes = || rest.roots.iter().zip(mdp.successors(pair));
-        let risk = aim.erm.of_outcomes(outcomes().map(|([solved], (_, p))| (solved.value, p)));
-        let mean = Erm::MEAN.of_outcomes(outcomes().map(|([solved], (_, p))| (solved.mean, p)));
-        values.push(finite(risk, mean)?);
+        let rest = Sweep { problem, reduced: &reduced, limits }.run(&start, aim)?;
+        values.extend(Optimum::of(&start.outcomes, &rest.roots, &[aim])?);
         states += rest.states;
     }
     Ok((values, states))

@@ -170,7 +170,7 @@ pub(crate) fn distribution_with_visits(
     let mut now = Reached::new(problem);
     let mut features = vec![0.0; objective.feature_count()];
     for &(state, probability) in mdp.initial() {
-        now.add(state, &features, level::hash(&features), probability, |level| limits.check_growth(0, 0, level))?;
+        now.add((state.0, &features, level::hash(&features)), probability, limits, (0, 0))?;
     }
     let (mut states, mut outcomes, mut action_probabilities) = (0_u64, Vec::new(), Vec::new());
     for (time, &mass) in problem.masses().iter().enumerate() {
@@ -208,8 +208,7 @@ pub(crate) fn distribution_with_visits(
                 } else {
                     let hash = level::hash(&features);
                     for (successor, p) in mdp.successors(pair) {
-                        let check = |level: &Level| limits.check_growth(states, bytes, level);
-                        next.add(successor, &features, hash, possible(probability * p), check)?;
+                        next.add((successor.0, &features, hash), possible(probability * p), limits, (states, bytes))?;
                     }
                 }
                 limits.check(states + (next.level.len() + outcomes.len()) as u64, bytes)?;
@@ -300,20 +299,15 @@ impl Reached {
         Self { level: Level::new(problem.objective().feature_count()), probabilities: Vec::new() }
     }
 
-    /// Adds to the probability of an occupancy state; `may_grow` is asked before memory is.
+    /// Adds to the probability of an occupancy state, as [`Level::insert_within`].
     fn add(
         &mut self,
-        state: State,
-        features: &[f64],
-        features_hash: u64,
+        state: (u32, &[f64], u64),
         probability: f64,
-        may_grow: impl Fn(&Level) -> Result<(), OracleError>,
+        limits: &Limits,
+        besides: (u64, u64),
     ) -> Result<(), OracleError> {
-        if self.level.is_full() {
-            may_grow(&self.level)?;
-            self.level.grow();
-        }
-        let number = self.level.insert(state.0, features, features_hash) as usize;
+        let number = self.level.insert_within(state, limits, besides)? as usize;
         if number == self.probabilities.len() {
             self.probabilities.push(Sum::ZERO);
         }

@@ -6,7 +6,7 @@ use super::decide::{ActionValue, ExactDecision};
 use super::minimise::{Search, Solution};
 use super::occupancy_dp::Limits;
 use super::unfolded::Start;
-use super::{OracleError, finite, known_cost};
+use super::{OracleError, finite};
 use crate::model::Pair;
 
 /// How exactly the risk of an action is known that is not the best.
@@ -45,15 +45,14 @@ impl Solution {
         let others = mdp.pairs(state).len() as u64 - 1;
         let (mut reasons, mut all_certain) = (Vec::new(), true);
         for pair in mdp.pairs(state).map(Pair) {
-            let after = || Start::after(problem, &start, pair);
+            let after = Start::after(problem, &start, pair);
             let (value, mean) = if pair == best {
                 (self.high, self.mean)
-            } else if problem.horizon() == 1 {
-                let cost = known_cost(problem.objective().value_of_features(&after().features));
+            } else if let Some(cost) = after.final_cost(problem) {
                 finite(cost, cost)?
             } else {
                 let Some(outer) = self.risk.bounded() else { return Ok(None) };
-                let search = Search::new(problem, self.risk, outer, limits, after())?;
+                let search = Search::new(problem, self.risk, outer, limits, after)?;
                 let (value, mean, certain) = search.lowest(WIDTH, most_states / others)?;
                 all_certain &= certain;
                 // Both are known to within rounding and the width, and the best is not worse.

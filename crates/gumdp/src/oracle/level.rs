@@ -3,6 +3,7 @@
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
+use super::{Limits, OracleError};
 use crate::rng::mix;
 
 /// States that the smallest level has room for.
@@ -46,6 +47,23 @@ impl Level {
         }
     }
 
+    /// The same, if the limits allow the memory that is needed when there are so many states and bytes besides.
+    pub(super) fn insert_within(
+        &mut self,
+        (state, features, features_hash): (u32, &[f64], u64),
+        limits: &Limits,
+        (states, bytes): (u64, u64),
+    ) -> Result<u32, OracleError> {
+        if self.states.len() == self.states.capacity() {
+            limits.check_growth(states, bytes, self)?;
+            let more = self.grown_capacity() - self.len();
+            self.states.reserve_exact(more);
+            self.features.reserve_exact(more * self.width);
+            self.numbers.reserve(more, |&(hash, _)| hash);
+        }
+        Ok(self.insert(state, features, features_hash))
+    }
+
     /// The number of this occupancy state, if it is here.
     pub(super) fn find(&self, state: u32, features: &[f64]) -> Option<usize> {
         let hash = mix(hash(features) ^ u64::from(state));
@@ -60,13 +78,7 @@ impl Level {
         self.states.len()
     }
 
-    /// Whether a new state needs more memory than the level has. Asked before each insertion by those who mind.
-    #[inline]
-    pub(super) fn is_full(&self) -> bool {
-        self.states.len() == self.states.capacity()
-    }
-
-    /// Memory taken after [`Level::grow`].
+    /// Memory taken with room for as many states again.
     pub(super) fn bytes_when_grown(&self) -> u64 {
         let capacity = self.grown_capacity();
         // The table keeps an eighth free, and its size is a power of two.
@@ -74,14 +86,6 @@ impl Level {
         let numbers = slots * (size_of::<(u64, u32)>() + 1);
         let vectors = 4 * capacity + 8 * self.width * capacity;
         (size_of::<Self>() + vectors + numbers) as u64
-    }
-
-    /// Makes room for as many states again.
-    pub(super) fn grow(&mut self) {
-        let more = self.grown_capacity() - self.len();
-        self.states.reserve_exact(more);
-        self.features.reserve_exact(more * self.width);
-        self.numbers.reserve(more, |&(hash, _)| hash);
     }
 
     fn grown_capacity(&self) -> usize {

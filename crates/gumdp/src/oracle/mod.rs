@@ -26,6 +26,7 @@ mod optimal;
 mod reduced;
 mod sweep;
 mod unfolded;
+mod valuation;
 
 pub use decide::{ActionValue, ExactDecision, decide};
 pub(crate) use distribution::distribution_with_visits;

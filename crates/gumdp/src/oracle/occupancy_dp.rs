@@ -16,12 +16,12 @@
 //! which takes no memory, in parallel. The size of that search is known beforehand. Problems that do not fit are refused
 //! early, with a projection. Not here: approximations.
 
-use super::depth_first::Solved;
 use super::level::Level;
-use super::optima::Optimum;
-use super::optimal::{Inner, OptimalPolicy};
+use super::optimal::{Decided, Inner, OptimalPolicy};
 use super::reduced::Reduced;
 use super::sweep::{Outcome, Sweep};
+use super::unfolded::Start;
+use super::valuation::Solved;
 use super::{OracleError, check_bounded, finite};
 use crate::model::State;
 use crate::problem::Problem;
@@ -156,40 +156,43 @@ impl std::fmt::Display for Method {
 /// Solves a problem for one aim.
 pub(super) fn solve_aim(problem: &Problem, aim: Aim, limits: &Limits) -> Result<Inner, OracleError> {
     check_bounded(problem)?;
-    let reduced = Reduced::new(problem);
-    let (outcome, [Optimum { value, mean }]) = sweep(problem, &reduced, [aim], limits)?;
-    let policy = OptimalPolicy::of_occupancy(problem, reduced, aim, limits.strategy, outcome.decisions);
-    Ok(Inner { value, mean, states: outcome.states, method: outcome.method, policy })
+    let (reduced, start) = (Reduced::new(problem), Start::of(problem));
+    let outcome = Sweep { problem, reduced: &reduced, limits }.run(&start, aim)?;
+    let [Optimum { value, mean }] = Optimum::of(&start.outcomes, &outcome.roots, &[aim])?;
+    let Outcome { states, method, decisions, .. } = outcome;
+    let decided = Decided::ByOccupancy { reduced, aim, strategy: limits.strategy, decisions };
+    Ok(Inner { value, mean, states, method, policy: OptimalPolicy::new(problem, decided) })
 }
 
-/// One pass through the occupancy MDP from its start, for several aims.
-pub(super) fn sweep<const AIMS: usize>(
-    problem: &Problem,
-    reduced: &Reduced,
-    aims: [Aim; AIMS],
-    limits: &Limits,
-) -> Result<(Outcome<AIMS>, [Optimum; AIMS]), OracleError> {
-    let initial = problem.mdp().initial();
-    let roots: Vec<u32> = initial.iter().map(|&(state, _)| state.0).collect();
-    let zeros = vec![0.0; problem.objective().feature_count()];
-    let outcome = Sweep { problem, reduced, aims, limits: limits.clone() }.run(0, &roots, &zeros)?;
-    let optima = optima_of(problem.mdp().initial(), &outcome.roots, &aims)?;
-    Ok((outcome, optima))
+/// The optimum of a problem without its policy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Optimum {
+    /// The lowest value of the aim.
+    pub(super) value: f64,
+    /// The expected cost of a policy that attains it; not known if it was not wanted.
+    pub(super) mean: f64,
 }
 
-/// The optima before it is known which of some states it is, from those of each of them.
-pub(super) fn optima_of<const AIMS: usize>(
-    outcomes: &[(State, f64)],
-    roots: &[[Solved; AIMS]],
-    aims: &[Aim; AIMS],
-) -> Result<[Optimum; AIMS], OracleError> {
-    let mut optima = [Optimum { value: 0.0, mean: 0.0 }; AIMS];
-    for (k, optimum) in optima.iter_mut().enumerate() {
-        let solved = || roots.iter().map(|root| root[k]).zip(outcomes);
-        let value = aims[k].erm.of_outcomes(solved().map(|(root, &(_, probability))| (root.value, probability)));
-        let mean = Erm::MEAN.of_outcomes(solved().map(|(root, &(_, probability))| (root.mean, probability)));
-        let (value, mean) = finite(value, mean)?;
-        *optimum = Optimum { value, mean };
+impl Optimum {
+    /// The same after a cost that is paid anyway.
+    pub(super) fn after(self, cost: f64) -> Self {
+        Self { value: cost + self.value, mean: cost + self.mean }
     }
-    Ok(optima)
+
+    /// Before it is known which of some states it is, from the optima of each of them.
+    pub(super) fn of<const AIMS: usize>(
+        outcomes: &[(State, f64)],
+        roots: &[[Solved; AIMS]],
+        aims: &[Aim; AIMS],
+    ) -> Result<[Self; AIMS], OracleError> {
+        let mut optima = [Self { value: 0.0, mean: 0.0 }; AIMS];
+        for (k, optimum) in optima.iter_mut().enumerate() {
+            let solved = || roots.iter().map(|root| root[k]).zip(outcomes);
+            let value = aims[k].erm.of_outcomes(solved().map(|(root, &(_, probability))| (root.value, probability)));
+            let mean = Erm::MEAN.of_outcomes(solved().map(|(root, &(_, probability))| (root.mean, probability)));
+            let (value, mean) = finite(value, mean)?;
+            *optimum = Self { value, mean };
+        }
+        Ok(optima)
+    }
 }

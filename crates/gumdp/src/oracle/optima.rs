@@ -5,33 +5,23 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::backward_induction::{onwards, stages};
-use super::occupancy_dp::Limits;
-use super::optimal::check_stages;
+use super::backward_induction::Linear;
+use super::occupancy_dp::{Limits, Optimum};
 use super::unfolded::{Start, Unfolded};
 use super::{OracleError, check_bounded};
 use crate::problem::Problem;
-use crate::risk::{Aim, Erm};
+use crate::risk::Aim;
 
 /// Aims of one pass. Fixed, so that results depend on nothing else; more would save little and slow every state down.
 pub(crate) const PASS: usize = 8;
 
-/// The optimum of a problem without its policy.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Optimum {
-    /// The lowest value of the aim.
-    pub(super) value: f64,
-    /// The expected cost of a policy that attains it.
-    pub(super) mean: f64,
-}
-
 /// Solves one problem for aim after aim, and counts the work.
 pub(crate) struct Passes<'a> {
     problem: &'a Problem,
-    limits: Limits,
+    limits: &'a Limits,
     start: Start,
-    /// Costs and constant of a linear objective.
-    linear: Option<(Vec<f64>, f64)>,
+    /// If the objective is linear.
+    linear: Option<Linear<'a>>,
     /// Values of backward inductions, by the bits of β.
     known: HashMap<u64, f64>,
     /// From the first pass on.
@@ -45,14 +35,13 @@ pub(crate) struct Passes<'a> {
 }
 
 impl<'a> Passes<'a> {
-    pub(super) fn new(problem: &'a Problem, limits: &Limits, start: Start) -> Result<Self, OracleError> {
+    pub(super) fn new(problem: &'a Problem, limits: &'a Limits, start: Start) -> Result<Self, OracleError> {
         check_bounded(problem)?;
-        let linear = problem.objective().as_linear();
         Ok(Self {
             problem,
-            limits: limits.clone(),
+            limits,
             start,
-            linear,
+            linear: Linear::new(problem, limits),
             known: HashMap::new(),
             unfolded: None,
             transitions: 0,
@@ -74,110 +63,75 @@ impl<'a> Passes<'a> {
 
     /// How far apart two costs can be, whatever the policy, if the objective is linear.
     pub(super) fn linear_range(&self) -> Result<Option<f64>, OracleError> {
-        let Some((costs, constant)) = &self.linear else { return Ok(None) };
-        let gains: Vec<f64> = costs.iter().map(|cost| -cost).collect();
-        let best = |costs: &[f64], constant: f64| {
-            let initial = self.problem.mdp().initial();
-            let (best, _) = onwards(self.problem, Erm::BEST, costs, 0, initial, false, &self.limits.stop)?;
-            Ok(constant + best)
-        };
-        Ok(Some(-best(&gains, -constant)? - best(costs, *constant)?))
+        self.linear.as_ref().map(Linear::range).transpose()
     }
 
     /// The optimum of each aim; entropic risks of a linear cost by backward induction.
     pub(super) fn solve(&mut self, aims: &[Aim]) -> Result<Vec<Optimum>, OracleError> {
-        if self.is_by_induction(aims) {
-            let erms: Vec<Erm> = aims.iter().map(|aim| aim.erm).collect();
-            return self.by_induction(&erms, true);
-        }
-        let mut all = Vec::with_capacity(aims.len());
-        self.in_passes(aims, |unfolded, some| {
-            all.extend(match some.len() {
-                1 => filled::<1, _>(unfolded, Unfolded::solve, some)?,
-                2 => filled::<2, _>(unfolded, Unfolded::solve, some)?,
-                3 | 4 => filled::<4, _>(unfolded, Unfolded::solve, some)?,
-                _ => filled::<PASS, _>(unfolded, Unfolded::solve, some)?,
-            });
-            Ok(())
-        })?;
-        Ok(all)
+        self.optima(aims, true)
     }
 
     /// The optimal value of each aim, but for rounding.
     pub(super) fn values(&mut self, aims: &[Aim]) -> Result<Vec<f64>, OracleError> {
-        if self.is_by_induction(aims) {
-            // Searches come back to the ends of their intervals.
-            let mut erms: Vec<Erm> = aims.iter().map(|aim| aim.erm).collect();
-            erms.sort_by(|a, b| a.beta().total_cmp(&b.beta()));
-            erms.dedup();
-            erms.retain(|erm| !self.known.contains_key(&erm.beta().to_bits()));
-            let optima = self.by_induction(&erms, false)?;
-            self.known
-                .extend(erms.iter().map(|erm| erm.beta().to_bits()).zip(optima.iter().map(|optimum| optimum.value)));
-            return Ok(aims.iter().map(|aim| self.known[&aim.erm.beta().to_bits()]).collect());
+        if self.by_induction(aims).is_none() {
+            return Ok(self.optima(aims, false)?.iter().map(|optimum| optimum.value).collect());
         }
+        // Searches come back to the ends of their intervals.
+        let bits = |aim: &Aim| aim.erm.beta().to_bits();
+        let mut new: Vec<Aim> = aims.iter().filter(|aim| !self.known.contains_key(&bits(aim))).copied().collect();
+        new.sort_by(|a, b| a.erm.beta().total_cmp(&b.erm.beta()));
+        new.dedup_by_key(|aim| bits(aim));
+        let optima = self.optima(&new, false)?;
+        self.known.extend(new.iter().map(bits).zip(optima.iter().map(|optimum| optimum.value)));
+        Ok(aims.iter().map(|aim| self.known[&bits(aim)]).collect())
+    }
+
+    fn optima(&mut self, aims: &[Aim], with_means: bool) -> Result<Vec<Optimum>, OracleError> {
+        if let Some(linear) = self.by_induction(aims) {
+            let solve = |aim: &Aim| linear.optimum(aim.erm, &self.start, with_means);
+            let optima = aims.par_iter().map(solve).collect::<Result<_, _>>()?;
+            let (solves, time) = (aims.len() as u64, self.start.time);
+            let (states, transitions) = (linear.stages(time), linear.transitions(time));
+            self.solves += solves;
+            self.states += solves * states;
+            self.transitions += solves * transitions;
+            return Ok(optima);
+        }
+        let unfolded = match &self.unfolded {
+            Some(unfolded) => unfolded,
+            None => self.unfolded.insert(Unfolded::new(self.problem, self.limits, &self.start)?),
+        };
         let mut all = Vec::with_capacity(aims.len());
-        self.in_passes(aims, |unfolded, some| {
+        for some in aims.chunks(PASS) {
+            self.solves += some.len() as u64;
+            self.states += unfolded.states;
             all.extend(match some.len() {
-                1 => filled::<1, _>(unfolded, Unfolded::values, some)?,
-                2 => filled::<2, _>(unfolded, Unfolded::values, some)?,
-                3 | 4 => filled::<4, _>(unfolded, Unfolded::values, some)?,
-                _ => filled::<PASS, _>(unfolded, Unfolded::values, some)?,
+                1 => filled::<1>(unfolded, some, with_means)?,
+                2 => filled::<2>(unfolded, some, with_means)?,
+                3 | 4 => filled::<4>(unfolded, some, with_means)?,
+                _ => filled::<PASS>(unfolded, some, with_means)?,
             });
-            Ok(())
-        })?;
+        }
         Ok(all)
     }
 
-    fn is_by_induction(&self, aims: &[Aim]) -> bool {
-        self.linear.is_some() && aims.iter().all(Aim::is_entropic)
-    }
-
-    fn by_induction(&mut self, erms: &[Erm], with_means: bool) -> Result<Vec<Optimum>, OracleError> {
-        let Some((costs, constant)) = &self.linear else { return Err(OracleError::NotLinear) };
-        let Start { time, features, outcomes } = &self.start;
-        check_stages(self.problem, *time, &self.limits)?;
-        self.solves += erms.len() as u64;
-        self.states += erms.len() as u64 * stages(self.problem, *time);
-        self.transitions += erms.len() as u64 * self.transitions_of_induction();
-        let so_far = if *time == 0 { *constant } else { self.problem.objective().value_of_features(features) };
-        let solve = |&erm: &Erm| {
-            let (value, mean) = onwards(self.problem, erm, costs, *time, outcomes, with_means, &self.limits.stop)?;
-            Ok(Optimum { value: so_far + value, mean: so_far + mean })
-        };
-        erms.par_iter().map(solve).collect()
+    /// The linear objective, if backward induction solves it for these aims.
+    fn by_induction(&self, aims: &[Aim]) -> Option<&Linear<'a>> {
+        self.linear.as_ref().filter(|_| aims.iter().all(Aim::is_entropic))
     }
 
     /// Transitions that one backward induction looks at.
     pub(super) fn transitions_of_induction(&self) -> u64 {
-        let steps = self.problem.horizon().saturating_sub(self.start.time);
-        (self.problem.mdp().transition_count() as u64).saturating_mul(steps as u64)
-    }
-
-    fn in_passes(
-        &mut self,
-        aims: &[Aim],
-        mut pass: impl FnMut(&Unfolded<'a>, &[Aim]) -> Result<(), OracleError>,
-    ) -> Result<(), OracleError> {
-        let unfolded = match &self.unfolded {
-            Some(unfolded) => unfolded,
-            None => self.unfolded.insert(Unfolded::new(self.problem, &self.limits, &self.start)?),
-        };
-        for some in aims.chunks(PASS) {
-            self.solves += some.len() as u64;
-            self.states += unfolded.states;
-            pass(unfolded, some)?;
-        }
-        Ok(())
+        self.linear.as_ref().map_or(0, |linear| linear.transitions(self.start.time))
     }
 }
 
 /// Solves at most `AIMS` aims in one pass. One with fewer is filled up; what fills it is not looked at.
-fn filled<'a, const AIMS: usize, T: Copy>(
-    unfolded: &Unfolded<'a>,
-    solve: impl Fn(&Unfolded<'a>, [Aim; AIMS]) -> Result<[T; AIMS], OracleError>,
+fn filled<const AIMS: usize>(
+    unfolded: &Unfolded<'_>,
     aims: &[Aim],
-) -> Result<Vec<T>, OracleError> {
+    with_means: bool,
+) -> Result<Vec<Optimum>, OracleError> {
     let all = std::array::from_fn::<Aim, AIMS, _>(|k| aims[k.min(aims.len() - 1)]);
-    Ok(solve(unfolded, all)?[..aims.len()].to_vec())
+    Ok(unfolded.solve(all, with_means)?[..aims.len()].to_vec())
 }

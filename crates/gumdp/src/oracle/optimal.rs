@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::backward_induction::{Choices, induction, stages};
-use super::occupancy_dp::{Limits, Method, Strategy, solve_aim};
+use super::backward_induction::{Choices, Linear};
+use super::occupancy_dp::{Limits, Method, Optimum, Strategy, solve_aim};
 use super::reduced::Reduced;
 use super::sweep::{Decisions, Sweep};
+use super::unfolded::Start;
 use super::{OracleError, check_bounded};
 use crate::model::{Action, Pair};
 use crate::policy::{Policy, PolicyFailure};
@@ -31,20 +32,14 @@ pub(super) struct Inner {
 
 /// Solves a problem for one aim: by backward induction if it is entropic and the objective linear, else over its occupancy states.
 pub(super) fn optimum(problem: &Problem, aim: Aim, limits: &Limits) -> Result<Inner, OracleError> {
-    let linear = problem.objective().as_linear().filter(|_| aim.is_entropic() && limits.strategy == Strategy::Auto);
-    let Some((costs, constant)) = linear else { return solve_aim(problem, aim, limits) };
+    let by_induction = aim.is_entropic() && limits.strategy == Strategy::Auto;
+    let Some(linear) = Linear::new(problem, limits).filter(|_| by_induction) else {
+        return solve_aim(problem, aim, limits);
+    };
     check_bounded(problem)?;
-    check_stages(problem, 0, limits)?;
-    let (value, mean, choices) = induction(problem, aim.erm, &costs, constant, &limits.stop)?;
-    let policy = OptimalPolicy::new(Kind::Linear(Arc::new(Linear { problem: problem.clone(), choices })));
-    Ok(Inner { value, mean, states: stages(problem, 0), method: Method::BackwardInduction, policy })
-}
-
-/// Whether backward induction from `time` on is within the limits: its size is known beforehand.
-pub(super) fn check_stages(problem: &Problem, time: usize, limits: &Limits) -> Result<(), OracleError> {
-    let (states, limit) = (stages(problem, time), limits.max_states);
-    let projected = Some(states as f64);
-    if states <= limit { Ok(()) } else { Err(OracleError::TooLarge { reached: 0, projected, limit }) }
+    let (Optimum { value, mean }, choices) = linear.solve(aim.erm)?;
+    let policy = OptimalPolicy::new(problem, Decided::ByState(choices));
+    Ok(Inner { value, mean, states: linear.stages(0), method: Method::BackwardInduction, policy })
 }
 
 /// An optimal policy of a problem: see [`Solution::policy`](super::Solution::policy).
@@ -65,69 +60,43 @@ pub(super) fn check_stages(problem: &Problem, time: usize, limits: &Limits) -> R
 /// Clones share what is stored.
 #[derive(Clone, Debug)]
 pub struct OptimalPolicy {
-    kind: Kind,
+    problem: Problem,
+    decided: Arc<Decided>,
     stop: Stop,
 }
 
-#[derive(Clone, Debug)]
-enum Kind {
-    Linear(Arc<Linear>),
-    Occupancy(Arc<Occupancy>),
-}
-
+/// What is stored of the decisions.
 #[derive(Debug)]
-struct Linear {
-    problem: Problem,
-    choices: Choices,
-}
-
-#[derive(Debug)]
-struct Occupancy {
-    problem: Problem,
-    reduced: Reduced,
-    aim: Aim,
-    strategy: Strategy,
-    /// For each time from 0; shorter than the horizon if the later ones are not stored.
-    decisions: Vec<Option<Decisions>>,
-}
-
-impl OptimalPolicy {
-    fn new(kind: Kind) -> Self {
-        Self { kind, stop: Stop::NEVER }
-    }
-
-    pub(super) fn of_occupancy(
-        problem: &Problem,
+#[expect(clippy::large_enum_variant, reason = "there is one for each solution")]
+pub(super) enum Decided {
+    /// All, for each time and state.
+    ByState(Choices),
+    ByOccupancy {
         reduced: Reduced,
         aim: Aim,
         strategy: Strategy,
+        /// For each time from 0; shorter than the horizon if the later ones are not stored.
         decisions: Vec<Option<Decisions>>,
-    ) -> Self {
-        Self::new(Kind::Occupancy(Arc::new(Occupancy { problem: problem.clone(), reduced, aim, strategy, decisions })))
+    },
+}
+
+impl OptimalPolicy {
+    pub(super) fn new(problem: &Problem, decided: Decided) -> Self {
+        Self { problem: problem.clone(), decided: Arc::new(decided), stop: Stop::NEVER }
+    }
+
+    pub(super) fn of(&self) -> &Problem {
+        &self.problem
     }
 
     /// The best pair in this situation; at the horizon, where nothing is left to decide, any of the state's.
     #[must_use]
     pub fn best(&self, at: &OccupancyState) -> Pair {
-        match &self.kind {
-            Kind::Linear(linear) => linear.choices.best(&linear.problem, at.time, at.state),
-            Kind::Occupancy(occupancy) => occupancy.best(at, &self.stop),
-        }
-    }
-}
-
-impl OptimalPolicy {
-    pub(super) fn of(&self) -> &Problem {
-        match &self.kind {
-            Kind::Linear(linear) => &linear.problem,
-            Kind::Occupancy(occupancy) => &occupancy.problem,
-        }
-    }
-}
-
-impl Occupancy {
-    fn best(&self, at: &OccupancyState, stop: &Stop) -> Pair {
-        let Self { problem, reduced, aim, strategy, decisions } = self;
+        let problem = &self.problem;
+        let (reduced, aim, strategy, decisions) = match &*self.decided {
+            Decided::ByState(choices) => return choices.best(problem, at.time, at.state),
+            Decided::ByOccupancy { reduced, aim, strategy, decisions } => (reduced, *aim, *strategy, decisions),
+        };
         let state = at.state.0;
         let choices = reduced.choices(state);
         if choices.len() == 1 || at.time >= problem.horizon() {
@@ -143,11 +112,12 @@ impl Occupancy {
             max_states: u64::MAX,
             max_bytes: u64::MAX,
             policy_bytes: 0,
-            strategy: if small && mixed { Strategy::DepthFirst } else { *strategy },
-            stop: stop.clone(),
+            strategy: if small && mixed { Strategy::DepthFirst } else { strategy },
+            stop: self.stop.clone(),
             ..Limits::default()
         };
-        let rest = Sweep { problem, reduced, aims: [*aim], limits }.run(at.time, &[state], &at.features);
+        let start = Start { time: at.time, features: at.features.clone(), outcomes: vec![(at.state, 1.0)] };
+        let rest = Sweep { problem, reduced, limits: &limits }.run(&start, aim);
         Pair(rest.map_or(choices[0].pair, |outcome| outcome.roots[0][0].pair))
     }
 }
@@ -155,7 +125,7 @@ impl Occupancy {
 impl Policy for OptimalPolicy {
     fn act(&mut self, at: &OccupancyState, _: &mut Rng) -> Result<Action, PolicyFailure> {
         let best = self.best(at);
-        if self.stop.is_requested() { Err(PolicyFailure::Stopped) } else { Ok(self.of().mdp().action(best)) }
+        if self.stop.is_requested() { Err(PolicyFailure::Stopped) } else { Ok(self.problem.mdp().action(best)) }
     }
 
     fn set_stop(&mut self, stop: &Stop) {
@@ -163,13 +133,13 @@ impl Policy for OptimalPolicy {
     }
 
     fn problem(&self) -> Option<&Problem> {
-        Some(self.of())
+        Some(&self.problem)
     }
 
     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
         let best = self.best(at).0;
         probabilities.clear();
-        probabilities.extend(self.of().mdp().pairs(at.state).map(|pair| if pair == best { 1.0 } else { 0.0 }));
+        probabilities.extend(self.problem.mdp().pairs(at.state).map(|pair| if pair == best { 1.0 } else { 0.0 }));
         true
     }
 }

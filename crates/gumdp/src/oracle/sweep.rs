@@ -2,10 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::depth_first::{Solved, Walker};
+use super::depth_first::{Path, Walk};
 use super::level::{self, Level};
 use super::occupancy_dp::{Limits, Strategy};
 use super::reduced::Reduced;
+use super::unfolded::Start;
+use super::valuation::{Solved, Valuation};
 use super::{Method, OracleError, check_stop};
 use crate::problem::Problem;
 use crate::risk::Aim;
@@ -29,24 +31,21 @@ const PROJECTION_SLACK: f64 = 4.0;
 /// Nodes of one piece of parallel work.
 const PIECE: usize = 256;
 
-/// The engine with all it looks at. Several aims share the way through the occupancy MDP; the bits of each are those it
-/// would have alone.
-#[derive(Clone)]
-pub(super) struct Sweep<'a, const AIMS: usize> {
+/// The engine with all it looks at.
+pub(super) struct Sweep<'a> {
     pub(super) problem: &'a Problem,
     pub(super) reduced: &'a Reduced,
-    pub(super) aims: [Aim; AIMS],
-    pub(super) limits: Limits,
+    pub(super) limits: &'a Limits,
 }
 
-/// What came out for the roots.
-pub(super) struct Outcome<const AIMS: usize> {
-    /// One for each root.
-    pub(super) roots: Vec<[Solved; AIMS]>,
+/// What came out for the states at the start.
+pub(super) struct Outcome {
+    /// One for each of them.
+    pub(super) roots: Vec<[Solved; 1]>,
     /// Occupancy states expanded.
     pub(super) states: u64,
     pub(super) method: Method,
-    /// For each time from the start, the decisions for the first aim that fitted in memory.
+    /// For each time from the start, the decisions that fitted in memory.
     pub(super) decisions: Vec<Option<Decisions>>,
 }
 
@@ -94,21 +93,21 @@ pub(super) struct Levels {
     kept_bytes: u64,
 }
 
-impl<const AIMS: usize> Sweep<'_, AIMS> {
-    /// Solves the occupancy states (`start`, root, `features`) of all roots.
-    pub(super) fn run(&self, start: usize, roots: &[u32], features: &[f64]) -> Result<Outcome<AIMS>, OracleError> {
-        let Unfolding { mut levels, frontier, time } = self.unfold(start, roots, features)?;
-        let method = match (time == start, time + 1 == self.problem.horizon()) {
+impl Sweep<'_> {
+    /// Solves the occupancy states at the start for an aim.
+    pub(super) fn run(&self, start: &Start, aim: Aim) -> Result<Outcome, OracleError> {
+        let Unfolding { mut levels, frontier, time } = self.unfold(start)?;
+        let method = match (time == start.time, time + 1 == self.problem.horizon()) {
             (_, true) => Method::Merged,
             (true, false) => Method::DepthFirst,
             (false, false) => Method::Mixed { depth_first_from: time },
         };
         let states = levels.states + self.states_below(&frontier, time);
-        let mut solved = self.descend(&frontier, time)?;
+        let mut solved = self.descend(&frontier, time, &[aim])?;
         let kept = self.keeps(&levels, &frontier, time);
         let mut decisions = vec![Decisions::of(frontier, &solved, kept)];
         while let Some(Expanded { level, links, kept }) = levels.expanded.pop() {
-            solved = self.back_up(&level, &links, &solved)?;
+            solved = self.back_up(&level, &links, &solved, &[aim])?;
             decisions.push(Decisions::of(level, &solved, kept));
         }
         decisions.reverse();
@@ -116,14 +115,14 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
     }
 
     /// Forward over merged levels, up to the last step or to where the rest is searched depth first.
-    pub(super) fn unfold(&self, start: usize, roots: &[u32], features: &[f64]) -> Result<Unfolding, OracleError> {
+    pub(super) fn unfold(&self, start: &Start) -> Result<Unfolding, OracleError> {
         let horizon = self.problem.horizon();
-        let mut frontier = Level::new(features.len());
-        for &root in roots {
-            frontier.insert(root, features, level::hash(features));
+        let mut frontier = Level::new(start.features.len());
+        for &(root, _) in &start.outcomes {
+            frontier.insert(root.0, &start.features, level::hash(&start.features));
         }
         let mut levels = Levels::default();
-        let mut time = start;
+        let mut time = start.time;
         loop {
             frontier.seal();
             levels.sizes.push(frontier.len());
@@ -131,7 +130,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
             if time + 1 == horizon || self.goes_deep(&levels, &frontier, time) {
                 return Ok(Unfolding { levels, frontier, time });
             }
-            self.check_projection(&levels, &frontier, horizon - start)?;
+            self.check_projection(&levels, &frontier, horizon - start.time)?;
             let (expanded, next) = self.expand(&mut levels, frontier, time)?;
             levels.expanded.push(expanded);
             frontier = next;
@@ -188,11 +187,8 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
                 problem.objective().add(&mut features, choice.pair as usize, mass);
                 let hash = level::hash(&features);
                 for successor in reduced.successors(choice) {
-                    if next.is_full() {
-                        self.limits.check_growth(levels.states, before, &next)?;
-                        next.grow();
-                    }
-                    links.push(next.insert(successor.state, &features, hash));
+                    let new = (successor.state, &*features, hash);
+                    links.push(next.insert_within(new, self.limits, (levels.states, before))?);
                 }
                 self.limits.check(levels.states + next.len() as u64, before)?;
             }
@@ -220,7 +216,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
 
     /// Gives up on a hopeless problem long before a limit is hit.
     fn check_projection(&self, levels: &Levels, frontier: &Level, all_levels: usize) -> Result<(), OracleError> {
-        let Limits { max_states, max_bytes, .. } = self.limits;
+        let Limits { max_states, max_bytes, .. } = *self.limits;
         let (reached, bytes) = (levels.states, levels.bytes + frontier.bytes());
         if reached < max_states / PROJECT_FROM && bytes < max_bytes / PROJECT_FROM {
             return Ok(());
@@ -241,28 +237,37 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
     }
 
     /// Solves every state of the frontier, each by its own walk.
-    pub(super) fn descend(&self, frontier: &Level, time: usize) -> Result<Vec<[Solved; AIMS]>, OracleError> {
-        let stop = &self.limits.stop;
-        let least = if time + 1 == self.problem.horizon() { PIECE } else { 1 };
+    pub(super) fn descend<V: Valuation>(
+        &self,
+        frontier: &Level,
+        time: usize,
+        valuation: &V,
+    ) -> Result<Vec<V::Value>, OracleError> {
+        let Self { problem, reduced, limits } = *self;
+        let remaining = problem.horizon() - time;
         let solved = (0..frontier.len())
             .into_par_iter()
-            .with_min_len(least)
+            .with_min_len(if remaining == 1 { PIECE } else { 1 })
             .map_init(
-                || Walker::new(self.problem, self.reduced, self.aims, time, stop),
-                |walker, number| walker.solve(time, frontier.states()[number], frontier.features(number)),
+                || Walk::new(reduced, Path::new(problem, remaining), valuation, &limits.stop),
+                |walk, number| {
+                    walk.costs.start(frontier.features(number));
+                    walk.solve(remaining, frontier.states()[number])
+                },
             )
             .collect();
-        check_stop(stop)?;
+        check_stop(&limits.stop)?;
         Ok(solved)
     }
 
     /// Solves every state of a level from the next level's.
-    pub(super) fn back_up(
+    pub(super) fn back_up<V: Valuation>(
         &self,
         level: &Level,
         links: &[u32],
-        next: &[[Solved; AIMS]],
-    ) -> Result<Vec<[Solved; AIMS]>, OracleError> {
+        next: &[V::Value],
+        valuation: &V,
+    ) -> Result<Vec<V::Value>, OracleError> {
         let stop = &self.limits.stop;
         let mut end = 0;
         let work: Vec<(u32, usize)> = level
@@ -275,7 +280,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
             })
             .collect();
         let back_up = |&(state, mut first): &(u32, usize)| {
-            let mut best = [Solved::UNSOLVED; AIMS];
+            let mut best = V::UNSOLVED;
             if stop.is_requested() {
                 return best;
             }
@@ -283,8 +288,7 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
                 let successors = self.reduced.successors(choice);
                 let numbers = &links[first..first + successors.len()];
                 let solved = numbers.iter().map(|&number| &next[number as usize]);
-                let solved = Solved::of_choices(choice.pair, successors, solved, &self.aims);
-                Solved::better(&mut best, solved, &self.aims);
+                valuation.better(&mut best, &valuation.of_choice(choice.pair, successors, solved));
                 first += successors.len();
             }
             best
@@ -296,9 +300,9 @@ impl<const AIMS: usize> Sweep<'_, AIMS> {
 }
 
 impl Decisions {
-    fn of<const AIMS: usize>(mut level: Level, solved: &[[Solved; AIMS]], kept: bool) -> Option<Self> {
+    fn of(mut level: Level, solved: &[[Solved; 1]], kept: bool) -> Option<Self> {
         level.seal();
-        kept.then(|| Self { level, pairs: solved.iter().map(|solved| solved[0].pair).collect() })
+        kept.then(|| Self { level, pairs: solved.iter().map(|[solved]| solved.pair).collect() })
     }
 }
 

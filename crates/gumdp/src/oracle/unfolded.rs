@@ -6,17 +6,16 @@
 
 use rayon::prelude::*;
 
-use super::depth_first::{NeutralReplay, Replay, Solved, Walker, add, lower};
+use super::depth_first::{Path, Walk};
 use super::level::Level;
-use super::occupancy_dp::{Limits, optima_of};
-use super::optima::Optimum;
+use super::occupancy_dp::{Limits, Optimum};
 use super::reduced::Reduced;
 use super::sweep::{Expanded, Sweep, Unfolding};
-use super::{OracleError, check_stop};
+use super::valuation::{Neutral, Valuation, expected};
+use super::{OracleError, check_stop, known_cost};
 use crate::model::{Pair, State};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Aim, Erm, KinkedTerminals, Terminals, TiltedTerminals};
-use crate::stop::Stop;
 
 /// States of the frontier in one piece of parallel work, if trees are below them and if not.
 const TREES: usize = 16;
@@ -38,8 +37,7 @@ pub(super) struct Unfolded<'a> {
     costs: Option<Vec<Vec<f64>>>,
     /// Whether all of them are finite.
     finite: bool,
-    /// The states at the start, with their probabilities.
-    outcomes: Vec<(State, f64)>,
+    start: Start,
 }
 
 /// Where an episode is looked at from: a time before the horizon, what was gathered until then, and the states one may be in.
@@ -63,119 +61,82 @@ impl Start {
         problem.objective().add(&mut features, pair.index(), problem.masses()[at.time]);
         Self { time: at.time + 1, features, outcomes: problem.mdp().successors(pair).collect() }
     }
+
+    /// The final cost, if this is the end of an episode.
+    pub(super) fn final_cost(&self, problem: &Problem) -> Option<f64> {
+        (self.time == problem.horizon()).then(|| known_cost(problem.objective().value_of_features(&self.features)))
+    }
 }
 
 impl<'a> Unfolded<'a> {
     pub(super) fn new(problem: &'a Problem, limits: &Limits, start: &Start) -> Result<Self, OracleError> {
         let reduced = Reduced::new(problem);
         let limits = Limits { policy_bytes: 0, ..limits.clone() };
-        let roots: Vec<u32> = start.outcomes.iter().map(|&(state, _)| state.0).collect();
-        let sweep = Sweep { problem, reduced: &reduced, aims: [], limits: limits.clone() };
-        let Unfolding { levels, mut frontier, time } = sweep.unfold(start.time, &roots, &start.features)?;
+        let sweep = Sweep { problem, reduced: &reduced, limits: &limits };
+        let Unfolding { levels, mut frontier, time } = sweep.unfold(start)?;
         let states = levels.states + sweep.states_below(&frontier, time);
         let leaves = reduced.leaves(problem.horizon() - time);
         let all: f64 = frontier.states().iter().map(|&state| leaves[state as usize]).sum();
         let fits = 8.0 * all <= limits.max_bytes.saturating_sub(levels.bytes + frontier.bytes()) as f64;
-        let costs = fits.then(|| gather(problem, &reduced, &frontier, time, &limits.stop)).transpose()?;
+        let costs = fits.then(|| gather(&sweep, &frontier, time)).transpose()?;
         if fits {
             frontier.forget();
         }
         let finite = costs.iter().flatten().flatten().all(|cost| cost.is_finite());
-        let outcomes = start.outcomes.clone();
-        Ok(Self {
-            problem,
-            reduced,
-            limits,
-            expanded: levels.expanded,
-            frontier,
-            time,
-            states,
-            costs,
-            finite,
-            outcomes,
-        })
+        let (expanded, start) = (levels.expanded, start.clone());
+        Ok(Self { problem, reduced, limits, expanded, frontier, time, states, costs, finite, start })
     }
 
-    /// The optima for some aims, with the bits each would have alone.
-    pub(super) fn solve<const AIMS: usize>(&self, aims: [Aim; AIMS]) -> Result<[Optimum; AIMS], OracleError> {
-        let Self { problem, reduced, limits, .. } = self;
-        let sweep = Sweep { problem, reduced, aims, limits: limits.clone() };
-        let mut solved = match &self.costs {
-            Some(costs) => self.replay(costs, aims),
-            None => sweep.descend(&self.frontier, self.time)?,
-        };
-        for Expanded { level, links, .. } in self.expanded.iter().rev() {
-            solved = sweep.back_up(level, links, &solved)?;
-        }
-        optima_of(&self.outcomes, &solved, &aims)
-    }
-
-    /// The optimal values of some aims, but for rounding: quicker if all are risk-neutral.
-    pub(super) fn values<const AIMS: usize>(&self, aims: [Aim; AIMS]) -> Result<[f64; AIMS], OracleError> {
-        if let Some(costs) = &self.costs {
+    /// The optima for some aims, with the bits each would have alone. If means are not wanted, values of risk-neutral aims come
+    /// quicker, but for rounding.
+    pub(super) fn solve<const AIMS: usize>(
+        &self,
+        aims: [Aim; AIMS],
+        with_means: bool,
+    ) -> Result<[Optimum; AIMS], OracleError> {
+        if self.costs.is_some() && !with_means {
             if let Some(terminals) = KinkedTerminals::of_aims(&aims) {
-                return self.neutral_values(costs, &terminals);
+                return self.neutral(terminals);
             }
             if let Some(terminals) = TiltedTerminals::of_aims(&aims) {
-                return self.neutral_values(costs, &terminals);
+                return self.neutral(terminals);
             }
             if aims.iter().all(|aim| aim.erm == Erm::MEAN && !aim.is_entropic()) {
-                return self.neutral_values(costs, &aims.map(|aim| aim.terminal));
+                return self.neutral(aims.map(|aim| aim.terminal));
             }
         }
-        Ok(self.solve(aims)?.map(|optimum| optimum.value))
+        Optimum::of(&self.start.outcomes, &self.roots(&aims)?, &aims)
     }
 
-    fn neutral_values<T: Terminals<AIMS>, const AIMS: usize>(
-        &self,
-        costs: &[Vec<f64>],
-        terminals: &T,
-    ) -> Result<[f64; AIMS], OracleError> {
+    fn neutral<T: Terminals<AIMS>, const AIMS: usize>(&self, terminals: T) -> Result<[Optimum; AIMS], OracleError> {
         if !self.finite {
             return Err(OracleError::NotFinite);
         }
-        let reduced = &self.reduced;
-        let stop = &self.limits.stop;
-        let remaining = self.problem.horizon() - self.time;
-        let pieces = self.frontier.states().par_chunks(piece(remaining)).zip(costs);
-        let solve = |(states, costs): (&[u32], &Vec<f64>)| {
-            let mut replay = NeutralReplay::new(reduced, terminals, costs);
-            states.iter().map(|&state| replay.solve(remaining, state)).collect::<Vec<_>>()
-        };
-        let mut solved = pieces.map(solve).collect::<Vec<_>>().concat();
-        for Expanded { level, links, .. } in self.expanded.iter().rev() {
-            check_stop(stop)?;
-            let mut first = 0;
-            let back_up = |&state: &u32| {
-                let mut best = [f64::INFINITY; AIMS];
-                for &choice in reduced.choices(state) {
-                    let mut expected = [0.0; AIMS];
-                    for successor in reduced.successors(choice) {
-                        add(&mut expected, successor.probability, &solved[links[first] as usize]);
-                        first += 1;
-                    }
-                    lower(&mut best, &expected);
-                }
-                best
-            };
-            solved = level.states().iter().map(back_up).collect();
-        }
-        let mut values = [0.0; AIMS];
-        for (root, &(_, probability)) in solved.iter().zip(&self.outcomes) {
-            add(&mut values, probability, root);
-        }
-        Ok(values)
+        let roots = self.roots(&Neutral(terminals))?;
+        let outcomes = roots.iter().zip(self.start.outcomes.iter().map(|&(_, probability)| probability));
+        Ok(expected(outcomes).map(|value| Optimum { value, mean: f64::NAN }))
     }
 
-    /// Solves every state of the frontier.
-    fn replay<const AIMS: usize>(&self, costs: &[Vec<f64>], aims: [Aim; AIMS]) -> Vec<[Solved; AIMS]> {
-        let remaining = self.problem.horizon() - self.time;
-        let pieces = self.frontier.states().par_chunks(piece(remaining)).zip(costs);
-        let solve = |(states, costs): (&[u32], &Vec<f64>)| {
-            let mut replay = Replay::new(&self.reduced, aims, costs);
-            states.iter().map(|&state| replay.solve(remaining, state)).collect::<Vec<_>>()
+    /// Solves the states at the start.
+    fn roots<V: Valuation>(&self, valuation: &V) -> Result<Vec<V::Value>, OracleError> {
+        let Self { problem, reduced, limits, frontier, time, .. } = self;
+        let sweep = Sweep { problem, reduced, limits };
+        let remaining = problem.horizon() - time;
+        let replay = |(states, costs): (&[u32], &Vec<f64>)| {
+            let mut walk = Walk::new(reduced, costs.iter(), valuation, &limits.stop);
+            states.iter().map(|&state| walk.solve(remaining, state)).collect::<Vec<_>>()
         };
-        pieces.map(solve).collect::<Vec<_>>().concat()
+        let mut solved = match &self.costs {
+            Some(costs) => {
+                frontier.states().par_chunks(piece(remaining)).zip(costs).map(replay).collect::<Vec<_>>().concat()
+            }
+            None => sweep.descend(frontier, *time, valuation)?,
+        };
+        check_stop(&limits.stop)?;
+        for Expanded { level, links, .. } in self.expanded.iter().rev() {
+            solved = sweep.back_up(level, links, &solved, valuation)?;
+        }
+        Ok(solved)
     }
 }
 
@@ -184,24 +145,21 @@ fn piece(remaining: usize) -> usize {
 }
 
 /// The final costs of all trees below the frontier.
-fn gather(
-    problem: &Problem,
-    reduced: &Reduced,
-    frontier: &Level,
-    time: usize,
-    stop: &Stop,
-) -> Result<Vec<Vec<f64>>, OracleError> {
-    let size = piece(problem.horizon() - time);
+fn gather(sweep: &Sweep<'_>, frontier: &Level, time: usize) -> Result<Vec<Vec<f64>>, OracleError> {
+    let Sweep { problem, reduced, limits } = sweep;
+    let remaining = problem.horizon() - time;
     let of_piece = |(number, states): (usize, &[u32])| {
-        let mut walker = Walker::new(problem, reduced, [], time, stop);
-        let mut costs = Vec::new();
+        let mut walk = Walk::new(reduced, Path::new(problem, remaining), &(), &limits.stop);
+        walk.costs.kept = Some(Vec::new());
         for (k, &state) in states.iter().enumerate() {
-            walker.gather(time, state, frontier.features(number * size + k), &mut costs);
+            walk.costs.start(frontier.features(number * piece(remaining) + k));
+            walk.solve(remaining, state);
         }
+        let mut costs = walk.costs.kept.unwrap_or_default();
         costs.shrink_to_fit();
         costs
     };
-    let costs = frontier.states().par_chunks(size).enumerate().map(of_piece).collect();
-    check_stop(stop)?;
+    let costs = frontier.states().par_chunks(piece(remaining)).enumerate().map(of_piece).collect();
+    check_stop(&limits.stop)?;
     Ok(costs)
 }
