@@ -106,6 +106,11 @@ impl Cells {
         [before, masses[j]]
     }
 
+    /// Whether the mass of a cell is remembered, and not only whether there was a visit.
+    pub(super) fn adds_up(&self, j: usize) -> bool {
+        each_kernel!(&self.summand, kernel => kernel.after_visit(self.each[j], 0.25, 0.5, true) == 0.75)
+    }
+
     /// φ_j'(x), or infinite.
     pub(super) fn slope(&self, j: usize, x: f64) -> f64 {
         each_kernel!(&self.summand, kernel => kernel.slope(self.each[j], x))

@@ -42,10 +42,8 @@ impl Objective {
 }
 
 fn of_cells(cells: &Cells) -> impl Iterator<Item = Nature> {
-    // A kind that does not remember the mass remembers whether there was a visit.
-    let adds_up = |cell| cells.after_visit(cell, 0.25, 0.5, true) == 0.75;
     (0..cells.partition.cell_count())
-        .map(move |cell| if adds_up(cell) { Nature::Sum { mass: true } } else { Nature::Flag })
+        .map(move |cell| if cells.adds_up(cell) { Nature::Sum { mass: true } } else { Nature::Flag })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::occupancy_dp::{Limits, Optimum};
 use super::unfolded::{Start, Unfolded};
 use super::{OracleError, check_bounded};
 use crate::problem::Problem;
-use crate::risk::Aim;
+use crate::risk::{Aim, Erm};
 
 /// Aims of one pass. Fixed, so that results depend on nothing else; more would save little and slow every state down.
 pub(crate) const PASS: usize = 8;
@@ -51,7 +51,7 @@ impl<'a> Passes<'a> {
     }
 
     /// For whole episodes.
-    pub(crate) fn from_start(problem: &'a Problem, limits: &Limits) -> Result<Self, OracleError> {
+    pub(crate) fn from_start(problem: &'a Problem, limits: &'a Limits) -> Result<Self, OracleError> {
         Self::new(problem, limits, Start::of(problem))
     }
 
