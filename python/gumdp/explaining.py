@@ -141,7 +141,7 @@ def explain(
     simulations, seed
         As for :class:`Planner`, which plays then.
     max_states : int, optional
-        What may be solved: 20 million occupancy states within 256 MiB by default.
+        What may be solved: 20 million occupancy states by default.
     threads : int, optional
         As many as there are cores by default. The result does not depend on it.
 
@@ -150,9 +150,9 @@ def explain(
     >>> import gumdp
     >>> careful = gumdp.explain(gumdp.tasks["rooms"], gumdp.Erm(50))
     >>> careful
-    Explanation('rooms', erm:50: 0.307007, 1 nodes, exact)
-    >>> careful.tree.states, careful.tree.steps[:3]
-    (['s1'], ['left', 'right', 'left'])
+    Explanation('rooms', erm:50: 0.469901, 7 nodes, exact)
+    >>> careful.tree.states, careful.tree.steps[:4], careful.tree.next_best.action
+    (['s1'], ['left', 'left', 'left', 'right'], 'right')
     >>> bold = gumdp.explain(gumdp.tasks["rooms"], gumdp.Erm(1), depth=1)
     >>> [(node.states, node.probability) for node in bold.tree.outcomes]
     [(['s2'], 0.9), (['s3'], 0.1)]

@@ -191,7 +191,7 @@ def frontier(
     simulations, seed
         As for :class:`Planner`.
     max_states : int, optional
-        What may be solved: 20 million occupancy states within 256 MiB by default, as on the command line; without `runs` as much as
+        What may be solved: 20 million occupancy states by default, as on the command line; without `runs` as much as
         :func:`solve` may.
     threads : int, optional
         As for :func:`solve`.

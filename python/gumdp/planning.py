@@ -61,7 +61,7 @@ class Decision:
     seconds: float
     """How long the decision took."""
     stopped: str
-    """Why the search ended: "simulations", "time limit", "solved"; "marginal" or "known" if nothing was searched."""
+    """Why the search ended: "simulations", "time limit", "solved"; "marginal", "lattice" or "known" if nothing was searched."""
     _columns: Columns
 
     @property
