@@ -109,6 +109,10 @@ impl Lattice {
                 return None;
             }
             lattice.values[time] = lattice.sweep(moves, time);
+            // Where f may have no value, simulations find out whether that can be met.
+            if time + 1 == horizon && lattice.values[time].iter().any(|value| value.is_infinite()) {
+                return None;
+            }
         }
         let initial = problem.mdp().initial();
         let at_start = initial.iter().map(|&(state, p)| {
@@ -161,7 +165,7 @@ impl Lattice {
             scratch.point.clear();
             scratch.point.extend(layer.axes.iter().zip(&index).map(|(axis, &k)| axis.points[k as usize]));
             if self.frame.is_possible(&scratch.point, passed, slacks) {
-                let mut lowest = f64::INFINITY;
+                let (mut lowest, mut broken) = (f64::INFINITY, false);
                 let mut terminal: Option<(u32, f64)> = None;
                 for (_, one, outcomes) in moves.of(layer.states[number]) {
                     let class = one.class as usize;
@@ -193,12 +197,20 @@ impl Lattice {
                         }
                     };
                     let own = mass * self.frame.charges[class] + after;
+                    broken |= next.is_none() && !own.is_finite();
                     if own < lowest {
                         lowest = own;
                     }
                 }
-                // No value at all: this cannot be met, or f has none there.
-                *value = if lowest == f64::INFINITY { f64::NAN } else { lowest };
+                // Infinite if f has no value there; not a number if nothing is known of what follows.
+                let unknown = lowest == f64::INFINITY && !broken;
+                *value = if unknown {
+                    f64::NAN
+                } else if broken {
+                    f64::INFINITY
+                } else {
+                    lowest
+                };
             }
             for axis in (0..r).rev() {
                 index[axis] += 1;
