@@ -105,7 +105,7 @@ fn mistakes_in_a_file_have_their_place() {
     wrong(
         "tails = 0.5",
         "tails = 0.4",
-        "error: coin.toml:8:3: state \"heads\", action \"toss\": the probabilities sum to 0.9; they must sum to 1 within 1e-9\nhint: 0.1 is missing to 1",
+        "error: coin.toml:8:3: state \"heads\", action \"toss\": the probabilities sum to 0.9; they must sum to 1 within 1e-9 (and 1 more like it)\nhint: 0.1 is missing to 1",
     );
     wrong(
         "[-inf, 0, inf]",
