@@ -57,14 +57,21 @@ fn it_says_what_it_does() {
     };
     assert_eq!(text("mdp", &Limits::QUICK), "solved exactly by backward induction, 80 states");
     assert_eq!(text("grid-mo", &Limits::QUICK), "solved exactly, 5358 occupancy states");
-    let vast = "too large to solve (more than 20000000 occupancy states), planning";
+    let vast = "too large to solve (more than 20000000 occupancy states), planning: marginal backward induction and tree search";
     for name in VAST {
         assert_eq!(text(name, &Limits::QUICK), vast);
     }
     let tight = Limits { max_states: 79, max_bytes: 1 << 20, ..Limits::QUICK };
-    assert_eq!(text("mdp", &tight), "too large to solve (more than 79 occupancy states), planning");
+    assert_eq!(
+        text("mdp", &tight),
+        "too large to solve (more than 79 occupancy states), planning: backward induction, 74 nodes"
+    );
     let narrow = Limits { max_bytes: 1 << 20, ..Limits::QUICK };
-    assert_eq!(text("msee", &narrow), "too large to solve (more than 1 MiB of memory), planning");
+    let msee = text("msee", &narrow);
+    assert!(
+        msee.starts_with("too large to solve (more than 1 MiB of memory), planning: lattice of 4 features"),
+        "{msee}"
+    );
     let wrong = GuidedSettings { rollouts: 0, ..GuidedSettings::default() };
     let refused = auto(&task("il"), Erm::MEAN, &tight, wrong.clone()).err();
     assert_eq!(refused, Some(AgentError::Planner(PlannerError::Rollouts)));
@@ -77,11 +84,14 @@ fn planning_is_what_the_planner_does() {
     let (erm, settings) = (Erm::new(40.0).unwrap(), GuidedSettings::default());
     let tight = Limits { max_states: 100, ..Limits::QUICK };
     let auto = auto(&problem, erm, &tight, settings.clone()).unwrap();
-    assert_eq!(auto.what(), "too large to solve (more than 100 occupancy states), planning");
+    assert!(
+        auto.what().starts_with("too large to solve (more than 100 occupancy states), planning: "),
+        "{}",
+        auto.what()
+    );
     let runs = experiment(&problem, auto.policy(), 3, 0..4).unwrap();
     let planner = GuidedPlanner::new(&problem, erm, settings).unwrap();
     assert_eq!(runs, experiment(&problem, &planner, 3, 0..4).unwrap());
-    assert!(runs.iter().all(|run| run.simulated_steps > 0));
 }
 
 #[test]

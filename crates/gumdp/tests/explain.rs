@@ -93,5 +93,5 @@ fn planned_trees_depend_on_the_seed_alone() {
     let one = with_threads(1);
     assert_eq!(one, with_threads(3));
     assert!(!one.exact && one.bounds.is_none() && one.tree.next_best.is_none());
-    assert!(one.origin.ends_with("planning (100 simulations); values from 30 episodes each"), "{}", one.origin);
+    assert!(one.origin.ends_with("(100 simulations); values from 30 episodes each"), "{}", one.origin);
 }

@@ -170,12 +170,17 @@ fn values_before_the_end_are_not_needed() {
     let problem = Problem::new(mdp, formula, 0.9, 6).unwrap();
     let erm = Erm::new(3.0).unwrap();
     let solution = solve(&problem, erm, &Limits::default()).unwrap();
-    let settings = GuidedSettings { budget: Budget::simulations(2000), ..GuidedSettings::default() };
+    let settings = GuidedSettings {
+        budget: Budget::simulations(2000),
+        lattice: false,
+        pilots: false,
+        ..GuidedSettings::default()
+    };
     let mut planner = GuidedPlanner::new(&problem, erm, settings).unwrap();
     let start = problem.start(problem.mdp().initial()[0].0);
     let decision = planner.decide(&start, &mut rng::stream(0, 0, Purpose::Policy)).unwrap();
     assert!((decision.root_estimate - solution.value).abs() < 1e-6);
-    let never = GuidedSettings { reach: 0.0, ..GuidedSettings::default() };
+    let never = GuidedSettings { reach: 0.0, lattice: false, pilots: false, ..GuidedSettings::default() };
     let marginal = GuidedPlanner::new(&problem, erm, never)
         .unwrap()
         .decide(&start, &mut rng::stream(0, 0, Purpose::Policy))
