@@ -15,12 +15,17 @@ fn settings(simulations: u64) -> GuidedSettings {
     GuidedSettings { budget: Budget::simulations(simulations), ..GuidedSettings::default() }
 }
 
+/// Marginal backward induction and the tree alone.
+fn bare(simulations: u64) -> GuidedSettings {
+    GuidedSettings { lattice: false, pilots: false, ..settings(simulations) }
+}
+
 /// With enough simulations the tree of a small problem is solved: every action then has its exact risk.
 #[test]
 fn a_solved_tree_is_the_exact_answer() {
     let shape = Shape { states: 4, actions: 3, successors: 3, initial: 1 };
     let betas = [f64::NEG_INFINITY, -3.0, 0.0, 0.1, 5.0, 200.0, f64::INFINITY];
-    let mut solved = 0;
+    let (mut solved, mut lattices) = (0, 0);
     for number in 0..8 * OBJECTIVE_KINDS {
         let mut rng = generator(21, number as u64);
         let mdp = random_mdp(shape, &mut rng);
@@ -42,9 +47,11 @@ fn a_solved_tree_is_the_exact_answer() {
                 assert!((reason.erm - exact.value).abs() < 1e-5, "problem {number}");
             }
         } else {
-            assert_eq!(decision.stopped, StopReason::Marginal);
+            assert_eq!(decision.stopped, StopReason::Lattice);
+            lattices += 1;
         }
     }
+    assert!(solved + lattices == 8 * OBJECTIVE_KINDS && lattices > 20, "{lattices} lattices");
     assert!(solved > 60, "{solved} problems were solved by search");
 }
 
@@ -105,7 +112,7 @@ fn a_forecast_pays_where_chance_decides() {
     let objective = Objective::entropy(Partition::states(&mdp), 0.0).unwrap();
     let (problem, erm) = (Problem::new(mdp, objective, 0.99, 30).unwrap(), Erm::new(3.0).unwrap());
     let [without, with] = [0.0, 0.5].map(|forecast| {
-        let planner = GuidedPlanner::new(&problem, erm, GuidedSettings { forecast, ..settings(100) }).unwrap();
+        let planner = GuidedPlanner::new(&problem, erm, GuidedSettings { forecast, ..bare(100) }).unwrap();
         costs(&experiment(&problem, &planner, 0, 0..1500).unwrap())
     });
     let (gain, error) = difference_of_risks(erm, &without, &with);
@@ -169,7 +176,7 @@ fn degenerate_problems_are_planned() {
         let objective = gumdp::Objective::entropy(gumdp::Partition::states(mdp), 0.0).unwrap();
         let problem = Problem::new(mdp.clone(), objective, discount, horizon).unwrap();
         for (beta, reach) in [(0.0, 3.0), (f64::INFINITY, f64::INFINITY), (-2.0, 0.0)] {
-            let settings = GuidedSettings { reach, ..settings(3) };
+            let settings = GuidedSettings { reach, ..bare(3) };
             let mut planner = GuidedPlanner::new(&problem, Erm::new(beta).unwrap(), settings).unwrap();
             assert!(run(&problem, &mut planner, 0, 0).unwrap().episode.cost.is_finite());
             let decision = planner.decide(&problem.start(mdp.initial()[0].0), &mut generator(23, 0)).unwrap();
@@ -181,7 +188,7 @@ fn degenerate_problems_are_planned() {
 #[test]
 fn same_seed_same_bits_for_any_number_of_threads() {
     let (problem, erm) = (task("il"), Erm::new(40.0).unwrap());
-    let planner = GuidedPlanner::new(&problem, erm, settings(200)).unwrap();
+    let planner = GuidedPlanner::new(&problem, erm, bare(200)).unwrap();
     let play = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| experiment(&problem, &planner, 5, 0..6).unwrap())
@@ -196,7 +203,7 @@ fn same_seed_same_bits_for_any_number_of_threads() {
 #[test]
 fn simulations_allocate_nothing_in_steady_state() {
     let (problem, erm) = (task("il"), Erm::new(40.0).unwrap());
-    let mut planner = GuidedPlanner::new(&problem, erm, settings(300)).unwrap();
+    let mut planner = GuidedPlanner::new(&problem, erm, bare(300)).unwrap();
     let episode = |planner: &mut GuidedPlanner| run(&problem, planner, 0, 0).unwrap();
     // Two vectors take turns, so it takes two episodes until both are large enough.
     for _ in 0..2 {
@@ -214,14 +221,14 @@ fn reasons_say_what_was_searched() {
     let (problem, erm) = (task("msee"), Erm::new(25.0).unwrap());
     let start = problem.start(problem.mdp().initial()[0].0);
     let mut rng = rng::stream(0, 0, Purpose::Policy);
-    let mut planner = GuidedPlanner::new(&problem, erm, settings(500)).unwrap();
+    let mut planner = GuidedPlanner::new(&problem, erm, bare(500)).unwrap();
     let decision = planner.decide(&start, &mut rng).unwrap();
     assert_eq!((decision.stopped, decision.simulations), (StopReason::Simulations, 500));
     assert_eq!(decision.reasons.iter().map(|reason| reason.visits).sum::<u64>(), 500);
     assert_eq!(decision.simulated_steps, 500 * 20);
 
     // Beyond reach nothing is simulated, and a linear objective needs no search.
-    let never = GuidedSettings { reach: 0.0, ..settings(500) };
+    let never = GuidedSettings { reach: 0.0, ..bare(500) };
     for problem in [problem, task("mdp")] {
         let mut planner = GuidedPlanner::new(&problem, erm, never.clone()).unwrap();
         let start = problem.start(problem.mdp().initial()[0].0);
@@ -236,7 +243,7 @@ fn reasons_say_what_was_searched() {
 fn a_time_limit_ends_the_search() {
     let problem = task("msee");
     let budget = Budget::time(std::time::Duration::from_millis(5));
-    let settings = GuidedSettings { budget, ..GuidedSettings::default() };
+    let settings = GuidedSettings { budget, ..bare(1) };
     let mut planner = GuidedPlanner::new(&problem, Erm::MEAN, settings).unwrap();
     let start = problem.start(problem.mdp().initial()[0].0);
     let decision = planner.decide(&start, &mut rng::stream(0, 0, Purpose::Policy)).unwrap();

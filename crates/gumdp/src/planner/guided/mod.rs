@@ -33,7 +33,7 @@ use crate::risk::{Erm, FixedRisk};
 use crate::rng::Rng;
 use crate::stop::Stop;
 
-use super::lattice::Scratch;
+use super::lattice::{Lattice, Scratch};
 use super::mcts::Planner;
 use super::settings::PlannerError;
 use choice::Manner;
@@ -144,7 +144,7 @@ impl GuidedPlanner {
 
     /// Simulations of a move of the root and the estimated ERM of playing it.
     fn estimate(&self, at: &OccupancyState, number: u32, stopped: StopReason) -> (u64, f64) {
-        if let Some(lattice) = self.lattice() {
+        if let Some(lattice) = self.lattice().filter(|_| stopped == StopReason::Lattice) {
             return (0, lattice.of_move(&self.moves, at, number, &mut Scratch::default()));
         }
         if stopped == StopReason::Marginal {
@@ -165,6 +165,12 @@ impl GuidedPlanner {
         !self.linear && reach > 0.0 && (reach == f64::INFINITY || near())
     }
 
+    /// Whether the simulations would do to meet all that may follow in so many steps, if every move has its usual outcomes.
+    fn covers(&self, steps: usize) -> bool {
+        let Spread { choice, chance } = self.spread;
+        steps as f64 * (2.0 * choice + chance) <= (self.settings.usual(steps) as f64).ln()
+    }
+
     fn search(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Searched, PolicyFailure> {
         let started = Instant::now();
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
@@ -172,19 +178,22 @@ impl GuidedPlanner {
         let mut scratch = std::mem::take(&mut self.scratch);
         let by_lattice = self.by_lattice(at, &mut scratch);
         self.scratch = scratch;
-        if let Some(chosen) = by_lattice {
+        // Where simulations can meet everything that may follow, the tree is exact, and most lattices are not.
+        let decides = |lattice: &Lattice| lattice.is_exact() || !self.covers(steps);
+        if let Some(chosen) = by_lattice.filter(|_| self.lattice().is_some_and(decides)) {
             return Ok(Searched { simulations: 0, stopped: StopReason::Lattice, chosen });
         }
         let (reach, forecast) = match self.prepared.as_ref().map(|prepared| prepared.manner) {
             Some(Manner::Marginal { reach, forecast }) => (reach, forecast),
             _ => (self.settings.reach, self.settings.forecast),
         };
-        let searches = self.within(reach, steps);
+        let searches = by_lattice.is_some() || self.within(reach, steps);
         // As many outcomes as the budget would simulate steps: it does not take much longer than a search.
         let work = (self.settings.usual(steps) as usize).saturating_mul(steps).min(MOST_OUTCOMES);
         let forecast = if searches || self.linear { 0.0 } else { forecast };
         self.marginal.update(&self.problem, &self.moves, self.erm, at, Ahead { work, forecast, keep_risks: searches });
-        let base = self.marginal.best(&self.problem, &self.moves, self.erm, at, self.scale_of_values());
+        let marginal = || self.marginal.best(&self.problem, &self.moves, self.erm, at, self.scale_of_values());
+        let base = by_lattice.unwrap_or_else(marginal);
         if !searches {
             self.played = None;
             return Ok(Searched { simulations: 0, stopped: StopReason::Marginal, chosen: base });
@@ -378,8 +387,11 @@ impl Policy for GuidedPlanner {
         self.simulated_steps + self.published.as_ref().map_or(0, |published| published.simulated_steps())
     }
 
-    /// Known where the lattice decides: nothing is drawn then.
+    /// Known where an exact lattice decides: nothing is drawn then.
     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
+        if !self.lattice().is_some_and(Lattice::is_exact) {
+            return false;
+        }
         let Some(chosen) = self.by_lattice(at, &mut Scratch::default()) else { return false };
         let pair = self.moves.get(chosen).pair;
         probabilities.clear();

@@ -74,6 +74,11 @@ impl Lattice {
         Some(best)
     }
 
+    /// Whether it is exact but for rounding.
+    pub(super) fn is_exact(&self) -> bool {
+        self.layout.is_exact
+    }
+
     /// Whether it is exact but for rounding, or a finer one says the same.
     pub(super) fn is_settled(&self) -> bool {
         self.settled
