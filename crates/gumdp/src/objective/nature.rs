@@ -18,8 +18,8 @@ pub(crate) enum Nature {
 }
 
 impl Objective {
-    /// The nature of each feature.
-    pub(crate) fn natures(&self) -> Vec<Nature> {
+    /// The nature of each feature; `None` if f is a function, which is asked about whole occupancies only.
+    pub(crate) fn natures(&self) -> Option<Vec<Nature>> {
         let mut all = Vec::with_capacity(self.features);
         for (weight, term) in &self.terms {
             let sum = |mass| Nature::Sum { mass };
@@ -34,10 +34,10 @@ impl Objective {
                     all.resize(all.len() + term.cells.len(), Nature::Derived);
                     all.extend(term.cells.iter().flat_map(of_cells));
                 }
-                Function::Custom(_) => all.resize(all.len() + term.features, sum(true)),
+                Function::Custom(_) => return None,
             }
         }
-        all
+        Some(all)
     }
 }
 
@@ -55,7 +55,7 @@ mod tests {
     fn formulas_know_what_is_linear_in_them() {
         let cost = |k: usize| Objective::linear((0..3).map(|pair| f64::from(u8::from(pair == k))).collect()).unwrap();
         let inputs = [("x", cost(0)), ("y", cost(1)), ("z", cost(2))];
-        let natures = |text: &str| Objective::formula(text, &inputs).unwrap().natures();
+        let natures = |text: &str| Objective::formula(text, &inputs).unwrap().natures().unwrap();
         let sum = Nature::Sum { mass: false };
         assert_eq!(natures("2*x - y + z^2"), [Nature::Linear(2.0), Nature::Linear(-1.0), sum]);
         assert_eq!(natures("-(x/4 + x*y) + z"), [sum, sum, Nature::Linear(1.0)]);
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn coverage_remembers_visits() {
         let cells = Partition::new(vec![0, 1], vec![1; 2]).unwrap();
-        let natures = |smooth| Objective::coverage(&cells, &[1.0, 1.0], smooth).unwrap().natures();
+        let natures = |smooth| Objective::coverage(&cells, &[1.0, 1.0], smooth).unwrap().natures().unwrap();
         assert_eq!(natures(None), [Nature::Flag; 2]);
         assert_eq!(natures(Some(0.1)), [Nature::Sum { mass: true }; 2]);
     }

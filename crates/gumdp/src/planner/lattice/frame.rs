@@ -45,7 +45,7 @@ impl Frame {
     /// `None` if there are too many features. What f is linear in is charged only if `charges`.
     pub(super) fn new(problem: &Problem, moves: &Moves, charges: bool) -> Option<Self> {
         let objective = problem.objective();
-        let natures = objective.natures();
+        let natures = objective.natures()?;
         let is_charged = |nature: &Nature| charges && matches!(nature, Nature::Linear(_));
         let carried: Vec<usize> = (0..natures.len())
             .filter(|&feature| !is_charged(&natures[feature]) && natures[feature] != Nature::Derived)
