@@ -25,6 +25,9 @@ use crate::store::put;
 use crate::trial::Trial;
 use gumdp_plot::{Field, Table};
 
+/// What decided where features are few.
+const LATTICE: &str = "lattice";
+
 /// Make one decision and show its reasons.
 #[derive(Debug, Args)]
 #[command(
@@ -240,7 +243,7 @@ impl<'a> Plan<'a> {
             StopReason::Solved => "exact answer",
             StopReason::Marginal => "marginal backward induction",
             StopReason::NotFinite => "cost that is not finite",
-            StopReason::Lattice => "lattice",
+            StopReason::Lattice => LATTICE,
             StopReason::Known => "known action",
         };
         let reason = |reason: &gumdp::ActionReason| Reason {
@@ -277,6 +280,7 @@ impl<'a> Plan<'a> {
             Who::Paper if seen => &["visits", name, "mean", "worst seen"],
             Who::Paper => &["visits", name],
             Who::Default if searched => &["visits", name],
+            Who::Default if *stopped == LATTICE => &[name],
             Who::Default => &["estimate"],
             _ => &[name, "mean"],
         };
@@ -294,7 +298,12 @@ impl<'a> Plan<'a> {
         Table::of(&self.reasons, fields).print(out)?;
         writeln!(out)?;
         let root = short(*root_estimate);
-        if self.preset == Who::Default && !searched {
+        if *stopped == LATTICE && self.preset == Who::Default {
+            writeln!(
+                out,
+                "estimated {name} {root}; backward induction over time, states and the features of the objective"
+            )?;
+        } else if self.preset == Who::Default && !searched {
             writeln!(
                 out,
                 "decided by {stopped}, without search; its estimates rank actions; they are risks only if the objective is \
