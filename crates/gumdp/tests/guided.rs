@@ -33,25 +33,27 @@ fn a_solved_tree_is_the_exact_answer() {
         let problem = Problem::new(mdp, objective, random_discount(&mut rng), 3).unwrap();
         let erm = Erm::new(betas[number % betas.len()]).unwrap();
         let at = problem.start(problem.mdp().initial()[0].0);
-        let mut planner = GuidedPlanner::new(&problem, erm, settings(200_000)).unwrap();
-        let decision = planner.decide(&at, &mut rng).unwrap();
         let exact = decide(&problem, erm, &at, &Limits::default()).unwrap();
         let optimum = exact.reasons.iter().map(|reason| reason.value).fold(f64::INFINITY, f64::min);
-        // Values are backed up with an error below 1e-7 of their spread.
-        assert!((decision.root_estimate - optimum).abs() < 1e-5, "problem {number}: {decision:?}, {exact:?}");
-        let played = exact.reasons.iter().find(|reason| reason.action == decision.action).unwrap();
-        assert!(played.value < optimum + 1e-5, "problem {number}");
-        if decision.stopped == StopReason::Solved {
-            solved += 1;
-            for (reason, exact) in decision.reasons.iter().zip(&exact.reasons) {
-                assert!((reason.erm - exact.value).abs() < 1e-5, "problem {number}");
+        for settings in [bare(200_000), settings(200_000)] {
+            let decision = GuidedPlanner::new(&problem, erm, settings).unwrap().decide(&at, &mut rng).unwrap();
+            // Values are backed up with an error below 1e-7 of their spread.
+            assert!((decision.root_estimate - optimum).abs() < 1e-5, "problem {number}: {decision:?}, {exact:?}");
+            let played = exact.reasons.iter().find(|reason| reason.action == decision.action).unwrap();
+            assert!(played.value < optimum + 1e-5, "problem {number}");
+            match decision.stopped {
+                StopReason::Solved => solved += 1,
+                StopReason::Lattice => lattices += 1,
+                other => assert_eq!(other, StopReason::Marginal),
             }
-        } else {
-            assert_eq!(decision.stopped, StopReason::Lattice);
-            lattices += 1;
+            if decision.stopped != StopReason::Marginal {
+                for (reason, exact) in decision.reasons.iter().zip(&exact.reasons) {
+                    assert!((reason.erm - exact.value).abs() < 1e-5, "problem {number}");
+                }
+            }
         }
     }
-    assert!(solved + lattices == 8 * OBJECTIVE_KINDS && lattices > 20, "{lattices} lattices");
+    assert!(lattices > 60, "{lattices} problems were solved by lattices");
     assert!(solved > 60, "{solved} problems were solved by search");
 }
 

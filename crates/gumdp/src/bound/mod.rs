@@ -22,8 +22,10 @@ use crate::oracle::{self, Limits, OracleError};
 use crate::problem::Problem;
 use crate::risk::Risk;
 
-/// What rounding may do to a bound, as a part of the numbers that it is computed from.
+/// What rounding may do to a bound, as a part of the numbers that it is computed from: at least this, and so much for each step of an
+/// episode and each pair.
 const ROUNDING: f64 = 1e-11;
+const ROUNDING_EACH: f64 = 64.0 * f64::EPSILON;
 
 /// A number that no policy can get below, and why.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,12 +98,15 @@ pub fn relaxed_bound(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) 
             best = LowerBound { value, method };
         }
     };
-    consider(tangent::bound(problem, erm, limits)?, Method::Tangent);
-    consider(visits::bound(problem, erm, limits)?, Method::Visits);
+    let tangent = tangent::bound(problem, erm, limits)?;
+    consider(tangent.as_ref().map(|(value, _)| *value), Method::Tangent);
+    let start = tangent.as_ref().map(|(_, occupancy)| &occupancy[..]);
+    consider(visits::bound(problem, erm, start, limits)?, Method::Visits);
     Ok(LowerBound { value: risk.at_least(best.value), ..best })
 }
 
 /// A value less what rounding may have added, where numbers of this size went into it.
-fn rounded_down(value: f64, size: f64) -> f64 {
-    value - ROUNDING * size.max(value.abs())
+fn rounded_down(problem: &Problem, value: f64, size: f64) -> f64 {
+    let each = (problem.horizon() + problem.mdp().pair_count()) as f64;
+    value - (ROUNDING_EACH * each).max(ROUNDING) * size.max(value.abs())
 }

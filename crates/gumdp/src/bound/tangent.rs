@@ -12,8 +12,9 @@ use crate::policy::{Markov, Policy};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Erm;
 
-/// Steps towards the best tangent; the problem of infinitely many trials ends earlier if its gap is small.
-const STEPS: usize = 24;
+/// Steps towards the best tangent, and how often the mean of those so far is looked at; the problem of infinitely many trials ends earlier if its gap is small.
+const STEPS: usize = 100;
+const EVERY: usize = 10;
 const TRIAL_STEPS: usize = 2000;
 /// Slopes are taken this far inside the simplex, where they are finite.
 const INSIDE: f64 = 1e-6;
@@ -52,14 +53,25 @@ fn tangent(objective: &Objective, at: &[f64]) -> Option<Affine> {
 }
 
 impl Affine {
-    /// Its lowest risk, and how often each pair is visited at each time by the policy that has it.
-    fn lowest(&self, problem: &Problem, erm: Erm, limits: &Limits) -> Result<(f64, Vec<Vec<f64>>), OracleError> {
-        let linear = Objective::linear(self.costs.clone()).map_err(|_| OracleError::Overflow)?;
-        let linear = problem.with_objective(linear).map_err(|_| OracleError::Overflow)?;
-        let solution = oracle::solve(&linear, erm, &Limits { stop: limits.stop.clone(), ..Limits::default() })?;
+    /// Its lowest risk, and how often each pair is visited at each time by the policy that has it; `None` if the model is too large.
+    fn lowest(
+        &self,
+        problem: &Problem,
+        erm: Erm,
+        limits: &Limits,
+    ) -> Result<Option<(f64, Vec<Vec<f64>>)>, OracleError> {
+        let Some(linear) = Objective::linear(self.costs.clone()).ok().and_then(|f| problem.with_objective(f).ok())
+        else {
+            return Ok(None);
+        };
+        let solution = match oracle::solve(&linear, erm, &Limits { stop: limits.stop.clone(), ..Limits::default() }) {
+            Ok(solution) => solution,
+            Err(OracleError::Stopped) => return Err(OracleError::Stopped),
+            Err(_) => return Ok(None),
+        };
         let size = self.costs.iter().fold(self.constant.abs(), |size, cost| size.max(cost.abs()));
         let visits = visits(problem, &solution.policy());
-        Ok((rounded_down(self.constant + solution.low, size), visits))
+        Ok(Some((rounded_down(problem, self.constant + solution.low, size), visits)))
     }
 
     /// A step towards another.
@@ -104,10 +116,11 @@ fn occupancy(problem: &Problem, visits: &[Vec<f64>]) -> Vec<f64> {
     occupancy
 }
 
-/// The best bound by tangents; `None` if f is not known to be convex.
-pub(super) fn bound(problem: &Problem, erm: Erm, limits: &Limits) -> Result<Option<f64>, OracleError> {
+/// The best bound by tangents, and an occupancy near the lowest of f; `None` if f is not known to be convex, or the model is too large.
+pub(super) fn bound(problem: &Problem, erm: Erm, limits: &Limits) -> Result<Option<(f64, Vec<f64>)>, OracleError> {
     let objective = problem.objective();
-    if !objective.is_convex() {
+    let looks = ((STEPS + STEPS / EVERY) * problem.horizon()).saturating_mul(problem.mdp().transition_count()) as u64;
+    if !objective.is_convex() || looks > limits.relaxed_transitions {
         return Ok(None);
     }
     let mut at = vec![1.0 / problem.mdp().pair_count() as f64; problem.mdp().pair_count()];
@@ -121,9 +134,13 @@ pub(super) fn bound(problem: &Problem, erm: Erm, limits: &Limits) -> Result<Opti
             Some(mean) => mean.towards(&own, share),
             None => mean = Some(own.clone()),
         }
-        let (value, visits) = own.lowest(problem, erm, limits)?;
-        let averaged = mean.as_ref().filter(|_| step > 0).map(|mean| mean.lowest(problem, erm, limits)).transpose()?;
-        let highest = averaged.map_or(value, |(averaged, _)| value.max(averaged));
+        let Some((value, visits)) = own.lowest(problem, erm, limits)? else { break };
+        let averaged = mean
+            .as_ref()
+            .filter(|_| step % EVERY == EVERY - 1)
+            .map(|mean| mean.lowest(problem, erm, limits))
+            .transpose()?;
+        let highest = averaged.flatten().map_or(value, |(averaged, _)| value.max(averaged));
         best = Some(best.map_or(highest, |best| best.max(highest)));
         let found = occupancy(problem, &visits);
         at.iter_mut().zip(&found).for_each(|(x, y)| *x += share * (y - *x));
@@ -131,7 +148,7 @@ pub(super) fn bound(problem: &Problem, erm: Erm, limits: &Limits) -> Result<Opti
             break;
         }
     }
-    Ok(best)
+    Ok(best.map(|best| (best, at)))
 }
 
 /// Minimises f(E d) over all policies: the mean over infinitely many episodes, before f is taken.
@@ -155,7 +172,6 @@ pub fn infinite_trials(problem: &Problem, limits: &Limits) -> Result<Option<Infi
         return Ok(None);
     }
     let bounds = objective.bounds();
-    let wanted = GAP * (bounds.high - bounds.low).min(f64::MAX);
     let even = vec![1.0 / problem.mdp().pair_count() as f64; problem.mdp().pair_count()];
     let (mut visits, mut low, mut steps): (Vec<Vec<f64>>, f64, usize) = (Vec::new(), bounds.low, 0);
     let mut mean: Option<Affine> = None;
@@ -163,12 +179,14 @@ pub fn infinite_trials(problem: &Problem, limits: &Limits) -> Result<Option<Infi
         check_stop(&limits.stop)?;
         let at = if visits.is_empty() { even.clone() } else { occupancy(problem, &visits) };
         let value = objective.value(&at);
+        let range = bounds.high - bounds.low;
+        let wanted = GAP * if range.is_finite() { range } else { value.abs() };
         if !visits.is_empty() && (value - low <= wanted || steps >= TRIAL_STEPS) {
             let policy = markov(problem, &visits);
             return Ok(Some(InfiniteTrials { value, low: low.min(value), policy, occupancy: at, steps }));
         }
         let Some(own) = tangent(objective, &at) else { return Ok(None) };
-        let (value, found) = own.lowest(problem, Erm::MEAN, limits)?;
+        let Some((value, found)) = own.lowest(problem, Erm::MEAN, limits)? else { return Ok(None) };
         low = low.max(value);
         steps += 1;
         let share = 2.0 / (steps as f64 + 1.0);
@@ -177,7 +195,7 @@ pub fn infinite_trials(problem: &Problem, limits: &Limits) -> Result<Option<Infi
             None => mean = Some(own),
         }
         if let Some(mean) = mean.as_ref().filter(|_| steps % 16 == 0) {
-            low = low.max(mean.lowest(problem, Erm::MEAN, limits)?.0);
+            low = mean.lowest(problem, Erm::MEAN, limits)?.map_or(low, |(value, _)| low.max(value));
         }
         if visits.is_empty() {
             visits = found;

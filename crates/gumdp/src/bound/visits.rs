@@ -7,40 +7,123 @@
 //! is convex with ψ_j(0) = 0, hence superadditive on [0, ∞), and ψ_j ≤ h_j − c_j. A visit is a longest stretch of time in one cell; the
 //! masses of the visits of a cell sum to its occupancy, so f(d) ≥ Σ c_j + Σ over visits ψ_j(mass). The right side grows step by step by what
 //! a step adds to its visit, so backward induction over (time, state, cell and entry time of the visit under way) finds its lowest
-//! risk. Fixed-point steps improve y; every y gives a bound.
+//! risk.
+//!
+//! Parts of a visit may be charged as visits of their own, which only lowers the bound. So entry times are remembered only where a visit may
+//! go on by chance, or must; a visit that one prolongs at will is no dearer than going to and fro, which is free to do anyway.
+//!
+//! Every y gives a bound. Where h_j'' exists, the slope of the bound in y_j is h_j''(y_j)·(u_j − y_j) with u_j = E Σ over visits
+//! min(mass, y_j), under the policy found and with probabilities tilted by exp(β·cost). Steps along u − y, scaled as in Kingma and Ba
+//! (*Adam*, ICLR 2015), improve y; cells that look alike share theirs, since small differences between neighbours are what the relaxed
+//! problem lives on.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
 
 use super::rounded_down;
-use crate::model::Pair;
+use crate::model::{Pair, State};
 use crate::objective::Separable;
 use crate::oracle::{Limits, OracleError, check_stop};
 use crate::problem::Problem;
 use crate::risk::Erm;
 
-/// Steps towards the best y.
-const STEPS: usize = 14;
-/// The most decisions that are kept: one for each time, state, cell and entry.
-const MOST_DECISIONS: usize = 1 << 27;
-/// Where the slope at 0 is infinite, y_j is at least this.
-const LEAST: f64 = 1e-7;
+/// Steps towards the best y; how long the first and the last are, as a part of y; and how much of y counts as its size at least, in
+/// shares of all cells.
+const STEPS: usize = 80;
+const FIRST_STEP: f64 = 0.12;
+const LAST_STEP: f64 = 0.004;
+const LEAST_SIZE: f64 = 0.3;
+/// How much of the slopes before is remembered, and of their squares; slopes below this share of a cell are small.
+const MEMORY: f64 = 0.85;
+const SQUARE_MEMORY: f64 = 0.95;
+const SMALL_SLOPE: f64 = 0.03;
+/// The most values that are kept: one for each time, state, cell and entry, of ten bytes.
+const MOST_VALUES: usize = 1 << 25;
+/// y_j is at least this: the slope at 0 may be infinite.
+const LEAST: f64 = 1e-9;
 
-/// The best bound; `None` if f is not separable and convex, or the problem is too large.
-pub(super) fn bound(problem: &Problem, erm: Erm, limits: &Limits) -> Result<Option<f64>, OracleError> {
+/// The best bound; `None` if f is not separable and convex, or the problem is too large. `start` is an occupancy whose tangent is good.
+pub(super) fn bound(
+    problem: &Problem,
+    erm: Erm,
+    start: Option<&[f64]>,
+    limits: &Limits,
+) -> Result<Option<f64>, OracleError> {
     let Some(f) = problem.objective().as_separable() else { return Ok(None) };
-    let mut relaxation = match Relaxation::new(problem, f, erm) {
-        Some(relaxation) => relaxation,
-        None => return Ok(None),
-    };
+    let Some(relaxation) = Relaxation::new(problem, f, erm, limits) else { return Ok(None) };
     let cells = relaxation.f.cell_count();
-    let mut y = vec![1.0 / cells as f64; cells];
-    let mut best: Option<f64> = None;
+    let even = vec![1.0 / cells as f64; cells];
+    let mut of_cells = vec![0.0; if start.is_some() { cells } else { 0 }];
+    for (pair, d) in start.into_iter().flatten().enumerate() {
+        of_cells[relaxation.f.cell(pair) as usize] += d;
+    }
+    let (alike, apart) = (relaxation.alike(), (0..cells).collect::<Vec<usize>>());
+    let starts = [(&alike, &even), (&alike, &of_cells), (&apart, &of_cells)].into_iter().filter(|(_, y)| !y.is_empty());
+    let mut best: Option<(f64, Shared)> = None;
+    for (class, y) in starts {
+        check_stop(&limits.stop)?;
+        let shared = Shared::new(class, y);
+        if let Some((value, _)) = relaxation.solve(&shared.of_cells())
+            && best.as_ref().is_none_or(|(best, _)| value > *best)
+        {
+            best = Some((value, shared));
+        }
+    }
+    let Some((mut best, mut y)) = best else { return Ok(None) };
     for step in 0..STEPS {
         check_stop(&limits.stop)?;
-        let (value, occupancy) = relaxation.solve(&y);
-        best = Some(best.map_or(value, |best: f64| best.max(value)));
-        let share = 2.0 / (step as f64 + 2.0);
-        y.iter_mut().zip(&occupancy).for_each(|(y, d)| *y += share * (d - *y));
+        let Some((value, u)) = relaxation.solve(&y.of_cells()) else { break };
+        best = best.max(value);
+        y.step(step, &u);
     }
-    Ok(best.filter(|best| best.is_finite()))
+    Ok(Some(best))
+}
+
+/// y, the same for all cells of a class.
+struct Shared<'a> {
+    class: &'a [usize],
+    sizes: Vec<f64>,
+    y: Vec<f64>,
+    slopes: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl<'a> Shared<'a> {
+    fn new(class: &'a [usize], y: &[f64]) -> Self {
+        let count = class.iter().max().map_or(0, |most| most + 1);
+        let mut sizes = vec![0.0; count];
+        class.iter().for_each(|&class| sizes[class] += 1.0);
+        let mut shared = Self { class, sizes, y: Vec::new(), slopes: vec![0.0; count], squares: vec![0.0; count] };
+        shared.y = shared.means(y);
+        shared
+    }
+
+    fn means(&self, of_cells: &[f64]) -> Vec<f64> {
+        let mut means = vec![0.0; self.sizes.len()];
+        self.class.iter().zip(of_cells).for_each(|(&class, x)| means[class] += x / self.sizes[class]);
+        means
+    }
+
+    fn of_cells(&self) -> Vec<f64> {
+        self.class.iter().map(|&class| self.y[class]).collect()
+    }
+
+    fn step(&mut self, step: usize, u: &[f64]) {
+        let length = FIRST_STEP * (LAST_STEP / FIRST_STEP).powf(step as f64 / (STEPS - 1) as f64);
+        let remembered = |memory: f64| 1.0 - memory.powi(step as i32 + 1);
+        let one = 1.0 / self.class.len() as f64;
+        for (class, u) in self.means(u).into_iter().enumerate() {
+            let y = &mut self.y[class];
+            let slope = u - *y;
+            self.slopes[class] += (1.0 - MEMORY) * (slope - self.slopes[class]);
+            self.squares[class] += (1.0 - SQUARE_MEMORY) * (slope * slope - self.squares[class]);
+            let mean = self.slopes[class] / remembered(MEMORY);
+            let usual = (self.squares[class] / remembered(SQUARE_MEMORY)).sqrt();
+            let part = (length * mean / (usual + SMALL_SLOPE * one)).clamp(-1.0, 1.0);
+            *y = (*y + (*y + LEAST_SIZE * one) * part).max(0.3 * *y).max(LEAST);
+        }
+    }
 }
 
 /// The relaxed problem.
@@ -48,12 +131,25 @@ struct Relaxation<'a> {
     problem: &'a Problem,
     f: Separable<'a>,
     erm: Erm,
-    /// The different cells of the pairs of each state.
+    /// The cells of each state whose visits are followed.
     own: Vec<Vec<u32>>,
+    /// Whether visits of a cell are followed anywhere.
+    followed: Vec<bool>,
+    moves: Vec<Move>,
     /// Mass before each time.
     passed: Vec<f64>,
-    /// By time and slot the pair of the best move, counted from the first of its state.
-    decisions: Vec<Vec<u16>>,
+}
+
+/// What a pair does to the visit under way.
+struct Move {
+    cell: u32,
+    /// Next states where the visit is followed, with the place of the cell among theirs, and the probability.
+    stays: Vec<(State, usize, f64)>,
+    /// Other next states.
+    leaves: Vec<(State, f64)>,
+    gone: f64,
+    /// The first pair of the state, counted from its first, which differs from this one in where it leaves to only.
+    like: usize,
 }
 
 /// ψ of a cell at a y.
@@ -64,25 +160,71 @@ struct Charge {
     constant: f64,
 }
 
+/// The value of every slot at each time, and the pair that has it, counted from the first of its state.
+struct Found {
+    values: Vec<Vec<f64>>,
+    decisions: Vec<Vec<u16>>,
+}
+
 impl<'a> Relaxation<'a> {
-    fn new(problem: &'a Problem, f: Separable<'a>, erm: Erm) -> Option<Self> {
-        let mdp = problem.mdp();
-        let cells_of = |state| {
-            let mut cells: Vec<u32> = mdp.pairs(state).map(|pair| f.cell(pair as usize)).collect();
-            cells.sort_unstable();
-            cells.dedup();
-            cells
-        };
-        let own: Vec<Vec<u32>> = mdp.states().map(cells_of).collect();
-        let horizon = problem.horizon();
-        let slots = own.iter().map(Vec::len).sum::<usize>().saturating_mul(horizon * (horizon + 1) / 2);
+    /// `None` if it is too large.
+    fn new(problem: &'a Problem, f: Separable<'a>, erm: Erm, limits: &Limits) -> Option<Self> {
+        let (mdp, horizon) = (problem.mdp(), problem.horizon());
+        let own = followed(problem, &f);
+        let mut moves: Vec<Move> = Vec::with_capacity(mdp.pair_count());
+        for state in mdp.states() {
+            let first = moves.len();
+            for pair in mdp.pairs(state).map(Pair) {
+                let cell = f.cell(pair.index());
+                let (mut stays, mut leaves) = (Vec::new(), Vec::new());
+                for (to, p) in mdp.successors(pair) {
+                    match own[to.index()].binary_search(&cell) {
+                        Ok(place) => stays.push((to, place, p)),
+                        Err(_) => leaves.push((to, p)),
+                    }
+                }
+                let number = moves.len() - first;
+                let cost = f.cost(pair.index());
+                let alike = |k: &usize| {
+                    let other: &Move = &moves[first + k];
+                    other.cell == cell && other.stays == stays && f.cost(first + k) == cost && !leaves.is_empty()
+                };
+                let like = (0..number.min(16)).find(alike).unwrap_or(number);
+                let gone = leaves.iter().map(|(_, p)| p).sum();
+                moves.push(Move { cell, stays, leaves, gone, like });
+            }
+        }
+        let entries = horizon.saturating_mul(horizon + 1) / 2;
+        let slots = own.iter().map(Vec::len).sum::<usize>().saturating_mul(entries);
         let most_actions = mdp.states().map(|state| mdp.pairs(state).len()).max().unwrap_or(0);
-        if slots > MOST_DECISIONS || most_actions > usize::from(u16::MAX) {
+        let following = moves.iter().map(|of| of.stays.len()).sum::<usize>().saturating_mul(entries);
+        let looks = following.saturating_add(horizon.saturating_mul(mdp.transition_count())).saturating_mul(STEPS);
+        if slots > MOST_VALUES || most_actions > usize::from(u16::MAX) || looks as u64 > limits.relaxed_transitions {
             return None;
         }
         let mut passed = vec![0.0];
         problem.masses().iter().for_each(|mass| passed.push(passed[passed.len() - 1] + mass));
-        Some(Self { problem, f, erm, own, passed, decisions: Vec::new() })
+        let mut somewhere = vec![false; f.cell_count()];
+        own.iter().flatten().for_each(|&cell| somewhere[cell as usize] = true);
+        Some(Self { problem, f, erm, own, followed: somewhere, moves, passed })
+    }
+
+    /// The class of each cell: those with the same function, costs and chances to stay are alike.
+    fn alike(&self) -> Vec<usize> {
+        let mut marks: Vec<Vec<u64>> = vec![Vec::new(); self.f.cell_count()];
+        for (pair, of) in self.moves.iter().enumerate() {
+            let chances = of.stays.iter().map(|(_, _, p)| p.to_bits());
+            marks[of.cell as usize].extend(chances.chain([self.f.cost(pair).to_bits()]));
+        }
+        let mut classes = BTreeMap::new();
+        let class = |(cell, mut mark): (usize, Vec<u64>)| {
+            mark.sort_unstable();
+            mark.dedup();
+            mark.extend([0.0, 0.25, 1.0].map(|x| self.f.of_cell(cell as u32, x).to_bits()));
+            let next = classes.len();
+            *classes.entry(mark).or_insert(next)
+        };
+        marks.into_iter().enumerate().map(class).collect()
     }
 
     /// Where the slots of each state start at a time: one for no visit under way, then those of each cell and entry time.
@@ -92,6 +234,17 @@ impl<'a> Relaxation<'a> {
         starts
     }
 
+    /// ψ of each cell at y; `None` if one has no finite slope there.
+    fn charges(&self, y: &[f64]) -> Option<Vec<Charge>> {
+        let charge = |(cell, y): (usize, &f64)| {
+            let (cell, y) = (cell as u32, y.max(LEAST));
+            let slope = self.f.slope(cell, y);
+            let constant = self.f.of_cell(cell, y) - slope * y;
+            (slope.is_finite() && constant.is_finite()).then_some(Charge { y, slope, constant })
+        };
+        y.iter().enumerate().map(charge).collect()
+    }
+
     /// What the step at a time adds to a visit that began at `entry`.
     fn charge(&self, psi: Charge, cell: u32, entry: usize, time: usize) -> f64 {
         let of = |mass: f64| if mass < psi.y { psi.slope * mass } else { self.f.of_cell(cell, mass) - psi.constant };
@@ -99,111 +252,176 @@ impl<'a> Relaxation<'a> {
         of(self.passed[time + 1] - self.passed[entry]) - before
     }
 
-    /// The bound at y, and the expected occupancy of the cells under the policy that attains it.
-    fn solve(&mut self, y: &[f64]) -> (f64, Vec<f64>) {
-        let psi: Vec<Charge> = (0..y.len() as u32)
-            .map(|cell| {
-                let mut y = y[cell as usize];
-                let mut slope = self.f.slope(cell, y);
-                if !slope.is_finite() || y < LEAST {
-                    y = y.max(LEAST);
-                    slope = self.f.slope(cell, y);
-                }
-                Charge { y, slope, constant: self.f.of_cell(cell, y) - slope * y }
-            })
-            .collect();
-        let (problem, horizon) = (self.problem, self.problem.horizon());
-        let mdp = problem.mdp();
-        let mut next: Vec<f64> = vec![0.0; self.starts(horizon)[self.own.len()]];
-        self.decisions = vec![Vec::new(); horizon];
-        let mut outcomes: Vec<(f64, f64)> = Vec::new();
+    /// The bound at y, and u; `None` if there is none.
+    fn solve(&self, y: &[f64]) -> Option<(f64, Vec<f64>)> {
+        let psi = self.charges(y)?;
+        let found = self.induction(&psi);
+        let (mdp, starts) = (self.problem.mdp(), self.starts(0));
+        let roots = mdp.initial().iter().map(|&(state, p)| (found.values[0][starts[state.index()]], p));
+        let constants: f64 = psi.iter().map(|psi| psi.constant).sum();
+        let steepest = psi.iter().map(|psi| psi.slope.abs()).fold(0.0, f64::max);
+        let size = psi.iter().map(|psi| psi.constant.abs()).sum::<f64>() + steepest + self.f.size();
+        let value = self.f.offset() + constants + self.erm.of_outcomes(roots);
+        value.is_finite().then(|| (rounded_down(self.problem, value, size), self.towards(&psi, &found)))
+    }
+
+    /// The lowest risk of the sum over visits from each time, state and visit under way.
+    fn induction(&self, psi: &[Charge]) -> Found {
+        let (mdp, horizon) = (self.problem.mdp(), self.problem.horizon());
+        let mut values = vec![vec![0.0; self.starts(horizon)[self.own.len()]]];
+        let mut decisions = Vec::with_capacity(horizon);
         for time in (0..horizon).rev() {
-            let (starts, after) = (self.starts(time), self.starts(time + 1));
-            let mass = problem.masses()[time];
-            let charges: Vec<f64> = (0..psi.len())
-                .flat_map(|cell| (0..=time).map(move |entry| (cell, entry)))
-                .map(|(cell, entry)| self.charge(psi[cell], cell as u32, entry, time))
+            let (starts, after, next) = (self.starts(time), self.starts(time + 1), &values[values.len() - 1]);
+            let mass = self.problem.masses()[time];
+            let charges: Vec<Vec<f64>> = (0..psi.len())
+                .into_par_iter()
+                .map(|cell| {
+                    let entries = if self.followed[cell] { 0..=time } else { time..=time };
+                    entries.map(|entry| self.charge(psi[cell], cell as u32, entry, time)).collect()
+                })
                 .collect();
-            let mut values = vec![f64::INFINITY; starts[self.own.len()]];
-            let mut decisions = vec![0_u16; values.len()];
-            for state in mdp.states() {
-                let start = starts[state.index()];
-                let own = &self.own[state.index()];
-                for (number, pair) in mdp.pairs(state).map(Pair).enumerate() {
-                    let cell = self.f.cell(pair.index());
-                    let mut of_entry = |entry: usize| {
-                        outcomes.clear();
-                        outcomes.extend(mdp.successors(pair).map(|(to, p)| {
-                            let place = self.own[to.index()].binary_search(&cell);
-                            let slot = place.map_or(0, |place| 1 + place * (time + 1) + entry);
-                            (next[after[to.index()] + slot], p)
-                        }));
-                        let rest = if let [(only, _)] = outcomes[..] {
-                            only
-                        } else {
-                            self.erm.of_outcomes(outcomes.iter().copied())
-                        };
-                        mass * self.f.cost(pair.index()) + charges[cell as usize * (time + 1) + entry] + rest
+            let mut lowest = vec![f64::INFINITY; starts[self.own.len()]];
+            let mut best = vec![0_u16; lowest.len()];
+            let each = pieces(&mut lowest, &starts).into_par_iter().zip(pieces(&mut best, &starts));
+            each.zip(&self.own).enumerate().for_each(|(state, ((lowest, best), own))| {
+                let pairs = mdp.pairs(State(state as u32));
+                let moves = &self.moves[pairs.start as usize..pairs.end as usize];
+                let left = |of: &Move| {
+                    let outcomes = of.leaves.iter().map(|&(to, p)| (next[after[to.index()]], p));
+                    (!of.leaves.is_empty()).then(|| (self.erm.of_outcomes(outcomes), of.gone))
+                };
+                let lefts: Vec<Option<(f64, f64)>> = moves.iter().map(left).collect();
+                // Of pairs that are alike only the one that leaves to better states is ever taken.
+                let mut taken: Vec<usize> = (0..moves.len()).collect();
+                for (number, of) in moves.iter().enumerate() {
+                    let best = &mut taken[of.like];
+                    if lefts[number].map(|(left, _)| left) < lefts[*best].map(|(left, _)| left) {
+                        *best = number;
+                    }
+                }
+                for (number, of) in moves.iter().enumerate().filter(|(number, of)| taken[of.like] == *number) {
+                    let (charges, left) = (&charges[of.cell as usize], lefts[number]);
+                    let cost = mass * self.f.cost(pairs.start as usize + number);
+                    let rest = |entry: usize| {
+                        let slot = |to: State, place: usize| after[to.index()] + 1 + place * (time + 1) + entry;
+                        let stays = of.stays.iter().map(|&(to, place, p)| (next[slot(to, place)], p));
+                        match left {
+                            Some((left, _)) if of.stays.is_empty() => left,
+                            left => self.erm.of_outcomes(stays.chain(left)),
+                        }
                     };
-                    let fresh = of_entry(time);
+                    let fresh = cost + charges[charges.len() - 1] + rest(time);
                     let mut lower = |slot: usize, value: f64| {
-                        if value < values[start + slot] {
-                            values[start + slot] = value;
-                            decisions[start + slot] = number as u16;
+                        if value < lowest[slot] {
+                            lowest[slot] = value;
+                            best[slot] = number as u16;
                         }
                     };
                     lower(0, fresh);
                     for (place, &visited) in own.iter().enumerate() {
                         for entry in 0..time {
-                            let value = if visited == cell { of_entry(entry) } else { fresh };
-                            lower(1 + place * time + entry, value);
+                            let goes_on = visited == of.cell;
+                            lower(
+                                1 + place * time + entry,
+                                if goes_on { cost + charges[entry] + rest(entry) } else { fresh },
+                            );
                         }
                     }
                 }
-            }
-            self.decisions[time] = decisions;
-            next = values;
+            });
+            decisions.push(best);
+            values.push(lowest);
         }
-        let starts = self.starts(0);
-        let roots = mdp.initial().iter().map(|&(state, p)| (next[starts[state.index()]], p));
-        let constants: f64 = psi.iter().map(|psi| psi.constant).sum();
-        let size =
-            psi.iter().map(|psi| psi.constant.abs() + psi.slope.abs() * psi.y).sum::<f64>() + self.f.offset().abs();
-        let value = self.f.offset() + constants + self.erm.of_outcomes(roots);
-        (rounded_down(value, size), self.occupancy())
+        values.reverse();
+        decisions.reverse();
+        Found { values, decisions }
     }
 
-    /// The expected occupancy of the cells under the decisions.
-    fn occupancy(&self) -> Vec<f64> {
+    /// u: what is expected of min(mass, y) over the visits of each cell, with probabilities tilted by the risk.
+    fn towards(&self, psi: &[Charge], found: &Found) -> Vec<f64> {
         let mdp = self.problem.mdp();
-        let mut cells = vec![0.0; self.f.cell_count()];
-        let mut now = vec![0.0; self.starts(0)[self.own.len()]];
+        let mut cells = vec![0.0; psi.len()];
+        let mut now = vec![0.0; found.values[0].len()];
         let starts = self.starts(0);
-        mdp.initial().iter().for_each(|&(state, p)| now[starts[state.index()]] += p);
-        for (time, decisions) in self.decisions.iter().enumerate() {
+        let mut places: Vec<(usize, f64)> =
+            mdp.initial().iter().map(|&(state, p)| (starts[state.index()], p)).collect();
+        self.spread(1.0, &mut places, &found.values[0], &mut now);
+        for (time, decisions) in found.decisions.iter().enumerate() {
             let (starts, after) = (self.starts(time), self.starts(time + 1));
-            let mut next = vec![0.0; after[self.own.len()]];
+            let mut next = vec![0.0; found.values[time + 1].len()];
             for state in mdp.states() {
                 for slot in starts[state.index()]..starts[state.index() + 1] {
                     if now[slot] == 0.0 {
                         continue;
                     }
-                    let pair = Pair(mdp.pairs(state).start + u32::from(decisions[slot]));
-                    let cell = self.f.cell(pair.index());
-                    cells[cell as usize] += now[slot] * self.problem.masses()[time];
+                    let of = &self.moves[mdp.pairs(state).start as usize + usize::from(decisions[slot])];
                     let entry = match (slot - starts[state.index()]).checked_sub(1) {
-                        Some(k) if self.own[state.index()][k / time] == cell => k % time,
+                        Some(k) if self.own[state.index()][k / time] == of.cell => k % time,
                         _ => time,
                     };
-                    for (to, p) in mdp.successors(pair) {
-                        let place = self.own[to.index()].binary_search(&cell);
-                        let slot_of = place.map_or(0, |place| 1 + place * (time + 1) + entry);
-                        next[after[to.index()] + slot_of] += p * now[slot];
-                    }
+                    let y = psi[of.cell as usize].y;
+                    let [before, then] = [time, time + 1].map(|time| (self.passed[time] - self.passed[entry]).min(y));
+                    cells[of.cell as usize] += now[slot] * (then - before);
+                    places.clear();
+                    places.extend(of.leaves.iter().map(|&(to, p)| (after[to.index()], p)));
+                    places.extend(
+                        of.stays.iter().map(|&(to, place, p)| (after[to.index()] + 1 + place * (time + 1) + entry, p)),
+                    );
+                    self.spread(now[slot], &mut places, &found.values[time + 1], &mut next);
                 }
             }
             now = next;
         }
         cells
     }
+
+    /// Adds a weight to these slots, each by its probability, tilted.
+    fn spread(&self, weight: f64, places: &mut [(usize, f64)], values: &[f64], to: &mut [f64]) {
+        let beta = self.erm.beta();
+        if beta != 0.0 && places.len() > 1 {
+            let worse = |a: f64, b: f64| if beta > 0.0 { a.max(b) } else { a.min(b) };
+            let shift = places.iter().map(|&(slot, _)| values[slot]).reduce(worse).unwrap_or(0.0);
+            for (slot, p) in &mut *places {
+                let distance = values[*slot] - shift;
+                *p *= if distance == 0.0 { 1.0 } else { (beta * distance).exp() };
+            }
+        }
+        let total: f64 = places.iter().map(|(_, p)| p).sum();
+        places.iter().for_each(|&(slot, p)| to[slot] += weight * p / total);
+    }
+}
+
+/// The cells of each state whose visits may go on in it by chance, or must.
+fn followed(problem: &Problem, f: &Separable<'_>) -> Vec<Vec<u32>> {
+    let mdp = problem.mdp();
+    let has = |state: State, cell: u32| mdp.pairs(state).any(|pair| f.cell(pair as usize) == cell);
+    let mut own: Vec<Vec<u32>> = vec![Vec::new(); mdp.state_count()];
+    for state in mdp.states() {
+        let goes_on = |pair: Pair| {
+            let cell = f.cell(pair.index());
+            mdp.successors(pair).map(move |(to, _)| (to, cell)).filter(|&(to, cell)| has(to, cell))
+        };
+        let pairs = || mdp.pairs(state).map(Pair);
+        let is_free = pairs().any(|pair| goes_on(pair).next().is_none());
+        for pair in pairs() {
+            let at_will = is_free && goes_on(pair).count() == mdp.successors(pair).count();
+            goes_on(pair).filter(|_| !at_will).for_each(|(to, cell)| own[to.index()].push(cell));
+        }
+    }
+    for cells in &mut own {
+        cells.sort_unstable();
+        cells.dedup();
+    }
+    own
+}
+
+/// The slots of each state.
+fn pieces<'a, T>(mut all: &'a mut [T], starts: &[usize]) -> Vec<&'a mut [T]> {
+    let mut pieces = Vec::with_capacity(starts.len() - 1);
+    for bounds in starts.windows(2) {
+        let (own, others) = all.split_at_mut(bounds[1] - bounds[0]);
+        pieces.push(own);
+        all = others;
+    }
+    pieces
 }

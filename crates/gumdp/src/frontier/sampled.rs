@@ -81,7 +81,7 @@ impl SampleError {
 /// let levels = ["mean".parse()?, "erm:50".parse()?];
 /// let found = frontier::sampled(&problem, &levels, &spec, 40, &because, &(), |_| {})?;
 /// assert!(found.points.iter().all(|point| point.low <= point.value && point.value <= point.high));
-/// assert_eq!((found.changes.len(), found.sampled.unwrap().intervals.len()), (1, 2));
+/// assert_eq!(found.sampled.unwrap().intervals.len(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

@@ -7,8 +7,8 @@ use super::kind::{Extreme, Utility};
 use super::term::{Function, Term};
 use super::{Bounds, Objective};
 
-/// Ranges are widened by rounding: beyond 0 by less than this is not beyond it.
-const TINY: f64 = 1e-12;
+/// Ranges are widened by rounding: beyond 0 by less than this part of their size is not beyond it.
+const TINY: f64 = 4e-12;
 
 /// f(d) = offset + Σ cost·d + weight·Σ_j φ_j(x_j) with convex φ_j and a weight that is not negative.
 #[derive(Clone, Debug)]
@@ -23,6 +23,11 @@ impl Separable<'_> {
     /// The constant.
     pub(crate) fn offset(&self) -> f64 {
         self.offset
+    }
+
+    /// How large its offset and linear costs are.
+    pub(crate) fn size(&self) -> f64 {
+        self.offset.abs() + self.costs.iter().fold(0.0_f64, |size, cost| size.max(cost.abs()))
     }
 
     /// The linear cost of a pair.
@@ -157,8 +162,8 @@ impl Node {
                         let affine = own == Curve::Affine;
                         Curve::if_convex(
                             affine
-                                || (own.is_convex() && bounds.low > -TINY)
-                                || (own.is_concave() && bounds.high < TINY),
+                                || (own.is_convex() && is_positive(bounds))
+                                || (own.is_concave() && is_positive(Bounds { low: -bounds.high, high: -bounds.low })),
                         )
                     }
                     Unary::Exponential => Curve::if_convex(own.is_convex()),
@@ -184,6 +189,11 @@ impl Node {
     }
 }
 
+/// Whether nothing in a range is negative, but for rounding.
+fn is_positive(range: Bounds) -> bool {
+    range.low >= -TINY * range.low.abs().max(range.high.abs()).min(f64::MAX)
+}
+
 /// The curvature of x^p for an x of this curvature and range.
 fn power_of(x: Curve, range: Bounds, power: f64) -> Curve {
     let even = power > 0.0 && power % 2.0 == 0.0;
@@ -191,9 +201,9 @@ fn power_of(x: Curve, range: Bounds, power: f64) -> Curve {
         x
     } else if even && x == Curve::Affine {
         Curve::Convex
-    } else if power > 1.0 && range.low > -TINY {
+    } else if power > 1.0 && is_positive(range) {
         Curve::if_convex(x.is_convex())
-    } else if power > 0.0 && power < 1.0 && range.low > -TINY {
+    } else if power > 0.0 && power < 1.0 && is_positive(range) {
         Curve::if_convex(x.is_concave()).negated()
     } else {
         Curve::Unknown

@@ -47,6 +47,8 @@ pub struct Limits {
     /// Transitions that all backward inductions of a search for the β of an [`Evar`](crate::risk::Evar) may look at, where the
     /// objective is linear; no limit by default.
     pub search_transitions: u64,
+    /// Transitions that a relaxation may look at for a [bound](crate::bound); no limit by default.
+    pub relaxed_transitions: u64,
     /// How to go about it. The answer does not depend on it.
     pub strategy: Strategy,
     /// Ends the work early; never by default.
@@ -60,6 +62,7 @@ impl Default for Limits {
             max_bytes: 4 << 30,
             policy_bytes: 1 << 30,
             search_transitions: u64::MAX,
+            relaxed_transitions: u64::MAX,
             strategy: Strategy::Auto,
             stop: Stop::NEVER,
         }
@@ -75,6 +78,7 @@ impl Limits {
         max_bytes: 1 << 30,
         policy_bytes: 512 << 20,
         search_transitions: 60_000_000,
+        relaxed_transitions: 60_000_000,
         strategy: Strategy::Auto,
         stop: Stop::NEVER,
     };
