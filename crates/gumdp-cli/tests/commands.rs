@@ -311,7 +311,7 @@ fn plan() {
 
 #[test]
 fn plan_stops_in_time() {
-    let text = Sandbox::new().data("plan il --policy planner --beta 8 --time-limit 50ms");
+    let text = Sandbox::new().data("plan msee --preset paper --beta 8 --time-limit 50ms");
     assert!(text.trim_end().ends_with("stopped by time limit"), "{text}");
 }
 

@@ -191,9 +191,9 @@ fn solve() {
 #[test]
 fn plan() {
     for (options, preset, reasons) in [
-        ("--beta inf --simulations 1 --policy planner", "default", "marginal backward induction"),
+        ("--beta inf --simulations 1 --policy planner", "default", "lattice"),
         ("--beta -1 --simulations 50 --preset paper", "paper", "number of simulations"),
-        ("--beta 0 --time-limit 5ms", "default", "marginal backward induction"),
+        ("--beta 0 --time-limit 5ms", "default", "lattice"),
         ("--beta 8", "exact", "solved exactly"),
         ("--beta -inf --policy exact", "exact", "solved exactly"),
     ] {

@@ -265,3 +265,15 @@ fn settings_out_of_range_are_refused() {
     assert!(message.starts_with("the planner's exploration is NaN"), "{message}");
     assert_eq!(refused(settings(0)), PlannerError::Simulations(0));
 }
+
+/// A lattice knows the places that an episode can get to; elsewhere the tree decides.
+#[test]
+fn places_that_no_episode_gets_to_are_decided_too() {
+    let (problem, erm) = (task("msee"), Erm::new(25.0).unwrap());
+    let mut planner = GuidedPlanner::new(&problem, erm, settings(200)).unwrap();
+    let start = problem.start(problem.mdp().initial()[0].0);
+    assert_eq!(planner.decide(&start, &mut generator(24, 0)).unwrap().stopped, StopReason::Lattice);
+    let elsewhere = problem.start(problem.mdp().find_state("s4").unwrap());
+    let decision = planner.decide(&elsewhere, &mut generator(24, 0)).unwrap();
+    assert!(decision.root_estimate.is_finite() && decision.stopped != StopReason::Lattice, "{decision:?}");
+}

@@ -50,7 +50,7 @@ pub struct EvaluateArgs {
     /// Never play more episodes than this for --precision.
     #[arg(long, value_name = "N", requires = "precision", default_value_t = 1_000_000, allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
     pub max_runs: u64,
-    /// Compute the distribution exactly if the policy reaches at most this many occupancy states (default: 20000000, within 256 MiB).
+    /// Compute the distribution exactly if the policy reaches at most this many occupancy states (default: 20000000, within 1 GiB).
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(0, u64::MAX))]
     pub max_states: Option<u64>,
     /// Seed of all random numbers (default: that of a saved planner, else 0).

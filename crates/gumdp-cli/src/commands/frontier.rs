@@ -39,7 +39,7 @@ pub struct FrontierArgs {
     /// to 0.99), or a threshold in units of cost (default: 21 from the best to the worst case); 6 by default where the planner plays.
     #[arg(long, value_name = "L,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
     pub levels: Vec<f64>,
-    /// Solve the problem exactly if it has at most this many occupancy states (default: 20000000, within 256 MiB); else the
+    /// Solve the problem exactly if it has at most this many occupancy states (default: 20000000, within 1 GiB); else the
     /// planner plays at each level.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
     pub max_states: Option<u64>,

@@ -121,12 +121,15 @@ impl GuidedPlanner {
         self.prepared.as_ref().filter(|prepared| prepared.manner == Manner::Lattice)?.lattice.as_deref()
     }
 
-    /// The best move of the lattice, if it decides.
+    /// The best move of the lattice, if it decides and knows this place: it knows those that an episode can get to.
     pub(super) fn by_lattice(&self, at: &OccupancyState, scratch: &mut Scratch) -> Option<u32> {
         let lattice = self.lattice()?;
         let mut best = (f64::INFINITY, self.moves.range(at.state).start);
         for number in self.moves.range(at.state) {
             let value = lattice.of_move(&self.moves, at, number, scratch);
+            if value.is_nan() {
+                return None;
+            }
             if value < best.0 {
                 best = (value, number);
             }

@@ -45,6 +45,13 @@ impl Axis {
         }
     }
 
+    /// Whether a value is not beyond the ends.
+    pub(super) fn contains(&self, x: f64) -> bool {
+        let slack = 1e3 * self.same;
+        self.points.first().is_some_and(|low| x >= low - slack)
+            && self.points.last().is_some_and(|high| x <= high + slack)
+    }
+
     /// The largest distance of neighbours.
     pub(super) fn spacing(&self) -> f64 {
         self.points.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max)

@@ -148,10 +148,14 @@ impl Layer {
         }
     }
 
-    /// The value between the nodes around a point in the box of a state; corners without a value do not count.
+    /// The value between the nodes around a point in the box of a state; corners without a value do not count. Not a number
+    /// if an episode cannot get there.
     #[inline]
     pub(super) fn between(&self, values: &[f64], state: State, corners: &Corners) -> f64 {
         let number = self.boxes[state.index()] as usize;
+        if number == NOWHERE as usize {
+            return f64::NAN;
+        }
         let r = corners.axes;
         if r == 0 {
             return values[number];
@@ -164,6 +168,9 @@ impl Layer {
         for axis in (0..r).rev() {
             let (low, size) = (self.low[own + axis], self.size[own + axis]);
             let Place { index, part } = corners.places[axis];
+            if index + 1 < low || index > low + size {
+                return f64::NAN;
+            }
             // Rounding may lead out of the box by a point.
             let offset = index.saturating_sub(low).min(size - 1);
             position += offset as usize * stride;

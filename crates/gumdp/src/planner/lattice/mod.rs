@@ -233,7 +233,7 @@ impl Lattice {
         self.risk.of_cost(self.problem.objective().value_of_features(features))
     }
 
-    /// The risk of f if this move is made now and the best ones of the lattice follow.
+    /// The risk of f if this move is made now and the best ones of the lattice follow; not a number where no episode gets.
     pub(super) fn of_move(&self, moves: &Moves, at: &OccupancyState, number: u32, scratch: &mut Scratch) -> f64 {
         let one = moves.get(number);
         let Scratch { features, outcomes, .. } = scratch;
@@ -246,11 +246,17 @@ impl Lattice {
             let layer = &self.layout.times[at.time + 1];
             let mut corners = Corners { places: [Place::default(); MOST_AXES], axes: self.frame.axes.len() };
             for ((place, &feature), axis) in corners.places.iter_mut().zip(&self.frame.axes).zip(&layer.axes) {
+                if !axis.contains(features[feature]) {
+                    return f64::NAN;
+                }
                 *place = axis.place(features[feature]);
             }
             outcomes.clear();
             let value = |state| layer.between(&self.values[at.time + 1], state, &corners);
             outcomes.extend(moves.outcomes(number).iter().map(|to| (value(to.state), to.probability)));
+            if outcomes.iter().any(|outcome| outcome.0.is_nan()) {
+                return f64::NAN;
+            }
             self.risk.erm().quickly(outcomes.iter().copied())
         };
         charged + after
