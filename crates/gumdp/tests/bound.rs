@@ -27,7 +27,8 @@ fn no_bound_is_above_the_optimum() {
         let Ok(optimum) = solve(&problem, risk, &Limits::default()) else { continue };
         let bound = relaxed_bound(&problem, risk, &Limits::default()).unwrap();
         let bounds = problem.objective().bounds();
-        let range = (bounds.high - bounds.low).max(1e-9);
+        // Costs themselves are rounded, also where f hardly varies.
+        let range = (bounds.high - bounds.low).max(1e-3);
         assert!(bound.value <= optimum.high + 1e-9 * range, "{number} {risk}: {bound:?} above {}", optimum.high);
         checked += 1;
         relaxed += usize::from(bound.method != Method::Range);
@@ -49,6 +50,7 @@ fn maps_have_bounds() {
     ];
     for (name, beta, least) in known {
         let bound = relaxed_bound(&task(name), Erm::new(beta).unwrap(), &Limits::default()).unwrap();
+        println!("{name}, beta = {beta}: {}", bound.value);
         assert!(bound.method == Method::Visits && bound.value >= least, "{name}: {bound:?}");
     }
 }

@@ -12,7 +12,8 @@ use crate::policy::{Markov, Policy};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Erm;
 
-/// Steps towards the best tangent, and how often the mean of those so far is looked at; the problem of infinitely many trials ends earlier if its gap is small.
+/// Steps towards the best tangent, and how often the mean of those so far is looked at; the problem of infinitely many trials ends
+/// earlier if its gap is small.
 const STEPS: usize = 100;
 const EVERY: usize = 10;
 const TRIAL_STEPS: usize = 2000;

@@ -30,8 +30,8 @@ use crate::risk::Erm;
 
 /// Steps towards the best y; how long the first and the last are, as a part of y; and how much of y counts as its size at least, in
 /// shares of all cells.
-const STEPS: usize = 80;
-const FIRST_STEP: f64 = 0.12;
+const STEPS: usize = 100;
+const FIRST_STEP: f64 = 0.13;
 const LAST_STEP: f64 = 0.004;
 const LEAST_SIZE: f64 = 0.3;
 /// How much of the slopes before is remembered, and of their squares; slopes below this share of a cell are small.
@@ -209,17 +209,19 @@ impl<'a> Relaxation<'a> {
         Some(Self { problem, f, erm, own, followed: somewhere, moves, passed })
     }
 
-    /// The class of each cell: those with the same function, costs and chances to stay are alike.
+    /// The class of each cell: those with the same function, costs and largest chance to stay are alike.
     fn alike(&self) -> Vec<usize> {
-        let mut marks: Vec<Vec<u64>> = vec![Vec::new(); self.f.cell_count()];
+        let mut marks: Vec<(f64, Vec<u64>)> = vec![(0.0, Vec::new()); self.f.cell_count()];
         for (pair, of) in self.moves.iter().enumerate() {
-            let chances = of.stays.iter().map(|(_, _, p)| p.to_bits());
-            marks[of.cell as usize].extend(chances.chain([self.f.cost(pair).to_bits()]));
+            let (chance, costs) = &mut marks[of.cell as usize];
+            *chance = of.stays.iter().fold(*chance, |most, (_, _, p)| most.max(*p));
+            costs.push(self.f.cost(pair).to_bits());
         }
         let mut classes = BTreeMap::new();
-        let class = |(cell, mut mark): (usize, Vec<u64>)| {
+        let class = |(cell, (chance, mut mark)): (usize, (f64, Vec<u64>))| {
             mark.sort_unstable();
             mark.dedup();
+            mark.push(chance.to_bits());
             mark.extend([0.0, 0.25, 1.0].map(|x| self.f.of_cell(cell as u32, x).to_bits()));
             let next = classes.len();
             *classes.entry(mark).or_insert(next)
