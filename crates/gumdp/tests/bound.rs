@@ -50,7 +50,6 @@ fn maps_have_bounds() {
     ];
     for (name, beta, least) in known {
         let bound = relaxed_bound(&task(name), Erm::new(beta).unwrap(), &Limits::default()).unwrap();
-        println!("{name}, beta = {beta}: {}", bound.value);
         assert!(bound.method == Method::Visits && bound.value >= least, "{name}: {bound:?}");
     }
 }

@@ -37,6 +37,9 @@ pub struct InfiniteTrials {
     pub steps: usize,
 }
 
+/// The probability of each pair at each time.
+type Visits = Vec<Vec<f64>>;
+
 /// c·d + constant.
 #[derive(Clone)]
 struct Affine {
@@ -55,12 +58,7 @@ fn tangent(objective: &Objective, at: &[f64]) -> Option<Affine> {
 
 impl Affine {
     /// Its lowest risk, and how often each pair is visited at each time by the policy that has it; `None` if the model is too large.
-    fn lowest(
-        &self,
-        problem: &Problem,
-        erm: Erm,
-        limits: &Limits,
-    ) -> Result<Option<(f64, Vec<Vec<f64>>)>, OracleError> {
+    fn lowest(&self, problem: &Problem, erm: Erm, limits: &Limits) -> Result<Option<(f64, Visits)>, OracleError> {
         let Some(linear) = Objective::linear(self.costs.clone()).ok().and_then(|f| problem.with_objective(f).ok())
         else {
             return Ok(None);
