@@ -27,7 +27,7 @@ fn check(name: &str, arguments: &str) {
     snapshot(name, arguments, &Sandbox::new().gumdp(arguments));
 }
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "list",
     "show",
     "check",
@@ -35,6 +35,7 @@ const COMMANDS: [&str; 15] = [
     "run",
     "compare",
     "solve",
+    "bound",
     "evaluate",
     "frontier",
     "explain",
@@ -292,6 +293,12 @@ fn solve() {
     check("solve_mean", "solve mdp --beta 0");
     check("solve_worst_case", "solve mdp --beta inf");
     check("solve_risk_seeking", "solve mdp --beta -1 --json");
+}
+
+#[test]
+fn bound() {
+    check("bound", "bound grid-il --beta 500");
+    check("bound_solved", "bound rooms --beta 50");
 }
 
 #[test]

@@ -59,6 +59,7 @@ fn schemas_are_schemas_and_describe_every_field() {
         "run",
         "compare",
         "solve",
+        "bound",
         "plan",
         "evaluate",
         "frontier",
@@ -185,6 +186,21 @@ fn solve() {
         assert_eq!(output["value"], output["high"]);
         let width = output["high"].as_f64().unwrap() - output["low"].as_f64().unwrap();
         assert!((0.0..=1e-6).contains(&width), "{width}");
+    }
+}
+
+#[test]
+fn bound() {
+    let sandbox = Sandbox::new();
+    for (arguments, method) in [
+        ("rooms --beta 50", "exact"),
+        ("grid-il --beta 500", "visits"),
+        ("grid-il --risk cvar:0.9", "visits"),
+        ("mo-min --beta 1 --max-states 1", "range"),
+    ] {
+        let output = valid("bound", &sandbox.data(&format!("bound {arguments} --json")));
+        assert_eq!(fields(&output), ["beta", "bound", "method", "risk", "task"]);
+        assert_eq!(output["method"], method, "{arguments}");
     }
 }
 

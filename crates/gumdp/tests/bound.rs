@@ -27,7 +27,8 @@ fn no_bound_is_above_the_optimum() {
         let Ok(optimum) = solve(&problem, risk, &Limits::default()) else { continue };
         let bound = relaxed_bound(&problem, risk, &Limits::default()).unwrap();
         let bounds = problem.objective().bounds();
-        let range = (bounds.high - bounds.low).max(1e-9);
+        // Costs themselves are rounded, also where f hardly varies.
+        let range = (bounds.high - bounds.low).max(1e-3);
         assert!(bound.value <= optimum.high + 1e-9 * range, "{number} {risk}: {bound:?} above {}", optimum.high);
         checked += 1;
         relaxed += usize::from(bound.method != Method::Range);

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use anyhow::Result;
 use clap::Args;
 use gumdp::bound::{LowerBound, Method, lower_bound};
+use gumdp::oracle::Limits;
 use serde::Serialize;
 
 use super::{Run, load, print_json, use_threads};
@@ -43,6 +44,7 @@ struct Bound<'a> {
     #[serde(with = "crate::number::optional")]
     beta: Option<f64>,
     /// No policy has a lower risk.
+    #[serde(serialize_with = "crate::number::serialize")]
     bound: f64,
     method: String,
 }
@@ -53,7 +55,7 @@ impl Run for BoundArgs {
         let task = load(&self.task)?;
         let risk = self.attitude.risk(&task)?;
         let progress = Progress::spinner("proving");
-        let limits = quick_limits(self.max_states);
+        let limits = Limits { relaxed_transitions: u64::MAX, ..quick_limits(self.max_states) };
         let found = lower_bound(&task.problem, risk, &limits).map_err(|error| unsolved(&task.name, &error))?;
         drop(progress);
         let LowerBound { value, method } = found;
@@ -63,9 +65,10 @@ impl Run for BoundArgs {
         }
         let mut out = io::stdout().lock();
         writeln!(out, "{}, {}", task.name, self.attitude.naming(&task).label(risk))?;
-        writeln!(out, "  no policy has a risk below {value:.9}")?;
+        // Rounded down: the last digit must be proven, too.
+        writeln!(out, "  no policy has a risk below {:.9}", (value * 1e9).floor() / 1e9)?;
         let because = match method {
-            Method::Exact => "it is the optimum: the problem was solved",
+            Method::Exact => "exact: the problem was solved, and this is the optimum",
             Method::Visits => "visits: tangents of each cell, each visit charged by the convex remainder",
             Method::Tangent => "tangent: a convex objective lies above its tangents",
             Method::Range => "range: no cost is lower than the objective can be",

@@ -27,7 +27,7 @@ fn refused_value(arguments: &str, message: &str) {
 
 #[test]
 fn an_unknown_task_gets_the_nearest_name() {
-    for command in ["run", "compare", "show", "solve --beta 1", "plan --beta 1"] {
+    for command in ["run", "compare", "show", "solve --beta 1", "bound --beta 1", "plan --beta 1"] {
         refused(
             &format!("{command} mpd"),
             "error: unknown task \"mpd\"\nhint: did you mean \"mdp\"? `gumdp list` shows all tasks",
@@ -45,7 +45,7 @@ fn an_unknown_task_gets_the_nearest_name() {
 
 #[test]
 fn a_risk_measure_out_of_range_is_named() {
-    for command in ["run", "compare", "solve", "plan", "explain", "evaluate --policy pi1"] {
+    for command in ["run", "compare", "solve", "bound", "plan", "explain", "evaluate --policy pi1"] {
         let arguments = format!("{command} rooms --risk cvar:95");
         let ended = Sandbox::new().gumdp(&arguments);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{arguments}");

@@ -11,6 +11,7 @@
 //! bound is the value of a relaxed problem that is solved exactly; nothing is sampled or interpolated. Also here: the classical problem of
 //! infinitely many trials, min f(E d), whose dual is the tangent bound at β = 0 ([`infinite_trials`]).
 
+mod ascent;
 mod tangent;
 mod visits;
 

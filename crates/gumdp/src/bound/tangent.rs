@@ -12,7 +12,8 @@ use crate::policy::{Markov, Policy};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Erm;
 
-/// Steps towards the best tangent, and how often the mean of those so far is looked at; the problem of infinitely many trials ends earlier if its gap is small.
+/// Steps towards the best tangent, and how often the mean of those so far is looked at; the problem of infinitely many trials ends
+/// earlier if its gap is small.
 const STEPS: usize = 100;
 const EVERY: usize = 10;
 const TRIAL_STEPS: usize = 2000;
@@ -36,6 +37,9 @@ pub struct InfiniteTrials {
     pub steps: usize,
 }
 
+/// The probability of each pair at each time.
+type Visits = Vec<Vec<f64>>;
+
 /// c·d + constant.
 #[derive(Clone)]
 struct Affine {
@@ -54,12 +58,7 @@ fn tangent(objective: &Objective, at: &[f64]) -> Option<Affine> {
 
 impl Affine {
     /// Its lowest risk, and how often each pair is visited at each time by the policy that has it; `None` if the model is too large.
-    fn lowest(
-        &self,
-        problem: &Problem,
-        erm: Erm,
-        limits: &Limits,
-    ) -> Result<Option<(f64, Vec<Vec<f64>>)>, OracleError> {
+    fn lowest(&self, problem: &Problem, erm: Erm, limits: &Limits) -> Result<Option<(f64, Visits)>, OracleError> {
         let Some(linear) = Objective::linear(self.costs.clone()).ok().and_then(|f| problem.with_objective(f).ok())
         else {
             return Ok(None);

@@ -13,14 +13,13 @@
 //! go on by chance, or must; a visit that one prolongs at will is no dearer than going to and fro, which is free to do anyway.
 //!
 //! Every y gives a bound. Where h_j'' exists, the slope of the bound in y_j is h_j''(y_j)·(u_j − y_j) with u_j = E Σ over visits
-//! min(mass, y_j), under the policy found and with probabilities tilted by exp(β·cost). Steps along u − y, scaled as in Kingma and Ba
-//! (*Adam*, ICLR 2015), improve y; cells that look alike share theirs, since small differences between neighbours are what the relaxed
-//! problem lives on.
+//! min(mass, y_j), under the policy found and with probabilities tilted by exp(β·cost). Steps along it ([`super::ascent`]) improve y.
 
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
+use super::ascent::{LEAST, STEPS, Shared};
 use super::rounded_down;
 use crate::model::{Pair, State};
 use crate::objective::Separable;
@@ -28,20 +27,8 @@ use crate::oracle::{Limits, OracleError, check_stop};
 use crate::problem::Problem;
 use crate::risk::Erm;
 
-/// Steps towards the best y; how long the first and the last are, as a part of y; and how much of y counts as its size at least, in
-/// shares of all cells.
-const STEPS: usize = 80;
-const FIRST_STEP: f64 = 0.12;
-const LAST_STEP: f64 = 0.004;
-const LEAST_SIZE: f64 = 0.3;
-/// How much of the slopes before is remembered, and of their squares; slopes below this share of a cell are small.
-const MEMORY: f64 = 0.85;
-const SQUARE_MEMORY: f64 = 0.95;
-const SMALL_SLOPE: f64 = 0.03;
 /// The most values that are kept: one for each time, state, cell and entry, of ten bytes.
 const MOST_VALUES: usize = 1 << 25;
-/// y_j is at least this: the slope at 0 may be infinite.
-const LEAST: f64 = 1e-9;
 
 /// The best bound; `None` if f is not separable and convex, or the problem is too large. `start` is an occupancy whose tangent is good.
 pub(super) fn bound(
@@ -78,52 +65,6 @@ pub(super) fn bound(
         y.step(step, &u);
     }
     Ok(Some(best))
-}
-
-/// y, the same for all cells of a class.
-struct Shared<'a> {
-    class: &'a [usize],
-    sizes: Vec<f64>,
-    y: Vec<f64>,
-    slopes: Vec<f64>,
-    squares: Vec<f64>,
-}
-
-impl<'a> Shared<'a> {
-    fn new(class: &'a [usize], y: &[f64]) -> Self {
-        let count = class.iter().max().map_or(0, |most| most + 1);
-        let mut sizes = vec![0.0; count];
-        class.iter().for_each(|&class| sizes[class] += 1.0);
-        let mut shared = Self { class, sizes, y: Vec::new(), slopes: vec![0.0; count], squares: vec![0.0; count] };
-        shared.y = shared.means(y);
-        shared
-    }
-
-    fn means(&self, of_cells: &[f64]) -> Vec<f64> {
-        let mut means = vec![0.0; self.sizes.len()];
-        self.class.iter().zip(of_cells).for_each(|(&class, x)| means[class] += x / self.sizes[class]);
-        means
-    }
-
-    fn of_cells(&self) -> Vec<f64> {
-        self.class.iter().map(|&class| self.y[class]).collect()
-    }
-
-    fn step(&mut self, step: usize, u: &[f64]) {
-        let length = FIRST_STEP * (LAST_STEP / FIRST_STEP).powf(step as f64 / (STEPS - 1) as f64);
-        let remembered = |memory: f64| 1.0 - memory.powi(step as i32 + 1);
-        let one = 1.0 / self.class.len() as f64;
-        for (class, u) in self.means(u).into_iter().enumerate() {
-            let y = &mut self.y[class];
-            let slope = u - *y;
-            self.slopes[class] += (1.0 - MEMORY) * (slope - self.slopes[class]);
-            self.squares[class] += (1.0 - SQUARE_MEMORY) * (slope * slope - self.squares[class]);
-            let mean = self.slopes[class] / remembered(MEMORY);
-            let usual = (self.squares[class] / remembered(SQUARE_MEMORY)).sqrt();
-            let part = (length * mean / (usual + SMALL_SLOPE * one)).clamp(-1.0, 1.0);
-            *y = (*y + (*y + LEAST_SIZE * one) * part).max(0.3 * *y).max(LEAST);
-        }
-    }
 }
 
 /// The relaxed problem.
@@ -209,17 +150,19 @@ impl<'a> Relaxation<'a> {
         Some(Self { problem, f, erm, own, followed: somewhere, moves, passed })
     }
 
-    /// The class of each cell: those with the same function, costs and chances to stay are alike.
+    /// The class of each cell: those with the same function, costs and largest chance to stay are alike.
     fn alike(&self) -> Vec<usize> {
-        let mut marks: Vec<Vec<u64>> = vec![Vec::new(); self.f.cell_count()];
+        let mut marks: Vec<(f64, Vec<u64>)> = vec![(0.0, Vec::new()); self.f.cell_count()];
         for (pair, of) in self.moves.iter().enumerate() {
-            let chances = of.stays.iter().map(|(_, _, p)| p.to_bits());
-            marks[of.cell as usize].extend(chances.chain([self.f.cost(pair).to_bits()]));
+            let (chance, costs) = &mut marks[of.cell as usize];
+            *chance = of.stays.iter().fold(*chance, |most, (_, _, p)| most.max(*p));
+            costs.push(self.f.cost(pair).to_bits());
         }
         let mut classes = BTreeMap::new();
-        let class = |(cell, mut mark): (usize, Vec<u64>)| {
+        let class = |(cell, (chance, mut mark)): (usize, (f64, Vec<u64>))| {
             mark.sort_unstable();
             mark.dedup();
+            mark.push(chance.to_bits());
             mark.extend([0.0, 0.25, 1.0].map(|x| self.f.of_cell(cell as u32, x).to_bits()));
             let next = classes.len();
             *classes.entry(mark).or_insert(next)
@@ -319,12 +262,9 @@ impl<'a> Relaxation<'a> {
                     };
                     lower(0, fresh);
                     for (place, &visited) in own.iter().enumerate() {
-                        for entry in 0..time {
-                            let goes_on = visited == of.cell;
-                            lower(
-                                1 + place * time + entry,
-                                if goes_on { cost + charges[entry] + rest(entry) } else { fresh },
-                            );
+                        for (entry, charge) in charges.iter().enumerate().take(time) {
+                            let value = if visited == of.cell { cost + charge + rest(entry) } else { fresh };
+                            lower(1 + place * time + entry, value);
                         }
                     }
                 }
@@ -387,7 +327,9 @@ impl<'a> Relaxation<'a> {
             }
         }
         let total: f64 = places.iter().map(|(_, p)| p).sum();
-        places.iter().for_each(|&(slot, p)| to[slot] += weight * p / total);
+        for &mut (slot, p) in places {
+            to[slot] += weight * p / total;
+        }
     }
 }
 

@@ -84,10 +84,9 @@ impl Term {
     fn curve(&self) -> Curve {
         match &self.function {
             Function::Utility(Utility::Linear(_)) => Curve::Affine,
-            Function::Utility(Utility::Extreme(Extreme::Maximum)) => Curve::Convex,
+            Function::Utility(Utility::Extreme(Extreme::Maximum)) | Function::Sum => Curve::Convex,
             Function::Utility(Utility::Extreme(Extreme::Minimum)) => Curve::Concave,
             Function::Utility(_) | Function::Custom(_) => Curve::Unknown,
-            Function::Sum => Curve::Convex,
             Function::Formula(formula) => {
                 let totals = self.costs.count();
                 let input = |number: usize| if number < totals { Curve::Affine } else { Curve::Convex };
@@ -119,7 +118,7 @@ impl Curve {
 
     fn times(self, factor: f64) -> Self {
         match factor {
-            x if x == 0.0 => Self::Constant,
+            0.0 => Self::Constant,
             x if x < 0.0 => self.negated(),
             _ => self,
         }
@@ -127,8 +126,7 @@ impl Curve {
 
     fn plus(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Constant, one) | (one, Self::Constant) => one,
-            (Self::Affine, one) | (one, Self::Affine) => one,
+            (Self::Constant, one) | (one, Self::Constant) | (Self::Affine, one) | (one, Self::Affine) => one,
             (a, b) if a == b => a,
             _ => Self::Unknown,
         }
