@@ -135,12 +135,12 @@ impl Agent {
             Who::Auto(settings) => match solve() {
                 Ok(solution) => Ok(solution.into()),
                 Err(OracleError::Stopped) => Err(OracleError::Stopped.into()),
-                Err(because) => Self::guided(problem, spec, settings, format!("{}, planning", because.in_short())),
+                Err(because) => Self::guided(problem, spec, settings, &format!("{}, planning", because.in_short())),
             },
             Who::BackwardInduction if spec.risk.as_erm().is_none() => Err(AgentError::NotEntropic(spec.risk)),
             Who::BackwardInduction if problem.objective().as_linear().is_none() => Err(OracleError::NotLinear.into()),
             Who::Exact | Who::BackwardInduction => Ok(solve()?.into()),
-            Who::Guided(settings) => Self::guided(problem, spec, settings, "planner, preset default".to_owned()),
+            Who::Guided(settings) => Self::guided(problem, spec, settings, "planner, preset default"),
             Who::Published(settings) => {
                 let settings = PlannerSettings { budget: spec.budget.unwrap_or(settings.budget), ..settings.clone() };
                 let planner = |fixed| Planner::new(problem, fixed, settings.clone());
@@ -155,7 +155,7 @@ impl Agent {
         Self { policy: policy.into(), what: what.into(), outer: None, fixed: None, solution: None }
     }
 
-    fn guided(problem: &Problem, spec: &Spec, settings: &GuidedSettings, what: String) -> Result<Self, AgentError> {
+    fn guided(problem: &Problem, spec: &Spec, settings: &GuidedSettings, what: &str) -> Result<Self, AgentError> {
         let settings = GuidedSettings { budget: spec.budget.unwrap_or(settings.budget), ..settings.clone() };
         // The outer variable is fixed first, with planners that decide as set; then the manner is chosen for it.
         let quick = GuidedSettings { pilots: false, ..settings.clone() };

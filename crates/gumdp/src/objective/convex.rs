@@ -125,9 +125,11 @@ impl Curve {
     }
 
     fn plus(self, other: Self) -> Self {
+        // The order counts: affine plus constant is affine.
         match (self, other) {
-            (Self::Constant, one) | (one, Self::Constant) | (Self::Affine, one) | (one, Self::Affine) => one,
-            (a, b) if a == b => a,
+            (Self::Constant, one) | (one, Self::Constant) => one,
+            (a, b) if a == Self::Affine || a == b => b,
+            (a, Self::Affine) => a,
             _ => Self::Unknown,
         }
     }
@@ -227,7 +229,9 @@ mod tests {
         ] {
             assert!(is_convex(text), "{text}");
         }
-        for text in ["-4*x*y", "min(x, y)", "sqrt(x)", "x^3 - y^2", "1 / (1 + x)", "abs(x*y)", "-abs(x - 0.2)"] {
+        for text in
+            ["sqrt(x + 1)", "-4*x*y", "min(x, y)", "sqrt(x)", "x^3 - y^2", "1 / (1 + x)", "abs(x*y)", "-abs(x - 0.2)"]
+        {
             assert!(!is_convex(text), "{text}");
         }
     }

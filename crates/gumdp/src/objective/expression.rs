@@ -348,7 +348,7 @@ impl Node {
         match self {
             Self::Number(_) => {}
             Self::Input(number) => {
-                slopes[*number] = slopes[*number].map(|slope| slope + weight).filter(|slope| slope.is_finite())
+                slopes[*number] = slopes[*number].map(|slope| slope + weight).filter(|slope| slope.is_finite());
             }
             Self::Unary(Unary::Negate, inner) => inner.collect_linear(-weight, slopes),
             Self::Unary(_, inner) => inner.collect_linear(f64::NAN, slopes),

@@ -167,7 +167,9 @@ fn independent(rates: &[f64], columns: usize, flags: &[bool]) -> Option<(Vec<usi
             continue;
         }
         let pivot = row[place];
-        row.iter_mut().for_each(|x| *x /= pivot);
+        for x in &mut row {
+            *x /= pivot;
+        }
         for known in &mut rows {
             let factor = known[place];
             known.iter_mut().zip(&row).for_each(|(k, x)| *k -= factor * x);

@@ -96,7 +96,9 @@ impl Layout {
                         let end = step[(low[axis] + size[axis] - 1) as usize];
                         until[axis] = end.index + u32::from(end.part > 0.0);
                     }
-                    to.iter().for_each(|to| after.widen(to.state, &from[..r], &until[..r]));
+                    for outcome in to {
+                        after.widen(outcome.state, &from[..r], &until[..r]);
+                    }
                 }
                 let nodes = layer.first[number + 1] - layer.first[number];
                 layout.work = layout.work.saturating_add(nodes.saturating_mul(outcomes) << inexact);

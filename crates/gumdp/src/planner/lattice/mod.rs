@@ -176,9 +176,9 @@ impl Lattice {
                     let class = one.class as usize;
                     let after = if let Some((after, of_next)) = next {
                         let mut corners = Corners { places: [Place::default(); MOST_AXES], axes: r };
-                        for axis in 0..r {
+                        for (axis, (place, &k)) in corners.places.iter_mut().zip(&index[..r]).enumerate() {
                             let step = self.frame.step_of[class * r + axis] as usize;
-                            corners.places[axis] = layer.next[axis][step][index[axis] as usize];
+                            *place = layer.next[axis][step][k as usize];
                         }
                         let value = |to: &crate::planner::guided::Outcome| after.between(of_next, to.state, &corners);
                         if let [certain] = outcomes {
