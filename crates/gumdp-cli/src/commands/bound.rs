@@ -37,7 +37,7 @@ pub struct BoundArgs {
 
 /// A bound in JSON.
 #[derive(Serialize)]
-struct Bound<'a> {
+struct Proven<'a> {
     task: &'a str,
     risk: String,
     /// `null` unless the measure is entropic.
@@ -61,7 +61,7 @@ impl Run for BoundArgs {
         let LowerBound { value, method } = found;
         if self.json {
             let (risk, beta) = (risk.to_string(), risk.beta());
-            return print_json(&Bound { task: &task.name, risk, beta, bound: value, method: method.to_string() });
+            return print_json(&Proven { task: &task.name, risk, beta, bound: value, method: method.to_string() });
         }
         let mut out = io::stdout().lock();
         writeln!(out, "{}, {}", task.name, self.attitude.naming(&task).label(risk))?;
