@@ -262,8 +262,12 @@ impl<'a> Relaxation<'a> {
                     };
                     lower(0, fresh);
                     for (place, &visited) in own.iter().enumerate() {
-                        for (entry, charge) in charges.iter().enumerate().take(time) {
-                            let value = if visited == of.cell { cost + charge + rest(entry) } else { fresh };
+                        for entry in 0..time {
+                            // A cell that is not followed has no charge but that of a new visit.
+                            let value = match charges.get(entry) {
+                                Some(charge) if visited == of.cell => cost + charge + rest(entry),
+                                _ => fresh,
+                            };
                             lower(1 + place * time + entry, value);
                         }
                     }
