@@ -138,7 +138,16 @@ impl<'a> Relaxation<'a> {
         let entries = horizon.saturating_mul(horizon + 1) / 2;
         let slots = own.iter().map(Vec::len).sum::<usize>().saturating_mul(entries);
         let most_actions = mdp.states().map(|state| mdp.pairs(state).len()).max().unwrap_or(0);
-        let following = moves.iter().map(|of| of.stays.len()).sum::<usize>().saturating_mul(entries);
+        let of_state = |state| {
+            let own = mdp.pairs(state).start as usize..mdp.pairs(state).end as usize;
+            moves[own]
+                .iter()
+                .enumerate()
+                .filter(|(number, of)| of.like == *number)
+                .map(|(_, of)| of.stays.len())
+                .sum::<usize>()
+        };
+        let following = mdp.states().map(of_state).sum::<usize>().saturating_mul(entries);
         let looks = following.saturating_add(horizon.saturating_mul(mdp.transition_count())).saturating_mul(STEPS);
         if slots > MOST_VALUES || most_actions > usize::from(u16::MAX) || looks as u64 > limits.relaxed_transitions {
             return None;
