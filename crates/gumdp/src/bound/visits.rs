@@ -271,9 +271,12 @@ impl<'a> Relaxation<'a> {
                     };
                     lower(0, fresh);
                     for (place, &visited) in own.iter().enumerate() {
-                        for (entry, charge) in charges.iter().enumerate().take(time) {
-                            let value = if visited == of.cell { cost + charge + rest(entry) } else { fresh };
-                            lower(1 + place * time + entry, value);
+                        let first = 1 + place * time;
+                        if visited == of.cell {
+                            let followed = charges.iter().enumerate().take(time);
+                            followed.for_each(|(entry, charge)| lower(first + entry, cost + charge + rest(entry)));
+                        } else {
+                            (first..first + time).for_each(|slot| lower(slot, fresh));
                         }
                     }
                 }
