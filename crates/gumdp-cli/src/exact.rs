@@ -1,10 +1,12 @@
 //! Exact optima, and what to say where there is none to be had.
 
+use gumdp::bound::{LowerBound, Method, relaxed_bound};
 use gumdp::oracle::{self, Limits, OracleError, Solution};
 use gumdp::{Problem, Risk};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::BadInput;
+use crate::number::short;
 
 /// A value and where it certainly lies: both ends are the value if it is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +39,7 @@ pub struct Solver {
     limits: Limits,
     optima: Vec<(Risk, Certain)>,
     last: Option<(Risk, Solution)>,
+    bounds: Vec<(Risk, Option<LowerBound>)>,
     /// What is too large for one measure is too large for all, but for a linear objective, where some are easier.
     refused: Option<OracleError>,
 }
@@ -44,7 +47,7 @@ pub struct Solver {
 impl Solver {
     /// Has solved nothing yet.
     pub fn new(problem: &Problem, limits: Limits) -> Self {
-        Self { problem: problem.clone(), limits, optima: Vec::new(), last: None, refused: None }
+        Self { problem: problem.clone(), limits, optima: Vec::new(), last: None, bounds: Vec::new(), refused: None }
     }
 
     /// The solution for this attitude to risk.
@@ -78,6 +81,30 @@ impl Solver {
         let known = self.optima.iter().find(|(known, _)| *known == risk).map(|&(_, value)| value);
         known.or_else(|| self.solve(risk).ok().as_ref().map(Certain::from))
     }
+
+    /// A proven lower bound on the lowest possible risk: the optimum if it was computed, else what is cheap and says more than the
+    /// range of the objective.
+    pub fn bound(&mut self, risk: Risk) -> Option<LowerBound> {
+        if let Some((_, optimum)) = self.optima.iter().find(|(known, _)| *known == risk) {
+            return Some(LowerBound { value: optimum.low, method: Method::Exact });
+        }
+        if let Some((_, bound)) = self.bounds.iter().find(|(known, _)| *known == risk) {
+            return *bound;
+        }
+        let limits = Limits { stop: self.limits.stop.clone(), ..Limits::QUICK };
+        let found = relaxed_bound(&self.problem, risk, &limits).ok().filter(|bound| bound.method != Method::Range);
+        self.bounds.push((risk, found));
+        found
+    }
+}
+
+/// How far a risk that is at most `high` can be from the optimum, which is not known but bounded. Nothing where the costs of few runs
+/// are below what is possible in the long run.
+pub fn above_the_optimum(high: f64, bound: Option<LowerBound>) -> Option<String> {
+    let LowerBound { value, .. } = bound.filter(|bound| bound.method != Method::Exact)?;
+    let above = high - value;
+    let percent = if value > 0.0 { format!(" ({:.0} %)", 100.0 * above / value) } else { String::new() };
+    (above.is_finite() && above >= 0.0).then(|| format!("at most {} above the optimum{percent}", short(above)))
 }
 
 /// Why a task cannot be solved exactly, with a way out.

@@ -1,6 +1,7 @@
 //! Results: what was played, and its summaries.
 
 use anyhow::Result;
+use gumdp::bound::LowerBound;
 use gumdp::stats::Summary;
 use gumdp::{Agent, Precision, Record, Risk, Watch};
 use gumdp_files::Task;
@@ -213,6 +214,9 @@ pub struct FinishedJson {
     summary: Summary,
     cpu_seconds: f64,
     simulated_steps: u64,
+    /// No policy has a lower risk; `null` where that is not known.
+    bound: Option<f64>,
+    bound_method: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -234,8 +238,8 @@ struct SummaryJson {
 }
 
 impl FinishedJson {
-    /// The results of a trial.
-    pub fn new(finished: &Finished) -> Self {
+    /// The results of a trial, and what no policy can get below.
+    pub fn new(finished: &Finished, bound: Option<LowerBound>) -> Self {
         let Trial { task, risk, runs, simulations, seed, preset, .. } = finished.trial.clone();
         Self {
             task,
@@ -248,6 +252,8 @@ impl FinishedJson {
             summary: finished.summary,
             cpu_seconds: finished.cpu_seconds(),
             simulated_steps: finished.simulated_steps(),
+            bound: bound.map(|bound| bound.value),
+            bound_method: bound.map(|bound| bound.method.to_string()),
         }
     }
 }

@@ -267,8 +267,9 @@ fn run_plays_a_problem_file_with_its_own_settings() {
 fn a_beta_given_twice_is_played_once() {
     let sandbox = Sandbox::new();
     let table = sandbox.data("run mdp --policy uniform --runs 2 --beta 1,0,1.0,-0 --quiet --out out");
-    // Two lines of heading, an empty one and the header; after the rows an empty line and the note on precision.
-    assert_eq!(table.lines().count(), 4 + 2 + 2, "{table}");
+    // Two lines of heading, an empty one and the header; after the rows an empty line, for each how far it is from the optimum, and the
+    // note on precision.
+    assert_eq!(table.lines().count(), 4 + 2 + 2 + 2, "{table}");
     assert_eq!(sandbox.read("out/samples.csv").lines().count(), 1 + 2 * 2);
 }
 

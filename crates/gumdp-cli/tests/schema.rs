@@ -22,7 +22,7 @@ fn valid(name: &str, text: &str) -> Value {
 }
 
 /// The fields that the rows of `run` and `compare` share.
-const ROW: [&str; 22] = [
+const ROW: [&str; 24] = [
     "task",
     "risk",
     "beta",
@@ -45,6 +45,8 @@ const ROW: [&str; 22] = [
     "cvar95",
     "cpu_seconds",
     "simulated_steps",
+    "bound",
+    "bound_method",
 ];
 
 fn fields(object: &Value) -> Vec<&str> {

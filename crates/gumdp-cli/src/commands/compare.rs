@@ -5,13 +5,14 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
+use gumdp::bound::LowerBound;
 use gumdp::oracle::OracleError;
-use gumdp::tail_note;
+use gumdp::{Risk, tail_note};
 use serde::Serialize;
 
 use super::{Run, heading, keep, load, open_store, print_json, use_threads};
 use crate::args::{EffortArgs, ExperimentArgs};
-use crate::exact::{Certain, Solver};
+use crate::exact::{Certain, Solver, above_the_optimum};
 use crate::number::{Naming, counted, known, short};
 use crate::player::Who;
 use crate::progress::Progress;
@@ -66,18 +67,23 @@ impl Run for CompareArgs {
         let progress = Progress::new(trials.iter().map(|trial| trial.runs).sum());
         let experiment = TaskResults::play(task, trials, store.as_ref(), &progress, &mut solver)?;
         drop(progress);
+        let proving = Progress::spinner("proving");
+        let bounds: Vec<(Risk, Option<LowerBound>)> =
+            experiment.risks().into_iter().map(|risk| (risk, solver.bound(risk))).collect();
+        drop(proving);
+        let bound = |risk: Risk| bounds.iter().find(|(known, _)| *known == risk).and_then(|(_, bound)| *bound);
 
         // A reader that has seen enough closes the pipe; the results are written all the same.
         let printed = if args.json {
             let json = |of: &Finished| ComparedJson {
-                results: FinishedJson::new(of),
+                results: FinishedJson::new(of, bound(of.trial.risk)),
                 optimum: experiment.optimum(of.trial.risk),
                 outer: of.trial.outer.clone(),
             };
             print_json(&experiment.by_risk().into_iter().map(json).collect::<Vec<_>>())
         } else {
             let refused = refused.map(|error| error.in_short());
-            print_table(&experiment, naming, refused.as_deref(), &mut io::stdout().lock())
+            print_table(&experiment, naming, refused.as_deref(), &bounds, &mut io::stdout().lock())
         };
         if let Some(store) = &store {
             keep(store, "compare", &experiment, started, side_by_side::draw)?;
@@ -86,7 +92,13 @@ impl Run for CompareArgs {
     }
 }
 
-fn print_table(experiment: &TaskResults, naming: Naming, refused: Option<&str>, out: &mut impl Write) -> Result<()> {
+fn print_table(
+    experiment: &TaskResults,
+    naming: Naming,
+    refused: Option<&str>,
+    bounds: &[(Risk, Option<LowerBound>)],
+    out: &mut impl Write,
+) -> Result<()> {
     let Some(Trial { runs, simulations, seed, .. }) = experiment.finished.first().map(|first| &first.trial) else {
         return Ok(());
     };
@@ -113,6 +125,13 @@ fn print_table(experiment: &TaskResults, naming: Naming, refused: Option<&str>, 
         ]
     };
     Table::of(experiment.by_risk(), fields).print(out)?;
+    for &(risk, bound) in bounds {
+        let of_risk = experiment.finished.iter().filter(|of| of.trial.risk == risk);
+        let best = of_risk.min_by(|a, b| a.summary.high.total_cmp(&b.summary.high));
+        if let Some((best, above)) = best.and_then(|best| Some((best, above_the_optimum(best.summary.high, bound)?))) {
+            writeln!(out, "{}, {}: {above}", naming.label(risk), best.trial.preset)?;
+        }
+    }
     let mut notes: Vec<String> =
         experiment.by_risk().iter().filter_map(|of| tail_note(of.trial.risk, of.trial.runs)).collect();
     notes.dedup();

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
+use gumdp::bound::LowerBound;
 use gumdp::{Precision, Risk, Watch, tail_note};
 use gumdp_files::Task;
 use serde::Serialize;
@@ -12,7 +13,7 @@ use serde::Serialize;
 use super::{Run, heading, keep, load, open_store, print_json, use_threads};
 use crate::args::{ExperimentArgs, MAX_RUNS, PolicyArgs, precision, whole};
 use crate::draw;
-use crate::exact::Solver;
+use crate::exact::{Solver, above_the_optimum};
 use crate::number::{Naming, interval, short};
 use crate::progress::Progress;
 use crate::results::{Finished, FinishedJson, TaskResults, runs_text};
@@ -52,9 +53,9 @@ struct PlayedJson<'a> {
 }
 
 impl<'a> PlayedJson<'a> {
-    fn new(finished: &'a Finished) -> Self {
+    fn new((finished, bound): (&'a Finished, &Option<LowerBound>)) -> Self {
         Self {
-            results: FinishedJson::new(finished),
+            results: FinishedJson::new(finished, *bound),
             auto: finished.trial.auto.as_deref(),
             outer: finished.trial.outer.as_deref(),
         }
@@ -90,12 +91,15 @@ impl Run for RunArgs {
         };
         let finished = risks.iter().map(play).collect::<Result<Vec<Finished>>>()?;
         drop(progress);
+        let proving = Progress::spinner("proving");
+        let bounds: Vec<Option<LowerBound>> = finished.iter().map(|of| solver.bound(of.trial.risk)).collect();
+        drop(proving);
 
         // A reader that has seen enough closes the pipe; the results are written all the same.
         let printed = if args.json {
-            print_json(&finished.iter().map(PlayedJson::new).collect::<Vec<_>>())
+            print_json(&finished.iter().zip(&bounds).map(PlayedJson::new).collect::<Vec<_>>())
         } else {
-            print_table(&task, naming, &finished, &mut io::stdout().lock())
+            print_table(&task, naming, &finished, &bounds, &mut io::stdout().lock())
         };
         for of in precision.iter().flat_map(|wanted| finished.iter().filter(|of| of.is_missed(&task, wanted))) {
             let (risk, width) = (naming.label(of.trial.risk), short(of.half_width()));
@@ -156,7 +160,13 @@ fn unmet(half_width: f64, wanted: Option<Precision>) -> &'static str {
     }
 }
 
-fn print_table(task: &Task, naming: Naming, finished: &[Finished], out: &mut impl Write) -> Result<()> {
+fn print_table(
+    task: &Task,
+    naming: Naming,
+    finished: &[Finished],
+    bounds: &[Option<LowerBound>],
+    out: &mut impl Write,
+) -> Result<()> {
     let Some(first) = finished.first() else { return Ok(()) };
     let Trial { preset, simulations, seed, auto, .. } = &first.trial;
     let runs = runs_text(finished);
@@ -193,7 +203,11 @@ fn print_table(task: &Task, naming: Naming, finished: &[Finished], out: &mut imp
         }
     }
     let tails = finished.iter().filter_map(|of| tail_note(of.trial.risk, of.trial.runs));
-    let notes: Vec<String> = tails.chain(precision_note(naming, finished)).collect();
+    let above = finished.iter().zip(bounds).filter_map(|(of, bound)| {
+        let above = above_the_optimum(of.summary.high, *bound)?;
+        Some(format!("{}: {above}", naming.label(of.trial.risk)))
+    });
+    let notes: Vec<String> = tails.chain(above).chain(precision_note(naming, finished)).collect();
     if !notes.is_empty() {
         writeln!(out, "\n{}", notes.join("\n"))?;
     }

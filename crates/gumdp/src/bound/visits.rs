@@ -138,7 +138,16 @@ impl<'a> Relaxation<'a> {
         let entries = horizon.saturating_mul(horizon + 1) / 2;
         let slots = own.iter().map(Vec::len).sum::<usize>().saturating_mul(entries);
         let most_actions = mdp.states().map(|state| mdp.pairs(state).len()).max().unwrap_or(0);
-        let following = moves.iter().map(|of| of.stays.len()).sum::<usize>().saturating_mul(entries);
+        let of_state = |state| {
+            let own = mdp.pairs(state).start as usize..mdp.pairs(state).end as usize;
+            moves[own]
+                .iter()
+                .enumerate()
+                .filter(|(number, of)| of.like == *number)
+                .map(|(_, of)| of.stays.len())
+                .sum::<usize>()
+        };
+        let following = mdp.states().map(of_state).sum::<usize>().saturating_mul(entries);
         let looks = following.saturating_add(horizon.saturating_mul(mdp.transition_count())).saturating_mul(STEPS);
         if slots > MOST_VALUES || most_actions > usize::from(u16::MAX) || looks as u64 > limits.relaxed_transitions {
             return None;
@@ -262,13 +271,12 @@ impl<'a> Relaxation<'a> {
                     };
                     lower(0, fresh);
                     for (place, &visited) in own.iter().enumerate() {
-                        for entry in 0..time {
-                            // A cell that is not followed has no charge but that of a new visit.
-                            let value = match charges.get(entry) {
-                                Some(charge) if visited == of.cell => cost + charge + rest(entry),
-                                _ => fresh,
-                            };
-                            lower(1 + place * time + entry, value);
+                        let first = 1 + place * time;
+                        if visited == of.cell {
+                            let followed = charges.iter().enumerate().take(time);
+                            followed.for_each(|(entry, charge)| lower(first + entry, cost + charge + rest(entry)));
+                        } else {
+                            (first..first + time).for_each(|slot| lower(slot, fresh));
                         }
                     }
                 }

@@ -78,7 +78,7 @@ impl Limits {
         max_bytes: 1 << 30,
         policy_bytes: 512 << 20,
         search_transitions: 60_000_000,
-        relaxed_transitions: 60_000_000,
+        relaxed_transitions: 120_000_000,
         strategy: Strategy::Auto,
         stop: Stop::NEVER,
     };
