@@ -53,12 +53,14 @@ impl GuidedPlanner {
             .lattice
             .then(|| Lattice::solve(&self.problem, &self.moves, self.risk, LATTICE_WORK, &self.stop));
         let lattice = lattice.flatten().map(Arc::new);
-        let scale = self.scale();
+        // A function may have to be asked by its own thread, and each time takes long.
+        let asks = self.problem.objective().natures().is_none();
+        let scale = self.scale(if asks { 0 } else { PROBES });
         if self.stop.is_requested() {
             return Err(PolicyFailure::Stopped);
         }
         let settled = lattice.as_ref().is_some_and(|lattice| lattice.is_settled());
-        let chooses = self.settings.pilots && self.settings.budget.time_limit.is_none() && !settled;
+        let chooses = self.settings.pilots && self.settings.budget.time_limit.is_none() && !settled && !asks;
         let mut manners = Vec::new();
         manners.extend(lattice.is_some().then_some(Manner::Lattice));
         manners.push(as_set);
@@ -100,8 +102,9 @@ impl GuidedPlanner {
     }
 
     /// How far apart the costs of random play are; where it meets none, how far apart they can be.
-    fn scale(&self) -> f64 {
-        let runs = stoppable(&self.problem, &Uniform::new(&self.problem), 0, 0..PROBES, &self.stop).unwrap_or_default();
+    fn scale(&self, episodes: u64) -> f64 {
+        let uniform = Uniform::new(&self.problem);
+        let runs = stoppable(&self.problem, &uniform, 0, 0..episodes, &self.stop).unwrap_or_default();
         let costs = runs.iter().map(|run| self.risk.of_cost(run.episode.cost));
         let (low, high) = costs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
         let bounds = self.problem.objective().bounds();
