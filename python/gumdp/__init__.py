@@ -10,7 +10,8 @@ risks       Erm, Cvar, Evar, MeanCvar, Mean(), Worst(); a number is a β
 problems    Problem(model, objective, discount=..., horizon=...), Problem.from_gymnasium(env, ...), tasks["rooms"]
 planning    Planner(problem, risk): act, observe, reset
 playing     evaluate and compare give Samples: of planners, solutions, functions, arrays and names of policies
-exact       solve gives a Solution, load_policy a saved one, exact_distribution a Distribution
+exact       solve gives a Solution, load_policy a saved one, exact_distribution a Distribution, bound a LowerBound
+trials      solve(..., trials=inf) and evaluate(..., trials=K): f of the average occupancy of several episodes
 choices     frontier gives a Frontier over attitudes to risk, explain an Explanation: a decision tree
 simulators  SimulatedProblem(simulator, f, discount=..., horizon=...), SimulatorPlanner(problem, risk)
 Gymnasium   gumdp.gymnasium.OccupancyEnv(problem): problems as environments
@@ -31,7 +32,7 @@ States and actions are numbers or names, everywhere.
 from . import objectives, risks
 from ._native import TooLarge, __version__
 from .builder import ModelBuilder
-from .evaluation import Distribution, Samples, compare, evaluate, exact_distribution
+from .evaluation import Distribution, Samples, TrialsMean, compare, evaluate, exact_distribution
 from .explaining import Explanation, Folded, NextBest, Node, explain
 from .expressions import Expression
 from .frontiers import Change, Frontier, Sampled, frontier
@@ -42,7 +43,7 @@ from .planning import Agent, Decision, Planner
 from .problem import Problem, tasks
 from .risks import *  # noqa: F403
 from .simulators import SimulatedDecision, SimulatedProblem, Simulator, SimulatorPlanner
-from .solving import SavedPolicy, Solution, load_policy, solve
+from .solving import InfiniteTrials, LowerBound, SavedPolicy, Solution, bound, load_policy, solve
 
 __all__ = [
     "Agent",
@@ -54,6 +55,8 @@ __all__ = [
     "Folded",
     "Frontier",
     "Function",
+    "InfiniteTrials",
+    "LowerBound",
     "Model",
     "ModelBuilder",
     "NextBest",
@@ -69,7 +72,9 @@ __all__ = [
     "SimulatorPlanner",
     "Solution",
     "TooLarge",
+    "TrialsMean",
     "__version__",
+    "bound",
     "compare",
     "evaluate",
     "exact_distribution",

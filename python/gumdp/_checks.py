@@ -15,6 +15,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 MOST_RUNS = 1_000_000_000
+MOST_TRIALS = 1_000_000_000
 MOST_SIMULATIONS = 1_000_000_000
 MOST_STATES = 2**64 - 1
 MOST_THREADS = 1024
@@ -56,6 +57,16 @@ def count(name: str, value: Any, low: int, high: int) -> int:
 def optional_count(name: str, value: Any, low: int, high: int) -> int | None:
     """A whole number in [low, high], or nothing."""
     return None if value is None else count(name, value, low, high)
+
+
+def trials_of(value: Any) -> int | None:
+    """A number of trials; None if there are infinitely many."""
+    if isinstance(value, (float, np.floating)) and value == np.inf:
+        return None
+    try:
+        return count("trials", value, 1, MOST_TRIALS)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{error}, or inf") from None
 
 
 def number(name: str, value: Any, allowed: str = FLOATS) -> float:

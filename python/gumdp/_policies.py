@@ -13,7 +13,7 @@ from . import _native
 from ._checks import MOST_STATES, Floats, array, budget, optional_count
 from .planning import Agent
 from .problem import Problem, native_of
-from .solving import SavedPolicy, Solution
+from .solving import InfiniteTrials, SavedPolicy, Solution
 
 __all__ = ["policy_of"]
 
@@ -39,6 +39,8 @@ def policy_of(
         return policy._policy
     if isinstance(policy, Solution):
         return _native.Policy.exact(native, policy._optimum)
+    if isinstance(policy, InfiniteTrials):
+        policy = policy.probabilities
     if isinstance(policy, SavedPolicy):
         policy._policy.check(native)
         return policy._policy

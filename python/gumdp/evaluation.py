@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from ._checks import (
     count,
     number,
     optional_count,
+    trials_of,
 )
 from ._policies import policy_of
 from .planning import Agent
@@ -28,7 +29,7 @@ from .problem import Problem, native_of
 from .risks import RiskLike, spec_of
 from .solving import Solution
 
-__all__ = ["Distribution", "Samples", "compare", "evaluate", "exact_distribution"]
+__all__ = ["Distribution", "Samples", "TrialsMean", "compare", "evaluate", "exact_distribution"]
 
 STEP = np.dtype([("state", np.uint32), ("action", np.uint32)])
 
@@ -63,15 +64,24 @@ class Samples:
         steps["action"] = self.problem.model.pair_actions[pairs]
         return steps
 
-    def summary(self, risk: RiskLike | None = None) -> dict[str, float]:
-        """Mean, quartiles, extremes, tails, and the risk (``value``) with its 95 % bootstrap interval (``low``, ``high``).
+    def summary(self, risk: RiskLike | None = None) -> dict[str, Any]:
+        """Mean, quartiles, extremes, tails, and the risk (``value``) with its 95 % interval (``low``, ``high``).
+
+        The interval allows for costs within the bounds of the objective that were not met; ``caution`` is a sentence where they
+        matter, or where there are no bounds, else None. ``effective_runs`` of equal weight would say as much of the risk.
+        The exact distribution, where it is known, is that of :func:`exact_distribution`.
 
         Parameters
         ----------
         risk : Risk, float or str, optional
             Another measure than the one the episodes were played with.
         """
-        return _native.summary(self.costs, self.risk if risk is None else spec_of(risk), self.seed)
+        return _native.summary(self.problem._native, self.costs, self.risk if risk is None else spec_of(risk), self.seed)
+
+    def measures(self) -> dict[str, tuple[float, float, float]]:
+        """What ``gumdp evaluate`` lists of sampled costs: each by its name, with both ends of its 95 % interval."""
+        found = _native.measures(self.costs, np.ones(len(self.costs)), (self.problem._native, self.seed))
+        return {title: (value, low, high) for title, value, low, high in found}
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame with one row for each episode."""
@@ -99,6 +109,7 @@ class Samples:
         axes.axvline(summary["mean"], color="black", linestyle=":", label=f"mean {summary['mean']:.4g}")
         if self.risk != "mean":
             axes.axvline(summary["value"], color="black", label=f"{self.risk} {summary['value']:.4g}")
+            axes.axvspan(summary["low"], summary["high"], color="black", alpha=0.08, label="its 95 % interval")
         axes.set_xlabel("cost f(d)")
         axes.set_ylabel("episodes")
         axes.set_title(f"{self.problem.name}: {len(self)} episodes, {self.policy}")
@@ -137,6 +148,15 @@ class Distribution:
         """Any risk measure of the cost."""
         return _native.risk_of(spec_of(risk), self.values, self.probabilities)
 
+    def measures(self) -> dict[str, float]:
+        """What ``gumdp evaluate`` lists of a distribution: mean, standard deviation, quantiles, tails, each by its name.
+
+        >>> toss = Distribution(np.array([0.0, 1.0]), np.array([0.5, 0.5]))
+        >>> toss.measures()["standard deviation"], toss.measures()["CVaR 0.95"]
+        (0.5, 1.0)
+        """
+        return {title: value for title, value, _, _ in _native.measures(self.values, self.probabilities, None)}
+
     def cdf(self, cost: float) -> float:
         """The probability of a cost of at most `cost`."""
         return float(min(1.0, self.probabilities[self.values <= number("cost", cost)].sum()))
@@ -148,6 +168,57 @@ class Distribution:
         return f"Distribution({len(self)} costs from {self.values[0]:.6g} to {self.values[-1]:.6g}, mean {self.mean:.6g})"
 
 
+@dataclass(frozen=True)
+class TrialsMean:
+    """The mean of f over the average occupancy of several episodes."""
+
+    trials: float
+    """How many episodes' occupancies are averaged before f is taken; inf is f of the expected occupancy."""
+    value: float
+    low: float
+    """The 95 % interval is [low, high]; both are the mean if it is exact."""
+    high: float
+    episodes: int | None
+    """Those that were played; None if it is exact."""
+    sampled_because: str | None
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is exact but for rounding, and not sampled."""
+        return self.episodes is None
+
+
+@overload
+def evaluate(
+    problem: Problem,
+    policy: Any = ...,
+    risk: RiskLike | None = ...,
+    *,
+    runs: int | None = ...,
+    seed: int | None = ...,
+    simulations: int | None = ...,
+    time_limit: float | None = ...,
+    max_states: int | None = ...,
+    threads: int | None = ...,
+    precision: float | None = ...,
+    max_runs: int = ...,
+    journal: str | os.PathLike[str] | None = ...,
+    trials: None = ...,
+) -> Samples: ...
+@overload
+def evaluate(
+    problem: Problem,
+    policy: Any = ...,
+    risk: RiskLike | None = ...,
+    *,
+    runs: int | None = ...,
+    seed: int | None = ...,
+    simulations: int | None = ...,
+    time_limit: float | None = ...,
+    max_states: int | None = ...,
+    threads: int | None = ...,
+    trials: float,
+) -> TrialsMean: ...
 def evaluate(
     problem: Problem,
     policy: Any = "auto",
@@ -162,7 +233,8 @@ def evaluate(
     precision: float | None = None,
     max_runs: int = 1_000_000,
     journal: str | os.PathLike[str] | None = None,
-) -> Samples:
+    trials: float | None = None,
+) -> Samples | TrialsMean:
     """Plays a policy for many episodes. The costs are those of the command line for the same seed, bit for bit.
 
     Parameters
@@ -196,6 +268,9 @@ def evaluate(
     journal : path, optional
         A file to which each episode is added as soon as it is finished. Those that it holds are not played again: the same
         call goes on where an earlier one was interrupted. It belongs to one problem, policy and seed; another's is refused.
+    trials : int or inf, optional
+        The mean of f over the average occupancy of so many episodes instead, as a :class:`TrialsMean`; inf is f of the expected
+        occupancy. Exact where that fits `max_states`, else sampled from `runs` episodes. It goes with the mean only.
 
     Examples
     --------
@@ -207,8 +282,12 @@ def evaluate(
     True
     >>> gumdp.evaluate(gumdp.tasks["rooms"], lambda state, time, features: time % 2, runs=10)
     Samples(10 episodes of 'rooms', mean 0.666673, function <lambda>)
+    >>> one, many = (gumdp.evaluate(gumdp.tasks["rooms"], "pi1", trials=k) for k in (1, float("inf")))
+    >>> one.exact and many.exact and many.value < one.value
+    True
     """
     native_of(problem)
+    given = risk
     if risk is None:
         risk = policy.risk if isinstance(policy, (Agent, Solution)) else 0.0
     if seed is None:
@@ -220,6 +299,15 @@ def evaluate(
         raise MemoryError(f"{chosen_runs} runs of {problem.horizon} steps do not fit in memory; evaluate fewer at a time")
     workers = optional_count("threads", threads, 1, MOST_THREADS)
     player = policy_of(problem, policy, measure, simulations, time_limit, chosen_seed, max_states, workers)
+    if trials is not None:
+        if given is not None and spec_of(given) != "mean":
+            raise ValueError(f"trials goes with the mean only; risk is {spec_of(given)}")
+        if precision is not None or journal is not None:
+            raise ValueError("trials does not go with precision or journal; give runs")
+        limit = optional_count("max_states", max_states, 1, MOST_STATES)
+        episodes = optional_count("runs", runs, 1, MOST_RUNS)
+        mean = _native.evaluate_trials(problem._native, player, trials_of(trials), episodes, chosen_seed, limit, workers)
+        return TrialsMean(trials, *mean)
     wanted = None
     if precision is not None:
         half_width = number("precision", precision)
@@ -280,6 +368,8 @@ def compare(
     >>> sorted(results)
     ['pi1', 'pi2']
     """
+    if "trials" in settings:
+        raise TypeError("compare plays episodes one by one; evaluate(..., trials=K) averages them")
     named = dict(policies) if isinstance(policies, Mapping) else {name: name for name in _names(policies)}
     return {name: evaluate(problem, policy, risk, **settings) for name, policy in named.items()}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -152,9 +151,9 @@ class Model:
         return self._observations.state(observation, reward, terminated)
 
     @classmethod
-    def from_file(cls, path: PathLike) -> Model:
+    def from_file(cls, path: PathLike, *, allow_files: bool = False) -> Model:
         """The model in a file: a problem file (TOML), transitions as CSV, Gymnasium's P as JSON, Storm's DRN."""
-        return cls._of(_native.Problem.load(path_of(path)))
+        return cls._of(_native.Problem.load(path_of(path), bool(allow_files)))
 
     def to_file(self, path: PathLike) -> list[str]:
         """Writes the model as .csv, .drn or .toml, without costs; returns what the format cannot hold.
@@ -263,21 +262,10 @@ def _again(made_of: Any, costs: dict[str, Floats], observations: Observations | 
 
 
 def write(problem: NativeProblem, path: PathLike) -> list[str]:
-    """Writes a problem, each file to a temporary name first; returns what the format cannot hold."""
+    """Writes a problem; returns what the format cannot hold."""
     files, notes = problem.export(path_of(path))
     for extension, text in files:
-        target = Path(path).with_suffix("." + extension)
-        try:
-            handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name)
-        except OSError as error:
-            raise OSError(error.errno, f"{error.strerror}: the file cannot be written", str(target)) from None
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        _native.write(Path(path).with_suffix("." + extension), text)
     return notes
 
 

@@ -26,6 +26,7 @@ REASON = np.dtype(
     [
         ("action", np.int64),
         ("visits", np.uint64),
+        ("rank", np.uint64),
         ("value", np.float64),
         ("mean", np.float64),
         ("best", np.float64),
@@ -66,10 +67,10 @@ class Decision:
 
     @property
     def reasons(self) -> npt.NDArray[np.void]:
-        """What is known of each action: a structured array with action, visits, value, mean, best and worst.
+        """What is known of each action: a structured array with action, visits, rank, value, mean, best and worst.
 
         The default planner estimates the risk only; mean, best and worst cost are NaN then. Where nothing was searched
-        (``stopped`` is "marginal") value is a sum of step costs, which ranks actions and is no risk. The array is made when it is
+        (``stopped`` is "marginal") actions are ranked only (1 is the best), and value is NaN. The array is made when it is
         asked for. It is empty for an agent that does not plan.
         """
         return reasons_of(self._columns)

@@ -98,9 +98,12 @@ class Problem:
         return _read_again, (*source, self.model._observations, self._is_paid_later)
 
     @classmethod
-    def from_file(cls, path: PathLike) -> Problem:
-        """The problem in a file of any format that the command line reads."""
-        return cls._of(_native.Problem.load(path_of(path)))
+    def from_file(cls, path: PathLike, *, allow_files: bool = False) -> Problem:
+        """The problem in a file of any format that the command line reads.
+
+        It reads files outside of its own folder only if ``allow_files`` is true.
+        """
+        return cls._of(_native.Problem.load(path_of(path), bool(allow_files)))
 
     @classmethod
     def from_gymnasium(

@@ -47,19 +47,19 @@ def long_work(what: str) -> Callable[[], Any]:
     """Something that takes minutes."""
     grid, il = gumdp.tasks["grid-msee"], gumdp.tasks["il"]
     if what in ("default", "paper"):
-        planner = Planner(il if what == "default" else grid, 1.0, simulations=10**8, preset=what)
+        planner = Planner(il if what == "default" else grid, 1.0, simulations=10**7, preset=what)
         return lambda: planner.act(0)
     if what == "function":
         own = Problem(grid.model, slow, discount=1.0, horizon=50)
         return lambda: gumdp.evaluate(own, "planner", 1.0, runs=1000)
     return {
-        "evaluate": lambda: gumdp.evaluate(grid, "paper", 1.0, runs=10**6),
-        "one run": lambda: gumdp.evaluate(grid, "paper", 1.0, runs=1, simulations=10**8),
-        "solve": lambda: gumdp.solve(il, Cvar(0.95), max_states=10**8),
-        "frontier": lambda: gumdp.frontier(il, "cvar", max_states=10**8),
-        "sampled frontier": lambda: gumdp.frontier(grid, levels=[0, 1], max_states=10, runs=10**6),
-        "explain": lambda: gumdp.explain(grid, 1.0, max_states=10, runs=10**6),
-        "distribution": lambda: gumdp.exact_distribution(grid, "uniform", max_states=10**8),
+        "evaluate": lambda: gumdp.evaluate(grid, "paper", 1.0, runs=10**4),
+        "one run": lambda: gumdp.evaluate(grid, "paper", 1.0, runs=1, simulations=10**7),
+        "solve": lambda: gumdp.solve(il, Cvar(0.95), max_states=5 * 10**6),
+        "frontier": lambda: gumdp.frontier(il, "cvar", max_states=5 * 10**6),
+        "sampled frontier": lambda: gumdp.frontier(grid, levels=[0, 1], max_states=10, runs=10**4),
+        "explain": lambda: gumdp.explain(grid, 1.0, max_states=10, runs=10**4),
+        "distribution": lambda: gumdp.exact_distribution(grid, "uniform", max_states=5 * 10**6),
     }[what]
 
 
@@ -143,6 +143,9 @@ def test_an_interrupted_program_ends_well(tmp_path: Path) -> None:
     program = """
 import os, signal, threading, time
 import gumdp
+
+# As in the foreground, wherever the test is run.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def slow(d):
     time.sleep(0.001)

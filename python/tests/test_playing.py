@@ -74,6 +74,15 @@ def test_the_same_decision_and_optimum_as_the_command_line() -> None:
     assert decision.reasons["visits"].tolist() == [reason["visits"] for reason in plan["reasons"]]
 
 
+@needs_command
+def test_the_same_measures_as_the_command_line(rooms: Problem) -> None:
+    exact = command("evaluate", "rooms", "--policy", "pi1")["measures"]
+    assert list(gumdp.exact_distribution(rooms, "pi1").measures().values()) == [row["value"] for row in exact]
+    sampled = command("evaluate", "rooms", "--policy", "uniform", "--max-states", "0", "--runs", "60", "--seed", "4")["measures"]
+    theirs = [pytest.approx(tuple(float(row[end]) for end in ("value", "low", "high")), abs=1e-12) for row in sampled]
+    assert list(gumdp.evaluate(rooms, "uniform", runs=60, seed=4).measures().values()) == theirs
+
+
 @pytest.mark.parametrize(("preset", "policy"), [("default", "planner"), ("paper", "paper")])
 @pytest.mark.parametrize("risk", [Erm(5), Cvar(0.9)])
 def test_planners_play_what_evaluate_plays(rooms: Problem, preset: str, policy: str, risk: gumdp.Risk) -> None:

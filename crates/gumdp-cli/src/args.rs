@@ -1,11 +1,14 @@
 //! Arguments that several commands have, and what their values may be. Those of one command are in its own file.
 
+use std::fmt::Display;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use gumdp::oracle::Limits;
+use gumdp::trials::Trials;
 use gumdp::{Erm, MAX_SIMULATIONS, Risk};
 use gumdp_files::Task;
 
@@ -17,7 +20,7 @@ use crate::results::distinct;
 /// More runs than this are a typing error.
 pub const MAX_RUNS: u64 = 1_000_000_000;
 
-/// What is played, and what becomes of it.
+/// What is played.
 #[derive(Debug, Args)]
 pub struct ExperimentArgs {
     /// Name of a built-in task, or a problem file.
@@ -28,7 +31,15 @@ pub struct ExperimentArgs {
     /// Episodes per β (default: the task's).
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
     pub runs: Option<u64>,
-    /// Simulations per decision of a planner (default: the task's).
+    /// How it is played, and what becomes of it.
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+/// How planners play, and what becomes of the results; a command says more of its own files.
+#[derive(Debug, Args)]
+pub struct CommonArgs {
+    /// Simulations per decision of the planner (default: the task's).
     #[arg(long, value_name = "n", allow_negative_numbers = true, value_parser = whole(1, MAX_SIMULATIONS))]
     pub simulations: Option<u64>,
     /// Random numbers and threads.
@@ -37,7 +48,7 @@ pub struct ExperimentArgs {
     /// Folder for results and figures (default: one below gumdp-out; with --json nothing is written unless this is given).
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// A JSON array instead of a table.
+    /// JSON instead of text.
     #[arg(long)]
     pub json: bool,
 }
@@ -97,6 +108,17 @@ impl AttitudeArgs {
     /// What it is called.
     pub fn naming(&self, task: &Task) -> Naming {
         Naming::new(self.risk.is_some() || (self.beta.is_none() && !task.defaults.risks.is_empty()))
+    }
+}
+
+/// Refuses measures other than the mean where several trials are averaged before f is taken.
+pub fn only_the_mean(beta: &[f64], risk: &[Risk]) -> Result<()> {
+    let given = beta.iter().map(|&beta| entropic(beta)).chain(risk.iter().copied());
+    match given.into_iter().find(|risk| *risk != Risk::MEAN) {
+        None => Ok(()),
+        Some(risk) => Err(BadInput::new(format!("--trials goes with the mean only, not with {risk}"))
+            .hint("the occupancies of several trials are averaged before the objective is taken; leave out --beta or --risk")
+            .into()),
     }
 }
 
@@ -218,53 +240,44 @@ pub enum PolicyName {
     BackwardInduction,
 }
 
+/// A value for which this holds.
+fn read<T: FromStr>(text: &str, holds: impl Fn(&T) -> bool, must: impl Display) -> Result<T, String> {
+    text.trim().parse().ok().filter(holds).ok_or_else(|| format!("it must be a {must}"))
+}
+
 pub fn beta(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        // Minus zero is zero: the sum has no sign.
-        Ok(beta) if !beta.is_nan() => Ok(beta + 0.0),
-        _ => Err("it must be a number in [-inf, inf]".to_owned()),
-    }
+    // Minus zero is zero: the sum has no sign.
+    read(text, |beta: &f64| !beta.is_nan(), "number in [-inf, inf]").map(|beta| beta + 0.0)
 }
 
 pub fn risk(text: &str) -> Result<Risk, String> {
     text.parse().map_err(|error: gumdp::ParseRiskError| error.to_string())
 }
 
+pub fn trials(text: &str) -> Result<Trials, String> {
+    text.parse()
+}
+
 /// A whole number of a range.
 pub fn whole(low: u64, high: u64) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
-    move |text| match text.trim().parse::<u64>() {
-        Ok(value) if (low..=high).contains(&value) => Ok(value),
-        _ => Err(format!("it must be a whole number in [{low}, {high}]")),
-    }
+    move |text| read(text, |value| (low..=high).contains(value), format_args!("whole number in [{low}, {high}]"))
 }
 
 /// Half the width of an interval.
 pub fn precision(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err("it must be a positive number, half the width of the interval".to_owned()),
-    }
+    read(text, |&value: &f64| value > 0.0 && value.is_finite(), "positive number, half the width of the interval")
 }
 
 pub fn threads(text: &str) -> Result<usize, String> {
-    match text.parse::<usize>() {
-        Ok(count @ 1..=1024) => Ok(count),
-        _ => Err("it must be a whole number in [1, 1024]".to_owned()),
-    }
+    read(text, |count| (1..=1024).contains(count), "whole number in [1, 1024]")
 }
 
 /// A time with a unit: 50ms, 2s, 1.5s.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let refusal = || "it must be a time such as 50ms, 2s or 1.5s, more than 0 and at most one day".to_owned();
-    let (number, seconds_per_unit) = if let Some(number) = text.strip_suffix("ms") {
-        (number, 1e-3)
-    } else if let Some(number) = text.strip_suffix("us") {
-        (number, 1e-6)
-    } else if let Some(number) = text.strip_suffix('s') {
-        (number, 1.0)
-    } else {
-        return Err(refusal());
-    };
+    let units = [("ms", 1e-3), ("us", 1e-6), ("s", 1.0)];
+    let written = units.into_iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)));
+    let (number, seconds_per_unit) = written.ok_or_else(refusal)?;
     let seconds = number.trim().parse::<f64>().map_err(|_| refusal())? * seconds_per_unit;
     if seconds > 0.0 && seconds <= 86_400.0 { Ok(Duration::from_secs_f64(seconds)) } else { Err(refusal()) }
 }

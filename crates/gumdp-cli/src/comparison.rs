@@ -3,10 +3,10 @@
 //! A published number is itself the statistic of a sample, so the two are compared as two samples of the same size of
 //! spread: they *agree* if their difference lies within the 99 % interval that both errors together allow, plus half a unit
 //! of the last printed digit. A published maximum m of n runs differs if so many of our runs exceed it that the chance is
-//! below 1 % (k of our n' runs above the largest of n others has probability at most (n'/(n + n'))^k).
+//! below 1 % (k of our n' runs above the largest of n others has probability at most (n'/(n + n'))^k), or if so many of ours do not
+//! reach it that it is unlikely to be theirs (n/(n + n') below 1 %: 99 n runs decide).
 
 use anyhow::{Context, Result};
-use gumdp::Erm;
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::{self, Interval, Summary};
 use serde::{Deserialize, Serialize};
@@ -23,8 +23,6 @@ const Z99: f64 = 2.576;
 const FEWEST_RUNS: usize = 30;
 /// Resamples of a bootstrap interval.
 const RESAMPLES: usize = 2000;
-/// Fewer, because every one computes a whole summary.
-const WHISKER_RESAMPLES: usize = 400;
 
 /// The paper's numbers.
 #[derive(Debug, Deserialize)]
@@ -34,6 +32,76 @@ pub struct Published {
     pub number: Vec<Number>,
     /// Run times.
     pub time: Vec<Time>,
+    /// Where what is played departs from the paper's text.
+    pub departure: Vec<Departure>,
+    /// Which figures of the paper ours are.
+    pub figure: Vec<PaperFigure>,
+}
+
+/// Where what is played departs from the paper's text, and why.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Departure {
+    /// The task.
+    pub task: String,
+    /// What departs.
+    pub what: String,
+    /// Why.
+    pub why: String,
+}
+
+/// A figure of the paper.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaperFigure {
+    number: u32,
+    /// Our figures.
+    names: Vec<String>,
+}
+
+/// How many published numbers agree, differ, may be true and cannot be judged.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Those that agree.
+    pub agree: usize,
+    /// Those that differ.
+    pub differ: usize,
+    /// Maxima, which nothing speaks against.
+    pub possible: usize,
+    /// Too few runs.
+    pub undecided: usize,
+    /// Runs that would decide about the maxima: were one not reached in so many, it would differ.
+    pub deciding: u64,
+}
+
+impl Tally {
+    /// Of the paper's numbers.
+    pub fn of(comparisons: &[Comparison]) -> Self {
+        let published = || comparisons.iter().filter(|c| c.source == "paper");
+        let count = |verdict| published().filter(|c| c.verdict == verdict).count();
+        Self {
+            agree: count(Verdict::Agrees),
+            differ: count(Verdict::Differs),
+            possible: count(Verdict::Possible),
+            undecided: count(Verdict::Undecided),
+            deciding: published().filter_map(|c| c.runs_to_decide).max().unwrap_or(0),
+        }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> usize {
+        self.agree + self.differ + self.possible + self.undecided
+    }
+
+    /// What is not decided, and what would decide it.
+    pub fn open(&self) -> String {
+        let possible =
+            (self.possible > 0).then(|| format!("{} possible ({} runs would decide)", self.possible, self.deciding));
+        let undecided =
+            (self.undecided > 0).then(|| format!("{} undecided ({FEWEST_RUNS} runs would decide)", self.undecided));
+        let differ = (self.differ > 0).then(|| format!("{} differ", self.differ));
+        differ.into_iter().chain(possible).chain(undecided).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// A statistic of the paper.
@@ -101,6 +169,8 @@ pub struct Comparison {
     pub interval: Option<[f64; 2]>,
     /// What follows.
     pub verdict: Verdict,
+    /// How many runs would decide, if these do not.
+    pub runs_to_decide: Option<u64>,
     /// What is known about a difference.
     pub why: Option<String>,
 }
@@ -151,7 +221,8 @@ impl Comparison {
     ) -> Self {
         let (task, beta) = (of.trial.task.clone(), of.trial.risk.beta().unwrap_or(f64::NAN));
         let statistic = statistic.to_owned();
-        Self { task, beta, statistic, reference, source: "paper", ours, interval, verdict, why: None }
+        let runs_to_decide = (verdict == Verdict::Undecided).then_some(FEWEST_RUNS as u64);
+        Self { task, beta, statistic, reference, source: "paper", ours, interval, verdict, runs_to_decide, why: None }
     }
 
     /// Its fields in a table that calls β so.
@@ -179,6 +250,17 @@ impl Published {
     /// The numbers that are built in.
     pub fn new() -> Result<Self> {
         toml::from_str(include_str!("published.toml")).context("published.toml")
+    }
+
+    /// The departures of these experiments.
+    pub fn departures<'a>(&'a self, experiments: &'a [TaskResults]) -> impl Iterator<Item = &'a Departure> {
+        let played = |departure: &&Departure| experiments.iter().any(|of| of.task.name == departure.task);
+        self.departure.iter().filter(played)
+    }
+
+    /// The number of the paper's figure that ours with this name is.
+    pub fn figure_number(&self, name: &str) -> Option<u32> {
+        self.figure.iter().find(|figure| figure.names.iter().any(|other| other == name)).map(|figure| figure.number)
     }
 }
 
@@ -242,20 +324,33 @@ fn with_paper(number: &Number, experiment: &TaskResults, finished: &Finished) ->
         }
         Statistic::Max => {
             let above = costs.iter().filter(|&&cost| cost > value + rounding).count();
-            of_max(printed, (n / (n + theirs)).powi(above as i32) >= 0.01, Verdict::Possible)
+            let reached = summary.max >= value - rounding;
+            // One of theirs is the largest of all with probability n/(n + n').
+            let likely = (n / (n + theirs)).powi(above as i32) >= 0.01 && (reached || theirs / (n + theirs) >= 0.01);
+            let deciding = (1.0 / 0.01 - 1.0) * theirs;
+            let mut found = of_max(printed, likely, Verdict::Possible);
+            for possible in found.iter_mut().filter(|found| found.verdict == Verdict::Possible) {
+                possible.runs_to_decide = Some(deciding.ceil() as u64);
+            }
+            found
         }
         Statistic::Below => of_max(format!("< {value}"), summary.max < value - rounding, Verdict::Agrees),
         Statistic::Whiskers => {
             let [low, high] = number.range.unwrap_or([f64::NAN; 2]);
-            let around = |whisker: fn(&Summary) -> f64| {
-                let of =
-                    |sample: &[f64]| Summary::of(sample, Erm::MEAN, 0).map_or(f64::NAN, |summary| whisker(&summary));
-                (whisker(summary), widened(whisker(summary), interval(&costs, WHISKER_RESAMPLES, of)))
+            let around = |end: usize| {
+                let whisker = |sample: &[f64]| {
+                    let mut sorted = sample.to_vec();
+                    sorted.sort_by(f64::total_cmp);
+                    let [q25, q75] = [0.25, 0.75].map(|q| stats::quantile(&sorted, q));
+                    stats::whiskers(&sorted, q25, q75)[end]
+                };
+                let ours = [summary.whisker_low, summary.whisker_high][end];
+                (ours, widened(ours, interval(&costs, RESAMPLES, whisker)))
             };
             let comparison = |statistic, reference, (ours, around), agrees| {
                 Comparison::new(finished, statistic, reference, ours, Some(around), judge(agrees))
             };
-            let (lower, upper) = (around(|summary| summary.whisker_low), around(|summary| summary.whisker_high));
+            let (lower, upper) = (around(0), around(1));
             vec![
                 comparison("lower whisker", format!("≥ {low}"), lower, lower.1[1] >= low),
                 comparison("upper whisker", format!("≤ {high}"), upper, upper.1[0] <= high),
@@ -272,14 +367,18 @@ fn with_oracle(planner: &Finished, oracle: &Finished) -> Result<[Comparison; 2]>
         let verdict = Verdict::of(contains(interval, reference), runs);
         Comparison::new(planner, statistic, format!("{reference:.4}"), ours, Some(interval), verdict)
     };
-    let spread = |finished: &Finished| interval(&finished.costs(), RESAMPLES, |sample| erm.of_samples(sample));
+    let spread = |finished: &Finished| match finished.summary {
+        Summary { exact: true, value, .. } => Interval { low: value, high: value },
+        _ => interval(&finished.costs(), RESAMPLES, |sample| erm.of_samples(sample)),
+    };
+    let error_of = |finished: &Finished| if finished.summary.exact { 0.0 } else { standard_error(&finished.costs()) };
     let (around_ours, around_theirs) = (spread(planner), spread(oracle));
     let (ours, theirs) = (planner.summary.value, oracle.summary.value);
     let risk_interval = [
         ours - (ours - around_ours.low).hypot(around_theirs.high - theirs),
         ours + (around_ours.high - ours).hypot(theirs - around_theirs.low),
     ];
-    let error = quantile(runs) * standard_error(&planner.costs()).hypot(standard_error(&oracle.costs()));
+    let error = quantile(runs) * error_of(planner).hypot(error_of(oracle));
     let mean = planner.summary.mean;
     Ok([
         comparison("mean", oracle.summary.mean, mean, [mean - error, mean + error]),

@@ -14,8 +14,10 @@ pub struct Certain {
     /// The value.
     pub value: f64,
     /// It is not lower.
+    #[serde(serialize_with = "crate::number::serialize")]
     pub low: f64,
     /// It is not higher.
+    #[serde(serialize_with = "crate::number::serialize")]
     pub high: f64,
 }
 
@@ -98,13 +100,20 @@ impl Solver {
     }
 }
 
-/// How far a risk that is at most `high` can be from the optimum, which is not known but bounded. Nothing where the costs of few runs
-/// are below what is possible in the long run.
+/// How far a risk that is at most `high` can be from the optimum, which is not known but bounded, and in percent. Nothing where the
+/// costs of few runs are below what is possible in the long run.
+pub fn above(high: f64, bound: Option<LowerBound>) -> Option<String> {
+    let bound = bound.filter(|bound| bound.method != Method::Exact)?;
+    let (above, percent) = bound.above(high)?;
+    let percent = percent.map_or_else(String::new, |percent| format!(" ({percent:.0} %)"));
+    Some(format!("{}{percent}", short(above)))
+}
+
+/// The same as a line of text.
 pub fn above_the_optimum(high: f64, bound: Option<LowerBound>) -> Option<String> {
-    let LowerBound { value, .. } = bound.filter(|bound| bound.method != Method::Exact)?;
-    let above = high - value;
-    let percent = if value > 0.0 { format!(" ({:.0} %)", 100.0 * above / value) } else { String::new() };
-    (above.is_finite() && above >= 0.0).then(|| format!("at most {} above the optimum{percent}", short(above)))
+    let above = above(high, bound)?;
+    let (amount, percent) = above.split_once(' ').map_or((&above[..], String::new()), |(a, p)| (a, format!(" {p}")));
+    Some(format!("at most {amount} above the optimum{percent}"))
 }
 
 /// Why a task cannot be solved exactly, with a way out.

@@ -10,7 +10,6 @@ mod failure;
 mod frontier;
 mod interrupt;
 mod manifest;
-mod measures;
 mod number;
 mod outcome;
 mod paper_report;
@@ -21,6 +20,7 @@ mod side_by_side;
 mod store;
 mod talk;
 mod trial;
+mod trials;
 
 use std::io;
 use std::process::ExitCode;
@@ -32,9 +32,10 @@ use failure::{BadInput, Interrupted, Refused};
 
 fn main() -> ExitCode {
     let given = Cli::command().get_matches();
-    let Cli { command, quiet } = Cli::from_arg_matches(&given).unwrap_or_else(|error| error.exit());
+    let Cli { command, quiet, allow_files } = Cli::from_arg_matches(&given).unwrap_or_else(|error| error.exit());
     interrupt::install();
     talk::set_quiet(quiet);
+    commands::allow_files(allow_files);
     let task = given.subcommand().and_then(|(_, given)| given.try_get_one::<String>("task").ok()?);
     match command.chosen().run().map_err(|error| commands::clarified(error, task)) {
         Ok(()) => ExitCode::SUCCESS,

@@ -8,17 +8,24 @@
 //! | `tasks/NAME.toml` | the problem files, so that the folder stands on its own |
 //! | `runs/*.csv` | journals of finished runs, from which an interrupted command goes on |
 
+use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
-use gumdp::{Pair, Risk};
+use anyhow::Result;
+use gumdp::bound::{LowerBound, Method};
+use gumdp::stats::Summary;
+use gumdp::words::cell;
+use gumdp::{Pair, Risk, UNCHECKED, checksum};
 use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::exact::Certain;
+use crate::failure::BadInput;
 use crate::number;
 use crate::results::{Finished, TaskResults};
-use crate::store::Store;
+use crate::store::{Store, json};
+use crate::talk::say;
 use crate::trial::Trial;
 
 /// What `manifest.json` says.
@@ -34,7 +41,13 @@ pub struct Manifest {
     pub wall_seconds: f64,
     /// What was played.
     pub experiments: Vec<SavedTask>,
+    /// Checksums of tables and problem files; earlier versions wrote none.
+    #[serde(default)]
+    files: BTreeMap<String, String>,
 }
+
+/// Before the checksum of all that comes before, which ends a manifest. Earlier versions wrote none.
+const CHECK: &str = ",\n  \"check\": \"";
 
 /// The machine that made results.
 #[derive(Debug, Serialize, Deserialize)]
@@ -57,6 +70,9 @@ pub struct SavedTask {
     pub task: String,
     /// Exact optima, where known.
     optima: Vec<SavedOptimum>,
+    /// Earlier versions did not write them.
+    #[serde(default)]
+    bounds: Vec<SavedBound>,
     #[serde(rename = "cells")]
     trials: Vec<SavedTrial>,
 }
@@ -66,12 +82,11 @@ pub struct SavedTask {
 #[serde(untagged)]
 enum SavedOptimum {
     Named {
-        #[serde(with = "crate::number::attitude")]
         risk: Risk,
         #[serde(flatten)]
         optimum: Certain,
     },
-    Pair(#[serde(with = "crate::number::attitude")] Risk, f64),
+    Pair(Risk, f64),
 }
 
 impl SavedOptimum {
@@ -83,6 +98,21 @@ impl SavedOptimum {
     }
 }
 
+/// A proven lower bound.
+#[derive(Debug, Serialize, Deserialize)]
+struct SavedBound {
+    risk: Risk,
+    bound: f64,
+    method: String,
+}
+
+impl SavedBound {
+    fn named(&self) -> Option<(Risk, LowerBound)> {
+        let method = Method::ALL.into_iter().find(|method| method.to_string() == self.method)?;
+        Some((self.risk, LowerBound { value: self.bound, method }))
+    }
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedTrial {
     #[serde(flatten)]
@@ -90,14 +120,24 @@ struct SavedTrial {
     journal: String,
     cpu_seconds: f64,
     simulated_steps: u64,
+    /// The summary of all possible runs, if it is known.
+    #[serde(default)]
+    exact: Option<Summary>,
 }
 
-/// Writes samples, trajectories, problem files and manifest.
+/// Writes samples, trajectories, problem files and manifest, which comes last: what it names is there.
 pub fn save(store: &Store, command: &str, experiments: &[TaskResults], wall: Duration) -> Result<Manifest> {
-    save_runs(store, experiments)?;
-    for experiment in experiments {
-        store.write(&format!("tasks/{}.toml", experiment.task.name), experiment.task.source.as_bytes())?;
+    if let Some(file) = read(store).ok().and_then(|earlier| damaged(store, &earlier)) {
+        say!("{file} was not what was written there; it is written anew");
     }
+    save_runs(store, experiments)?;
+    let mut names = vec!["samples.csv".to_owned(), "trajectories.csv".to_owned()];
+    for experiment in experiments {
+        let name = task_file(&experiment.task.name);
+        store.write(&name, experiment.task.source.as_bytes())?;
+        names.push(name);
+    }
+    let checked = |name: String| store.checksum(&name).map(|sum| (name, sum));
     let manifest = Manifest {
         gumdp: env!("CARGO_PKG_VERSION").to_owned(),
         command: command.to_owned(),
@@ -108,43 +148,97 @@ pub fn save(store: &Store, command: &str, experiments: &[TaskResults], wall: Dur
         },
         wall_seconds: wall.as_secs_f64(),
         experiments: experiments.iter().map(saved_task).collect(),
+        files: names.into_iter().filter_map(checked).collect(),
     };
-    store.write_json("manifest.json", &manifest)?;
+    let mut text = String::from_utf8(json(&manifest)?)?;
+    text.truncate(text.len() - "\n}\n".len());
+    let sum = checksum(UNCHECKED, text.as_bytes());
+    store.write("manifest.json", format!("{text}{CHECK}{sum:016x}\"\n}}\n").as_bytes())?;
     Ok(manifest)
+}
+
+fn task_file(task: &str) -> String {
+    format!("tasks/{task}.toml")
+}
+
+/// What the same command would mend.
+fn refusal(message: impl Display) -> BadInput {
+    BadInput::new(message).hint("the command that made the folder, run again, plays what is missing and writes it anew")
+}
+
+fn read(store: &Store) -> Result<Manifest> {
+    let shown = store.dir().join("manifest.json");
+    let text = store.read_text("manifest.json")?;
+    let whole = text.rsplit_once(CHECK).is_none_or(|(content, check)| {
+        check.trim_end() == format!("{:016x}\"\n}}", checksum(UNCHECKED, content.as_bytes()))
+    });
+    let manifest = serde_json::from_str(&text).map_err(|error| format!("is not a manifest: {error}"));
+    let manifest = manifest.and_then(|read: Manifest| if whole { Ok(read) } else { Err("is damaged".to_owned()) });
+    // One without a checksum is whole only if it is of a version that wrote none.
+    let is_old = |read: &Manifest| read.files.is_empty();
+    let known = manifest
+        .and_then(|read| if text.contains(CHECK) || is_old(&read) { Ok(read) } else { Err("is damaged".to_owned()) });
+    Ok(known.map_err(|what| refusal(format!("{} {what}", shown.display())))?)
+}
+
+/// The first file that is not the one that the manifest is of.
+fn damaged(store: &Store, manifest: &Manifest) -> Option<String> {
+    let is_damaged = |(name, sum): &(&String, &String)| store.checksum(name).as_ref() != Some(*sum);
+    let (name, _) = manifest.files.iter().find(is_damaged)?;
+    Some(store.dir().join(name).display().to_string())
 }
 
 /// Reads back what `save` wrote.
 pub fn load(store: &Store) -> Result<(Manifest, Vec<TaskResults>)> {
-    let path = store.dir().join("manifest.json");
-    let manifest: Manifest = serde_json::from_str(&store.read("manifest.json")?)
-        .with_context(|| format!("{} is not a manifest", path.display()))?;
-    let experiments = manifest
-        .experiments
-        .iter()
-        .map(|saved| {
-            let file = format!("tasks/{}.toml", saved.task);
-            let mut task = Task::parse(&file, &store.read(&file)?)?;
-            task.name.clone_from(&saved.task);
-            let finished = saved
-                .trials
-                .iter()
-                .map(|saved| {
-                    let records = store.records(&saved.journal)?;
-                    let runs = records.into_values().take_while(|record| record.run < saved.trial.runs);
-                    Finished::new(saved.trial.clone(), runs.collect())
-                })
-                .collect::<Result<_>>()?;
-            let optima = saved.optima.iter().map(SavedOptimum::named).collect();
-            Ok(TaskResults { task, finished, optima })
-        })
-        .collect::<Result<_>>()?;
+    let manifest = read(store)?;
+    if let Some(file) = damaged(store, &manifest) {
+        let what = "is not the file that manifest.json is of: it was changed or damaged, or a command that wrote it did not end";
+        return Err(refusal(format!("{file} {what}")).into());
+    }
+    let experiments = manifest.experiments.iter().map(|saved| saved.load(store)).collect::<Result<_>>()?;
     Ok((manifest, experiments))
+}
+
+impl SavedTask {
+    fn load(&self, store: &Store) -> Result<TaskResults> {
+        let file = task_file(&self.task);
+        let mut task = Task::parse(&file, &store.read_text(&file)?).map_err(BadInput::from)?;
+        task.name.clone_from(&self.task);
+        let finished = self.trials.iter().map(|saved| saved.load(store, &task)).collect::<Result<_>>()?;
+        let optima = self.optima.iter().map(SavedOptimum::named).collect();
+        let bounds = self.bounds.iter().filter_map(SavedBound::named).collect();
+        Ok(TaskResults { task, finished, optima, bounds })
+    }
+}
+
+impl SavedTrial {
+    /// Its runs, if all of them are there and can have happened.
+    fn load(&self, store: &Store, task: &Task) -> Result<Finished> {
+        let Trial { runs, seed, .. } = self.trial;
+        let shown = store.dir().join("runs").join(&self.journal);
+        let mut records = store.records(&self.journal)?;
+        let _more = records.split_off(&runs);
+        if records.len() as u64 != runs || runs == 0 {
+            let found = records.len();
+            return Err(refusal(format!("{} holds {found} of the {runs} runs of the manifest", shown.display())).into());
+        }
+        if let Some(other) = records.values().find(|record| !record.is_of(&task.problem, seed)) {
+            let what = format!("{}: run {} is not one of this problem with this seed", shown.display(), other.run);
+            return Err(refusal(what).into());
+        }
+        Finished::new(self.trial.clone(), records.into_values().collect(), task, self.exact)
+    }
 }
 
 fn saved_task(experiment: &TaskResults) -> SavedTask {
     SavedTask {
         task: experiment.task.name.clone(),
         optima: experiment.optima.iter().map(|&(risk, optimum)| SavedOptimum::Named { risk, optimum }).collect(),
+        bounds: experiment
+            .bounds
+            .iter()
+            .map(|&(risk, LowerBound { value, method })| SavedBound { risk, bound: value, method: method.to_string() })
+            .collect(),
         trials: experiment
             .finished
             .iter()
@@ -153,6 +247,7 @@ fn saved_task(experiment: &TaskResults) -> SavedTask {
                 journal: finished.trial.journal(&experiment.task),
                 cpu_seconds: finished.cpu_seconds(),
                 simulated_steps: finished.simulated_steps(),
+                exact: finished.summary.exact.then_some(finished.summary),
             })
             .collect(),
     }
@@ -166,14 +261,15 @@ fn save_runs(store: &Store, experiments: &[TaskResults]) -> Result<()> {
     for TaskResults { task, finished, .. } in experiments {
         let mdp = task.problem.mdp();
         for Finished { trial, records, .. } in finished {
+            let name = cell(&trial.task);
             let [beta, preset, seed] = [number::risk(trial.risk), trial.preset.to_string(), trial.seed.to_string()];
             for record in records {
                 let (run, cost) = (record.run.to_string(), record.cost.to_string());
-                samples.write_record([&trial.task, &beta, &preset, &run, &seed, &cost])?;
+                samples.write_record([&*name, &beta, &preset, &run, &seed, &cost])?;
                 for (time, pair) in record.path.iter().map(|&pair| Pair::from(pair)).enumerate() {
                     let (state, action) = (mdp.state_name(mdp.state(pair)), mdp.action_name(mdp.action(pair)));
                     let time = time.to_string();
-                    trajectories.write_record([&trial.task, &beta, &preset, &run, &time, state, action])?;
+                    trajectories.write_record([&*name, &beta, &preset, &run, &time, &cell(state), &cell(action)])?;
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use gumdp::Risk;
 pub use gumdp::words::{beta, counted, interval, known, percent, short};
-use serde::Serializer;
+use serde::{Serialize, Serializer};
 
 /// Writes a number; an infinity as a string.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -60,44 +60,26 @@ pub fn risk_label(risk: Risk) -> String {
     risk.beta().map_or_else(|| format!("risk {risk}"), |value| format!("beta = {}", beta(value)))
 }
 
-/// β in JSON, `null` where there is none.
-pub mod optional {
-    use serde::Serializer;
-
-    /// Writes β.
-    #[expect(clippy::ref_option, reason = "serde calls it with a reference")]
-    pub fn serialize<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
-        match value {
-            Some(beta) => super::serialize(beta, serializer),
-            None => serializer.serialize_none(),
-        }
+/// A number in JSON, `null` where there is none.
+#[expect(clippy::ref_option, reason = "serde calls it with a reference")]
+pub fn optional<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => serialize(value, serializer),
+        None => serializer.serialize_none(),
     }
 }
 
-/// A measure in a file by its name; earlier versions wrote β alone.
-pub mod attitude {
-    use gumdp::{Erm, Risk};
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+/// A measure in JSON, and its β, which is `null` unless it is entropic.
+#[derive(Debug, Serialize)]
+pub struct Attitude {
+    /// The measure.
+    pub risk: Risk,
+    #[serde(serialize_with = "optional")]
+    beta: Option<f64>,
+}
 
-    /// Writes a measure.
-    pub fn serialize<S: Serializer>(risk: &Risk, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(risk)
-    }
-
-    /// Reads a measure.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Risk, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            Beta(f64),
-            Text(String),
-        }
-        match Written::deserialize(deserializer)? {
-            Written::Beta(beta) => Erm::new(beta).map(Risk::Erm).map_err(D::Error::custom),
-            Written::Text(text) => match text.parse::<f64>() {
-                Ok(beta) => Erm::new(beta).map(Risk::Erm).map_err(D::Error::custom),
-                Err(_) => text.parse().map_err(D::Error::custom),
-            },
-        }
+impl From<Risk> for Attitude {
+    fn from(risk: Risk) -> Self {
+        Self { risk, beta: risk.beta() }
     }
 }

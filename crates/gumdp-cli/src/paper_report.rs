@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::comparison::{Comparison, Published, Time, Verdict};
+use crate::comparison::{Comparison, Departure, Published, Tally, Time, Verdict};
 use crate::manifest::Manifest;
 use crate::number::beta;
 use crate::player::Who;
@@ -32,6 +32,13 @@ pub fn write(
     } else {
         compare(&mut page, comparisons);
     }
+    let departures: Vec<&Departure> = published.departures(experiments).collect();
+    if !departures.is_empty() {
+        page.section("departures", "Departures from the paper's text");
+    }
+    for Departure { task, what, why } in departures {
+        page.paragraph(&format!("**{task}:** {what}; {why}"));
+    }
     side_by_side::section(&mut page, store, experiments)?;
     for experiment in experiments {
         let task = &experiment.task;
@@ -42,7 +49,12 @@ pub fn write(
         if !experiment.finished.is_empty() {
             page.table(&draw::results_table(experiment));
         }
-        let drawings = draw::figures(experiment);
+        let mut drawings = draw::figures(experiment);
+        for drawing in &mut drawings {
+            if let Some(number) = published.figure_number(&drawing.name) {
+                drawing.caption = format!("Figure {number} of the paper. {}", drawing.caption);
+            }
+        }
         draw::write_figures(store, &drawings)?;
         page.figures(&drawings);
     }
@@ -61,17 +73,16 @@ fn tiles(
     comparisons: &[Comparison],
 ) -> Vec<(String, String, String)> {
     let finished = || experiments.iter().flat_map(|experiment| &experiment.finished);
-    let published = || comparisons.iter().filter(|comparison| comparison.source == "paper");
-    let agreeing = published().filter(|comparison| comparison.verdict == Verdict::Agrees).count();
-    let differing = published().filter(|comparison| comparison.verdict == Verdict::Differs).count();
+    let tally = Tally::of(comparisons);
+    let open = tally.open();
     let cpu: f64 = finished().map(Finished::cpu_seconds).sum();
     let steps: u64 = finished().map(Finished::simulated_steps).sum();
     let tile = |label: &str, value: String, note: &str| (label.to_owned(), value, note.to_owned());
     vec![
         tile(
             "published numbers that agree",
-            format!("{agreeing} of {}", agreeing + differing),
-            "within sampling error, at 99 %",
+            format!("{} of {}", tally.agree, tally.all()),
+            if open.is_empty() { "within sampling error, at 99 %" } else { &open },
         ),
         tile("episodes", finished().map(|f| f.records.len()).sum::<usize>().to_string(), "all tasks, all β"),
         tile("simulated steps", format!("{:.2} billion", steps as f64 / 1e9), "to choose their actions"),

@@ -33,11 +33,6 @@ impl Progress {
         Self::bar(total, "runs")
     }
 
-    /// A bar of `total` situations.
-    pub fn situations(total: u64) -> Self {
-        Self::bar(total, "situations")
-    }
-
     /// Hidden if the user wants quiet or if stderr is not a terminal.
     fn of(bar: ProgressBar) -> Self {
         if talk::is_quiet() || !std::io::stderr().is_terminal() {
@@ -48,7 +43,8 @@ impl Progress {
         Self { bar, told: AtomicBool::new(false), shown: Mutex::new(Instant::now()) }
     }
 
-    fn bar(total: u64, of: &str) -> Self {
+    /// A bar of `total` of these.
+    pub fn bar(total: u64, of: &str) -> Self {
         let style = format!("{{msg}}{{prefix}}  {{wide_bar}}  {{pos}}/{{len}} {of}  {{per_sec}}  {{eta}} left");
         let style = ProgressStyle::with_template(&style).unwrap_or_else(|_| ProgressStyle::default_bar());
         Self::of(ProgressBar::new(total).with_style(style))
@@ -74,7 +70,12 @@ impl Progress {
 
     /// Says which trial is being played.
     pub fn working_on(&self, trial: &Trial) {
-        self.message(format!("{} {} {}", trial.task, number::risk_label(trial.risk), trial.preset));
+        self.message(format!(
+            "{} {} {}",
+            gumdp::words::visible(&trial.task),
+            number::risk_label(trial.risk),
+            trial.preset
+        ));
     }
 
     /// Says what is being worked on.
@@ -88,12 +89,6 @@ impl Progress {
         if self.bar.length() == Some(levels as u64) {
             self.bar.set_message("locating changes");
         }
-    }
-
-    /// So many more runs are done.
-    pub fn advance(&self, runs: u64) {
-        self.bar.set_prefix("");
-        self.bar.inc(runs);
     }
 
     /// So many decisions of one run are made since it began.
@@ -123,7 +118,8 @@ impl Watch for Progress {
     }
 
     fn finished(&self, runs: u64) {
-        self.advance(runs);
+        self.bar.set_prefix("");
+        self.bar.inc(runs);
     }
 
     fn goes_on(&self, _: f64, runs: u64, next: u64) {

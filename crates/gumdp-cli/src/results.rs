@@ -1,7 +1,8 @@
 //! Results: what was played, and its summaries.
 
 use anyhow::Result;
-use gumdp::bound::LowerBound;
+use gumdp::bound::{LowerBound, Method};
+use gumdp::oracle::{Limits, distribution};
 use gumdp::stats::Summary;
 use gumdp::{Agent, Precision, Record, Risk, Watch};
 use gumdp_files::Task;
@@ -24,18 +25,19 @@ pub struct TaskResults {
     pub finished: Vec<Finished>,
     /// The exact optimum for each measure for which it is known.
     pub optima: Vec<(Risk, Certain)>,
+    /// A proven lower bound for each measure for which it is not.
+    pub bounds: Vec<(Risk, LowerBound)>,
 }
 
 impl TaskResults {
     /// What was played of a task, with the exact optimum for each measure where the solver finds it.
     pub fn new(task: Task, finished: Vec<Finished>, solver: &mut Solver) -> Self {
-        let mut experiment = Self { task, finished, optima: Vec::new() };
-        for finished in &experiment.finished {
-            let risk = finished.trial.risk;
-            if experiment.optimum(risk).is_none()
-                && let Some(optimum) = solver.optimum(risk)
-            {
-                experiment.optima.push((risk, optimum));
+        let mut experiment = Self { task, finished, optima: Vec::new(), bounds: Vec::new() };
+        for risk in experiment.risks() {
+            match (solver.optimum(risk), solver.bound(risk)) {
+                (Some(optimum), _) => experiment.optima.push((risk, optimum)),
+                (None, Some(bound)) => experiment.bounds.push((risk, bound)),
+                (None, None) => {}
             }
         }
         experiment
@@ -58,7 +60,7 @@ impl TaskResults {
     #[must_use]
     pub fn played_by(&self, who: impl Fn(Who) -> bool) -> Self {
         let finished = self.finished.iter().filter(|finished| who(finished.trial.preset)).cloned().collect();
-        Self { task: self.task.clone(), finished, optima: self.optima.clone() }
+        Self { task: self.task.clone(), finished, optima: self.optima.clone(), bounds: self.bounds.clone() }
     }
 
     /// Every risk measure that was played.
@@ -81,7 +83,34 @@ impl TaskResults {
     pub fn optimum(&self, risk: Risk) -> Option<Certain> {
         self.optima.iter().find(|(known, _)| *known == risk).map(|&(_, value)| value)
     }
+
+    /// What no policy can get below, and how that is known: the optimum, or a proven bound.
+    pub fn bound(&self, risk: Risk) -> Option<LowerBound> {
+        let exact = self.optimum(risk).map(|optimum| LowerBound { value: optimum.low, method: Method::Exact });
+        exact.or_else(|| self.bounds.iter().find(|(known, _)| *known == risk).map(|&(_, bound)| bound))
+    }
+
+    /// Whether the sampled risk is below what is possible: costs that matter were not met.
+    pub fn is_too_low(&self, of: &Finished) -> bool {
+        self.bound(of.trial.risk).is_some_and(|bound| of.is_below(bound.value))
+    }
+
+    /// The risk of a trial as text, with a mark if it is below what is possible.
+    pub fn marked_risk(&self, of: &Finished) -> String {
+        format!("{}{}", number::short(of.summary.value), if self.is_too_low(of) { TOO_LOW } else { "" })
+    }
+
+    /// What that mark means, if it was set.
+    pub fn mark_note(&self) -> Option<&'static str> {
+        let marked = self.finished.iter().any(|of| self.is_too_low(of));
+        marked.then_some(MARKED)
+    }
 }
+
+/// Marks a sampled risk that is below what is possible.
+pub const TOO_LOW: &str = " !";
+/// What the mark means.
+pub const MARKED: &str = "! below what is possible: the runs were lucky, or met no rare costs";
 
 /// The items without those that were there before.
 pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
@@ -128,7 +157,8 @@ impl Finished {
         watch: &dyn Watch,
         precision: Option<&Precision>,
     ) -> Result<Self> {
-        let journal = store.map(|store| store.journal(&trial.journal(task))).transpose()?;
+        let known = known_summary(&trial, agent, task);
+        let journal = store.map(|store| store.journal(&trial.journal(task), &task.problem, trial.seed)).transpose()?;
         let (stop, journal) = (interrupt::stop(), journal.as_ref());
         let experiment = gumdp::Experiment {
             stop,
@@ -137,12 +167,12 @@ impl Finished {
             ..gumdp::Experiment::new(&task.problem, agent.policy(), trial.seed)
         };
         let mut records = experiment.play(Vec::new(), trial.runs).map_err(interrupt::of_experiment)?;
-        if let Some(precision) = precision {
+        if let Some(precision) = precision.filter(|_| known.is_none()) {
             records = experiment.play_until(records, &[trial.risk], precision).map_err(interrupt::of_experiment)?;
             trial.runs = records.len() as u64;
         }
         trial.outer = agent.outer().map(str::to_owned);
-        Self::new(trial, records)
+        Self::new(trial, records, task, known)
     }
 
     /// Half the width of the 95 % interval of its risk.
@@ -151,15 +181,20 @@ impl Finished {
     }
 
     /// Whether its risk is not known as precisely as wanted.
-    pub fn is_missed(&self, task: &Task, wanted: &Precision) -> bool {
+    pub fn is_missed(&self, wanted: &Precision) -> bool {
         self.half_width() > wanted.half_width
-            || self.trial.runs < wanted.least_runs(&task.problem, &[self.trial.risk], &self.costs())
     }
 
-    /// A trial with its runs and their summary.
-    pub fn new(trial: Trial, records: Vec<Record>) -> Result<Self> {
+    /// Whether it is sampled and lower than this, which no policy is.
+    pub fn is_below(&self, least: f64) -> bool {
+        !self.summary.exact && self.summary.value < least
+    }
+
+    /// A trial with its runs, and their summary unless that of all possible runs is known.
+    pub fn new(trial: Trial, records: Vec<Record>, task: &Task, known: Option<Summary>) -> Result<Self> {
         let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
-        let summary = Summary::of(&costs, trial.risk, trial.seed)?;
+        let sampled = || Summary::of(&costs, trial.risk, task.problem.objective().bounds(), trial.seed);
+        let summary = known.map_or_else(sampled, Ok)?;
         Ok(Self { trial, records, summary })
     }
 
@@ -170,7 +205,8 @@ impl Finished {
 
     /// The 95 % interval of its risk, as text.
     pub fn interval(&self) -> String {
-        number::interval(self.summary.low, self.summary.high)
+        let Summary { exact, low, high, .. } = self.summary;
+        if exact { "exact".to_owned() } else { number::interval(low, high) }
     }
 
     /// CPU time over all threads.
@@ -189,6 +225,17 @@ impl Finished {
     }
 }
 
+/// The summary of all possible runs, where the policy knows its probabilities and they are not too many.
+fn known_summary(trial: &Trial, agent: &Agent, task: &Task) -> Option<Summary> {
+    if trial.preset.plans() {
+        return None;
+    }
+    let limits = Limits { stop: interrupt::stop().clone(), ..Limits::QUICK };
+    let costs: Vec<(f64, f64)> = distribution(&task.problem, agent.policy(), &limits).ok()?.outcomes().collect();
+    let bounds = task.problem.objective().bounds();
+    Summary::exact(&costs, trial.risk.within(bounds.high - bounds.low)).ok()
+}
+
 /// How many runs each trial has: one number, or a range.
 pub fn runs_text(finished: &[Finished]) -> String {
     let runs = || finished.iter().map(|finished| finished.trial.runs);
@@ -202,39 +249,25 @@ pub fn runs_text(finished: &[Finished]) -> String {
 #[derive(Debug, Serialize)]
 pub struct FinishedJson {
     task: String,
-    risk: String,
-    /// `null` unless the measure is entropic.
-    #[serde(with = "crate::number::optional")]
-    beta: Option<f64>,
+    #[serde(flatten)]
+    attitude: number::Attitude,
     runs: u64,
     simulations: u64,
     seed: u64,
     preset: Who,
-    #[serde(flatten, with = "SummaryJson")]
+    #[serde(flatten)]
     summary: Summary,
+    /// `null` where all possible runs are known.
+    effective_runs: Option<f64>,
+    /// What to bear in mind of the interval.
+    caution: Option<String>,
+    /// Whether the value is lower than any policy's: costs that matter were not met.
+    below_bound: bool,
     cpu_seconds: f64,
     simulated_steps: u64,
     /// No policy has a lower risk; `null` where that is not known.
     bound: Option<f64>,
     bound_method: Option<String>,
-}
-
-#[derive(Serialize)]
-#[serde(remote = "Summary")]
-struct SummaryJson {
-    mean: f64,
-    median: f64,
-    q25: f64,
-    q75: f64,
-    whisker_low: f64,
-    whisker_high: f64,
-    min: f64,
-    max: f64,
-    value: f64,
-    low: f64,
-    high: f64,
-    var95: f64,
-    cvar95: f64,
 }
 
 impl FinishedJson {
@@ -243,13 +276,15 @@ impl FinishedJson {
         let Trial { task, risk, runs, simulations, seed, preset, .. } = finished.trial.clone();
         Self {
             task,
-            risk: risk.to_string(),
-            beta: risk.beta(),
+            attitude: risk.into(),
             runs,
             simulations,
             seed,
             preset,
             summary: finished.summary,
+            effective_runs: Some(finished.summary.trust.effective_runs).filter(|runs| runs.is_finite()),
+            caution: finished.summary.trust.note(),
+            below_bound: bound.is_some_and(|bound| finished.is_below(bound.value)),
             cpu_seconds: finished.cpu_seconds(),
             simulated_steps: finished.simulated_steps(),
             bound: bound.map(|bound| bound.value),

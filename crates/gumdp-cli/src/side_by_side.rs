@@ -21,6 +21,10 @@ pub struct Both<'a> {
     pub default: &'a Finished,
     /// The exact optimum, if it is known.
     pub optimum: Option<f64>,
+    /// The risks as text, with a mark where they are below what is possible.
+    pub risks: [String; 2],
+    /// Whether ours is below what is possible.
+    pub too_low: bool,
 }
 
 /// Every task and β that both planners have played.
@@ -33,7 +37,9 @@ pub fn both(experiments: &[TaskResults]) -> Vec<Both<'_>> {
 impl<'a> Both<'a> {
     fn new(experiment: &'a TaskResults, risk: Risk) -> Option<Self> {
         let (paper, default) = (experiment.find(risk, Who::Paper)?, experiment.find(risk, Who::Default)?);
-        Some(Self { paper, default, optimum: experiment.optimum(risk).map(|optimum| optimum.value) })
+        let optimum = experiment.optimum(risk).map(|optimum| optimum.value);
+        let risks = [paper, default].map(|of| experiment.marked_risk(of));
+        Some(Self { paper, default, optimum, risks, too_low: experiment.is_too_low(default) })
     }
 }
 
@@ -46,8 +52,8 @@ pub fn draw(store: &Store, manifest: &Manifest, experiment: &TaskResults) -> Res
     page.lead(&experiment.task.description);
     page.section("comparison", "Side by side");
     page.paragraph(
-        "All policies play with common random numbers: run k of each draws the same from the environment. An interval knows \
-         only what has happened: a rare outcome that no run met is not in it.",
+        "All policies play with common random numbers: run k of each draws the same from the environment. Where the exact \
+         distribution of a policy is known, its risk, mean and quantiles are those, and the runs illustrate it.",
     );
     page.paragraph(if experiment.optima.is_empty() {
         "The problem is too large to be solved exactly, so that no optimum is known."
@@ -55,6 +61,7 @@ pub fn draw(store: &Store, manifest: &Manifest, experiment: &TaskResults) -> Res
         "The exact policy is solved once for each attitude to risk, which is not part of its CPU time."
     });
     page.table(&draw::results_table(experiment));
+    draw::cautions(&mut page, experiment);
     page.figures(&drawings);
     draw::settings(&mut page, manifest, std::slice::from_ref(experiment));
     store.write("report.html", page.html().as_bytes())
@@ -69,7 +76,8 @@ pub fn section(page: &mut Page, store: &Store, experiments: &[TaskResults]) -> R
     page.section("planners", "The paper's settings and ours");
     page.paragraph(
         "The same runs with the default planner: as many simulations per decision, common random numbers. A risk is \
-         marked where the two intervals do not overlap. Where the optimum can be computed, `gumdp run` plays it.",
+         marked where the two intervals do not overlap, and by ! where it is below the optimum: then costs that matter were \
+         not met. Where the optimum can be computed, `gumdp run` plays it.",
     );
     page.table(&planners_table(&trials));
     let mut drawings = Vec::new();
@@ -86,8 +94,10 @@ pub fn section(page: &mut Page, store: &Store, experiments: &[TaskResults]) -> R
 
 /// One row for each task and β.
 fn planners_table(trials: &[Both]) -> Table {
-    let fields = |Both { paper, default, optimum }: &Both| {
-        let tone = if default.summary.high < paper.summary.low {
+    let fields = |Both { paper, default, optimum, risks: [paper_risk, our_risk], too_low }: &Both| {
+        let tone = if *too_low {
+            Tone::Bad
+        } else if default.summary.high < paper.summary.low {
             Tone::Good
         } else if default.summary.low > paper.summary.high {
             Tone::Bad
@@ -98,9 +108,9 @@ fn planners_table(trials: &[Both]) -> Table {
         vec![
             Field::text("task", &paper.trial.task),
             Field::number("β or measure", risk(paper.trial.risk)),
-            Field::number("paper's risk", short(paper.summary.value)),
+            Field::number("paper's risk", paper_risk),
             Field::number("95\u{a0}% interval", paper.interval()),
-            Field::number("our risk", short(default.summary.value)).tone(tone),
+            Field::number("our risk", our_risk).tone(tone),
             Field::number("95\u{a0}% interval", default.interval()),
             Field::number("exact optimum", known(*optimum)),
             Field::number("paper's mean", short(paper.summary.mean)),

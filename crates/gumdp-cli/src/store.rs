@@ -1,13 +1,12 @@
-//! Results on disk. Finished runs are in journals, which are safe at any moment; everything else is written to a temporary name
-//! and then renamed.
+//! Results on disk. Finished runs are in journals, which are safe at any moment; everything else is there whole or not at all.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::Read as _;
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result};
-use gumdp::{Journal, Record};
+use gumdp::{Journal, Problem, Record, UNCHECKED, checksum};
 use serde::Serialize;
 
 use crate::failure::BadInput;
@@ -29,6 +28,9 @@ impl Store {
         fs::create_dir_all(dir.join("runs")).map_err(|error| refusal("create", error))?;
         fs::write(&probe, b"").map_err(|error| refusal("write to", error))?;
         let _ = fs::remove_file(&probe);
+        for part in ["", "runs", "tasks", "figures"] {
+            gumdp_files::write::clean(&dir.join(part));
+        }
         interrupt::runs_are_kept();
         Ok(Self { dir: dir.to_owned() })
     }
@@ -37,6 +39,7 @@ impl Store {
     pub fn folder(dir: &Path) -> Result<Self, BadInput> {
         let refusal = |error| BadInput::new(format!("cannot create the output folder {}: {error}", dir.display()));
         fs::create_dir_all(dir).map_err(refusal)?;
+        gumdp_files::write::clean(dir);
         Ok(Self { dir: dir.to_owned() })
     }
 
@@ -65,9 +68,25 @@ impl Store {
         &self.dir
     }
 
-    /// Writes a file of the folder atomically: the earlier content stays until the new one is complete.
+    /// The path of a file of the folder: nothing leads out of it, whatever a manifest says and whoever made the folder.
+    fn inside(&self, name: &str) -> Result<PathBuf, BadInput> {
+        let (mut path, shown) = (self.dir.clone(), self.dir.display());
+        for part in Path::new(name).components() {
+            let Component::Normal(part) = part else {
+                return Err(BadInput::new(format!("{shown} names the file {name:?}, which is not inside of it")));
+            };
+            path.push(part);
+            if path.is_symlink() {
+                let hint = "remove it: results are not read or written through links";
+                return Err(BadInput::new(format!("{} is a link", path.display())).hint(hint));
+            }
+        }
+        Ok(path)
+    }
+
+    /// Writes a file of the folder: the earlier content stays until the new one is complete.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<()> {
-        write_atomically(&self.dir.join(name), content)
+        write_file(&self.inside(name)?, content)
     }
 
     /// Writes a value as JSON.
@@ -76,15 +95,43 @@ impl Store {
     }
 
     /// Reads a file of the folder.
-    pub fn read(&self, name: &str) -> Result<String> {
-        let path = self.dir.join(name);
-        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+    pub fn read(&self, name: &str) -> Result<Vec<u8>> {
+        let path = self.inside(name)?;
+        if path.exists() && !path.is_file() {
+            return Err(BadInput::new(format!("{} is not a file", path.display())).into());
+        }
+        Ok(fs::read(&path).map_err(|error| BadInput::new(format!("cannot read {}: {error}", path.display())))?)
     }
 
-    /// Opens the journal with this name and reads what it holds.
-    pub fn journal(&self, name: &str) -> Result<Journal> {
-        let path = self.dir.join("runs").join(name);
-        Journal::open(&path).with_context(|| format!("cannot open the journal {}", path.display()))
+    /// Reads a file of text.
+    pub fn read_text(&self, name: &str) -> Result<String> {
+        let refusal = |_| BadInput::new(format!("{} is not text in UTF-8", self.dir.join(name).display()));
+        Ok(String::from_utf8(self.read(name)?).map_err(refusal)?)
+    }
+
+    /// The checksum of a file, as text; `None` if it cannot be read.
+    pub fn checksum(&self, name: &str) -> Option<String> {
+        let mut file = fs::File::open(self.inside(name).ok()?).ok()?;
+        let (mut sum, mut part) = (UNCHECKED, vec![0; 1 << 16]);
+        loop {
+            match file.read(&mut part).ok()? {
+                0 => return Some(format!("{sum:016x}")),
+                read => sum = checksum(sum, &part[..read]),
+            }
+        }
+    }
+
+    /// Opens the journal with this name and reads what it holds of a problem with a seed.
+    pub fn journal(&self, name: &str, problem: &Problem, seed: u64) -> Result<Journal> {
+        let path = self.inside(&format!("runs/{name}"))?;
+        let refusal = |what: String| BadInput::new(format!("cannot use the journal {}: {what}", path.display()));
+        let journal = Journal::open(&path, name).map_err(|error| refusal(error.to_string()))?;
+        match journal.finished().values().find(|record| !record.is_of(problem, seed)) {
+            Some(other) => {
+                Err(refusal(format!("run {} is of another problem or seed; remove the file", other.run)).into())
+            }
+            None => Ok(journal),
+        }
     }
 
     /// The names of journals other than these, in order.
@@ -99,8 +146,9 @@ impl Store {
 
     /// Reads the finished runs of a journal without opening it for writing.
     pub fn records(&self, name: &str) -> Result<BTreeMap<u64, Record>> {
-        let text = self.read(&format!("runs/{name}"))?;
-        Ok(Journal::records(&text))
+        let file = format!("runs/{name}");
+        let refusal = |error| BadInput::new(format!("{}: {error}", self.dir.join(&file).display()));
+        Ok(Journal::records(&self.read(&file)?, name).map_err(refusal)?)
     }
 }
 
@@ -111,27 +159,9 @@ pub fn json(value: &impl Serialize) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Writes a file under a temporary name next to its own and renames it. What is not a file (a pipe, a terminal) is written
-/// to as it is.
-pub fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let written = (|| -> io::Result<()> {
-        if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-            return OpenOptions::new().write(true).open(path)?.write_all(content);
-        }
-        if let Some(parent) = path.parent().filter(|parent| !parent.exists()) {
-            fs::create_dir_all(parent)?;
-        }
-        let mut file = File::create(&temporary)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    })();
-    written.map_err(|error| {
-        let _ = fs::remove_file(&temporary);
-        anyhow::Error::new(error).context(format!("cannot write {}", path.display()))
-    })
+/// Writes a file; see [`gumdp_files::write`].
+pub fn write_file(path: &Path, content: &[u8]) -> Result<()> {
+    gumdp_files::write::write(path, content).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Writes a policy and says what is in the file, whether it took the place of another, and whether its folder is new.
@@ -139,27 +169,10 @@ pub fn put(path: &Path, what: &str, text: &str) -> Result<()> {
     let replaced = path.is_file();
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists());
     // A file that cannot be written is bad input, as an output folder is.
-    write_atomically(path, text.as_bytes()).map_err(BadInput::caused)?;
+    write_file(path, text.as_bytes()).map_err(BadInput::caused)?;
     if let Some(folder) = folder {
         say!("created the folder {}", folder.display());
     }
     say!("{what} in {}{}", path.display(), if replaced { ", which was replaced" } else { "" });
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_unfinished_write_leaves_the_earlier_file() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("table.csv");
-        write_atomically(&path, b"earlier").unwrap();
-        // A folder in the way of the temporary name makes the write fail.
-        let blocked = dir.path().join(format!(".table.csv.{}.tmp", std::process::id()));
-        fs::create_dir(&blocked).unwrap();
-        assert!(write_atomically(&path, b"later").is_err());
-        assert_eq!(fs::read(&path).unwrap(), b"earlier");
-    }
 }

@@ -1,7 +1,7 @@
 //! Trials of an experiment: one task, one policy, one risk measure, many runs.
 
 use anyhow::Result;
-use gumdp::{Agent, AgentError, Budget, Erm, Exploration, PlannerSettings, Risk, Spec};
+use gumdp::{Agent, AgentError, Budget, Erm, Exploration, PlannerSettings, Risk, Spec, UNCHECKED, checksum};
 use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct Trial {
     /// Name of the task.
     pub task: String,
     /// Attitude to risk.
-    #[serde(alias = "beta", with = "crate::number::attitude")]
+    #[serde(alias = "beta")]
     pub risk: Risk,
     /// Who plays.
     pub preset: Who,
@@ -138,11 +138,6 @@ impl Trial {
             format!("{version}\n{}\n{beta}\n{preset}\n{simulations}\n{exploration}\n{variant:?}\n{seed}", task.source);
         let kind = if risk.beta().is_some() { "beta" } else { "" };
         let label = number::risk(*risk).replace(':', "-");
-        format!("{}_{preset}_{kind}{label}_{:016x}.csv", self.task, fnv1a(key.as_bytes()))
+        format!("{}_{preset}_{kind}{label}_{:016x}.csv", self.task, checksum(UNCHECKED, key.as_bytes()))
     }
-}
-
-/// A hash that is the same on every machine and in every version.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

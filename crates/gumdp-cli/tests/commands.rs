@@ -17,7 +17,7 @@ fn snapshot(name: &str, arguments: &str, ended: &Ended) {
         filters => vec![
             (r"(?m) in \d+\.\d+ s$", " in [time] s"),
             (r#""(cpu_seconds|seconds)": [0-9.e-]+"#, r#""$1": "[time]""#),
-            (r"(?m)^( *\S+ .* – .*?)(?: +\d+\.\d\d)+$", "$1  [time]"),
+            (r"(?m)^( *\S+ .* (?:–|exact) .*?)(?: +\d+\.\d\d)+$", "$1  [time]"),
             (r"(\.\d{6})\d+", "$1"),
         ],
     }, { insta::assert_snapshot!(name, text) });

@@ -98,7 +98,7 @@ fn samples_agree_with_the_distribution() {
 fn runs_go_on_until_they_are_precise() {
     let sandbox = Sandbox::new();
     let rows = |arguments: &str| -> Value { serde_json::from_str(&sandbox.data(arguments)).expect("JSON") };
-    let run = "run rooms --policy uniform --runs 50 --beta 1,10 --precision 0.01 -q --json";
+    let run = "run rooms --policy planner --preset paper --simulations 5 --runs 50 --beta 1,10 --precision 0.01 -q --json";
     let whole = rows(&format!("{run} --out whole"));
     for row in whole.as_array().unwrap() {
         assert!((number(&row["high"]) - number(&row["low"])) / 2.0 <= 0.01);
@@ -110,6 +110,9 @@ fn runs_go_on_until_they_are_precise() {
     assert!(sandbox.read("parts/samples.csv") == sandbox.read("whole/samples.csv"));
     let capped = rows(&format!("{run} --max-runs 60"));
     assert!(capped.as_array().unwrap().iter().all(|row| row["runs"] == 60));
+    // What is known exactly needs no more runs.
+    let known = rows("run rooms --policy uniform --runs 50 --beta 1 --precision 0.01 -q --json");
+    assert_eq!((&known[0]["exact"], &known[0]["runs"]), (&Value::from(true), &Value::from(50)));
 }
 
 #[test]
@@ -140,7 +143,7 @@ fn bad_policies_are_refused() {
         ("cut.json", "error: cut.json:"),
         (
             "old.json",
-            "error: old.json: format is \"gumdp policy\", version 7; it must be \"gumdp policy\", version 1 to 2\n",
+            "error: old.json: format is \"gumdp policy\", version 7; it must be \"gumdp policy\", version 1 to 3\n",
         ),
         ("gap.json", "error: gap.json: time 0, state \"s1\": the policy leads there, but has no row for it\n"),
         ("state.json", "error: state.json: policy.by-occupancy.rows[0]: unknown state \"s9\"\n"),

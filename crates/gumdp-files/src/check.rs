@@ -5,15 +5,18 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::document::{Table, look_at};
 use super::error::{FileError, counted};
 use super::import::{Format, some_of};
 use super::mistakes::Mistakes;
-use super::{Scene, Task, read, read_text};
+use super::{Scene, Task, read, read_problem_text};
 use gumdp::{Effects, Mdp, Pair};
 
 /// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The file cannot be used.
     Error,
@@ -31,11 +34,12 @@ impl std::fmt::Display for Severity {
 }
 
 /// Something that [`check`] found in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// How bad it is.
     pub severity: Severity,
     /// Where it is, what it is, and a way out.
+    #[serde(flatten)]
     pub place: FileError,
 }
 
@@ -48,8 +52,14 @@ impl std::fmt::Display for Finding {
 /// Checks a file on disk, with the files that belong to it; see [`check_text`].
 #[must_use]
 pub fn check(path: &Path) -> Vec<Finding> {
-    match read_text(path, "a problem file") {
-        Ok(text) => findings(&path.display().to_string(), &text, path.parent()),
+    check_allowing(path, false)
+}
+
+/// The same for a file that may name files outside of its own folder.
+#[must_use]
+pub fn check_allowing(path: &Path, allow_files: bool) -> Vec<Finding> {
+    match read_problem_text(path) {
+        Ok(text) => findings(&path.display().to_string(), &text, path.parent(), Mistakes::allowing(allow_files)),
         Err(place) => vec![Finding { severity: Severity::Error, place }],
     }
 }
@@ -78,11 +88,10 @@ pub fn check(path: &Path) -> Vec<Finding> {
 /// ```
 #[must_use]
 pub fn check_text(file: &str, text: &str) -> Vec<Finding> {
-    findings(file, text, None)
+    findings(file, text, None, Mistakes::default())
 }
 
-fn findings(file: &str, text: &str, folder: Option<&Path>) -> Vec<Finding> {
-    let mistakes = Mistakes::default();
+fn findings(file: &str, text: &str, folder: Option<&Path>, mistakes: Mistakes) -> Vec<Finding> {
     let task = read(file, text, folder, &mistakes);
     let mut warned = mistakes.warnings();
     let (mut errors, others) = mistakes.into_inner();

@@ -12,7 +12,7 @@ pub(super) use gumdp::words::alternatives;
 /// assert_eq!(error.to_string(), "my.toml:1:8: kind is \"exlicit\"; it must be \"explicit\", \"grid\" or \"import\"");
 /// assert_eq!(error.hint.as_deref(), Some("did you mean \"explicit\"?"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, thiserror::Error)]
 #[error("{}: {message}", self.place())]
 #[non_exhaustive]
 pub struct FileError {

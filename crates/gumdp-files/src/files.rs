@@ -1,10 +1,11 @@
 //! Files that a problem file refers to: from its own `[files]`, or from its folder.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use super::document::{Table, Value};
 use super::error::FileError;
+use super::mistakes::Mistakes;
 use super::read_text;
 
 /// Files larger than this are not read.
@@ -48,7 +49,7 @@ impl<'a> Files<'a> {
             return value.error(message).hint("load the problem from a file, or put the text into [files]").tell();
         };
         let path = folder.join(name);
-        let text = read_named(&path, value, &format!("{} is \"{name}\": ", value.name()))?;
+        let text = read_named(folder, &path, value, &format!("{} is \"{name}\": ", value.name()))?;
         if !self.read.iter().any(|(known, _)| known == name) {
             self.read.push((name.to_owned(), text.clone()));
         }
@@ -70,8 +71,23 @@ impl<'a> Files<'a> {
     }
 }
 
-/// The text of an ordinary file.
-pub(super) fn read_file(path: &Path) -> Result<String, FileError> {
+/// Whether a path leads out of a folder, by its name or by links.
+fn leads_out(folder: &Path, path: &Path) -> bool {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match (folder.canonicalize(), path.canonicalize()) {
+        (Ok(folder), Ok(path)) => !path.starts_with(folder),
+        // What is not there is told as such if the name alone stays inside.
+        _ => path.strip_prefix(folder).unwrap_or(path).components().any(|part| !matches!(part, Component::Normal(_))),
+    }
+}
+
+/// The text of an ordinary file of a folder, or of any if that is allowed.
+pub(super) fn read_file(folder: &Path, path: &Path, mistakes: &Mistakes) -> Result<String, FileError> {
+    if !mistakes.allow_files && leads_out(folder, path) {
+        let message = "this leads out of the folder of the problem file";
+        let hint = "--allow-files reads it all the same (Python: allow_files=True)";
+        return Err(FileError::unreadable(&path.display().to_string(), message).hint(hint));
+    }
     if path.metadata().is_ok_and(|found| !found.is_file()) {
         return Err(FileError::unreadable(&path.display().to_string(), "this is not a file"));
     }
@@ -79,10 +95,13 @@ pub(super) fn read_file(path: &Path) -> Result<String, FileError> {
 }
 
 /// The text of a file that `value` names. If there is none, that is told at the value, after this beginning.
-pub(super) fn read_named(path: &Path, value: Value, beginning: &str) -> Option<String> {
-    match read_file(path) {
-        Err(error) if error.line.is_none() => value.error(format!("{beginning}{error}")).tell(),
-        read => value.document.text.mistakes.accept(read),
+pub(super) fn read_named(folder: &Path, path: &Path, value: Value, beginning: &str) -> Option<String> {
+    let mistakes = value.document.text.mistakes;
+    match read_file(folder, path, mistakes) {
+        Err(error) if error.line.is_none() => {
+            value.error(format!("{beginning}{error}")).maybe_hint(error.hint.clone()).tell()
+        }
+        read => mistakes.accept(read),
     }
 }
 

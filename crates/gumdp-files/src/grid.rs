@@ -29,7 +29,9 @@ pub(super) fn read(root: Table) -> Option<World> {
     let (map_value, mut legend) = (map_value?, legend?);
     let map = read_map(map_value, &mut legend, slip)?;
     let too_many = || format!("the map has more than {MAX_STATES} states; at most that many are read");
-    let situations = map.situations().or_else(|| map_value.error(too_many()).tell())?;
+    let help =
+        "fewer cells or resources: what is carried is part of a state, so each resource doubles the states of a cell";
+    let situations = map.situations().or_else(|| map_value.error(too_many()).hint(help).tell())?;
     let mdp = map_value.accept(map.model(&situations))?;
 
     let groups = groups(&map, &situations, &legend.names);
@@ -211,7 +213,8 @@ fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Option<Map> {
         return value.error("map is empty; it must have at least one cell").tell();
     }
     if lines.len().saturating_mul(columns) > MAX_STATES {
-        return value.error(format!("map has more than {MAX_STATES} cells; at most that many are read")).tell();
+        let mistake = value.error(format!("map has more than {MAX_STATES} cells; at most that many are read"));
+        return mistake.hint("larger cells, or the part of the map that matters").tell();
     }
     let mut terrain_of_cell = Vec::with_capacity(lines.len() * columns);
     let (mut starts, mut homes) = (Vec::new(), Vec::new());

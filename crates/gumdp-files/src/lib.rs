@@ -50,7 +50,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 pub use broken::broken_formula;
-pub use check::{Finding, Severity, check, check_text};
+pub use check::{Finding, Severity, check, check_allowing, check_text};
 pub use error::{FileError, nearest};
 pub use export::{Export, ExportError, ExportFormat, export};
 pub use policy_table::PolicyTable;
@@ -84,6 +84,7 @@ mod table;
 mod target;
 pub mod tasks;
 mod world;
+pub mod write;
 
 pub use settings::{Defaults, PlannerVariant, Script};
 
@@ -96,6 +97,9 @@ use world::World;
 
 use gumdp::oracle::check_bounded;
 use gumdp::{MAX_HORIZON, Objective, Problem, ProblemError, Scripted};
+
+/// Problem files with more bytes than this are not read: one of 120 MB would take 9 GB.
+const MAX_TOML: usize = 16 << 20;
 
 const FIELDS: [&str; 11] = [
     "kind",
@@ -171,7 +175,7 @@ impl Task {
     /// # Errors
     /// The first mistake found, with its place.
     pub fn parse(file: &str, text: &str) -> Result<Self, FileError> {
-        Self::read(file, text, None)
+        Self::read(file, text, None, Mistakes::default())
     }
 
     /// Reads a problem file, or a model of another program together with the files that belong to it.
@@ -179,15 +183,35 @@ impl Task {
     /// # Errors
     /// If the file cannot be read, is not UTF-8, or has a mistake.
     pub fn load(path: &Path) -> Result<Self, FileError> {
-        let text = read_text(path, "a problem file")?;
-        Self::read(&path.display().to_string(), &text, Some(path.parent().unwrap_or(Path::new(""))))
+        Self::load_allowing(path, false)
     }
 
-    fn read(file: &str, text: &str, folder: Option<&Path>) -> Result<Self, FileError> {
-        let mistakes = Mistakes::default();
+    /// The same; whether the file may name files outside of its own folder is for the one to say who trusts it.
+    ///
+    /// # Errors
+    /// Those of [`Task::load`].
+    pub fn load_allowing(path: &Path, allow_files: bool) -> Result<Self, FileError> {
+        let (file, text) = (path.display().to_string(), read_problem_text(path)?);
+        Self::read(&file, &text, Some(path.parent().unwrap_or(Path::new(""))), Mistakes::allowing(allow_files))
+    }
+
+    fn read(file: &str, text: &str, folder: Option<&Path>, mistakes: Mistakes) -> Result<Self, FileError> {
         let task = read(file, text, folder, &mistakes);
         task.ok_or_else(|| mistakes.into_first(file))
     }
+}
+
+/// The text of a problem file or of a model. TOML is read as a tree of values that know their place, which takes much memory.
+pub(crate) fn read_problem_text(path: &Path) -> Result<String, FileError> {
+    let (file, text) = (path.display().to_string(), read_text(path, "a problem file")?);
+    if text.len() > MAX_TOML && Format::of(&file, &text).is_none() {
+        let size = text.len() >> 20;
+        let message = format!("the problem file has {size} MiB; at most {} MiB of TOML are read", MAX_TOML >> 20);
+        let hint =
+            "write the transitions as CSV, which takes a tenth of the memory: kind = \"import\", file = \"model.csv\"";
+        return Err(FileError::unreadable(&file, message).hint(hint));
+    }
+    Ok(text)
 }
 
 /// The text of a file; `wanted` is what it should be.

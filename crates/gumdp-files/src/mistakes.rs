@@ -20,9 +20,15 @@ pub(super) struct Mistakes {
     /// How many more there are.
     others: Cell<usize>,
     warnings: RefCell<Vec<FileError>>,
+    /// Whether files outside of the folder of the problem file may be read.
+    pub(super) allow_files: bool,
 }
 
 impl Mistakes {
+    pub(super) fn allowing(allow_files: bool) -> Self {
+        Self { allow_files, ..Self::default() }
+    }
+
     /// The value; what is wrong with it is told.
     pub(super) fn accept<T>(&self, result: Result<T, FileError>) -> Option<T> {
         result.map_err(|error| self.told.borrow_mut().push(error)).ok()

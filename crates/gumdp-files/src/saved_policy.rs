@@ -3,6 +3,7 @@
 //! A policy belongs to one problem, whose fingerprint it carries. Numbers are written so that they are read back to the last
 //! bit. Not here: tables that people write ([`PolicyTable`](crate::PolicyTable)), writing to disk.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -13,12 +14,15 @@ use crate::export::ExportError;
 use crate::{Task, read_text};
 use gumdp::oracle::Solution;
 use gumdp::{
-    Action, Budget, ByOccupancy, Erm, Exploration, Markov, OccupancyState, PlannerSettings, Policy, Risk, Spec, Who,
+    Action, Budget, ByOccupancy, Exploration, Markov, OccupancyState, Pair, PlannerSettings, Policy, Problem, Risk,
+    Spec, Who,
 };
 
 const FORMAT: &str = "gumdp policy";
-/// Grows when older programs could not read the file. The first had `beta` and `erm` for `risk` and `value`.
-const VERSION: u32 = 2;
+/// Grows when older programs could not read the file. The first had `beta` and `erm` for `risk` and `value`; the third has actions by
+/// chance, and is written only where there are any.
+const VERSION: u32 = 3;
+const CERTAIN: u32 = 2;
 /// The most occupancy states that a saved policy may reach.
 const MOST_OCCUPANCIES: usize = 1_000_000;
 /// The most entries of a saved table by time and state.
@@ -108,7 +112,7 @@ struct Header<'a> {
     gumdp: &'a str,
     task: &'a str,
     problem: String,
-    risk: String,
+    risk: Risk,
     value: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
@@ -126,7 +130,7 @@ struct File {
     task: String,
     problem: String,
     #[serde(alias = "beta")]
-    risk: Measure,
+    risk: Risk,
     #[serde(alias = "erm")]
     value: Option<f64>,
     #[serde(default, rename = "low")]
@@ -137,27 +141,27 @@ struct File {
     policy: Content,
 }
 
-/// A measure by its name; in older files β, infinite ones as text.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Measure {
-    Beta(f64),
-    Name(String),
-}
-
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Content {
     ByTimeAndState {
         states: Vec<String>,
-        /// For each time, the action of each state.
-        actions: Vec<Vec<String>>,
+        /// For each time, what is done in each state.
+        actions: Vec<Vec<Choice>>,
     },
     ByOccupancy {
         /// Time, state, features, action.
         rows: Vec<(usize, String, Vec<f64>, String)>,
     },
     Planner(SavedPlanner),
+}
+
+/// What is done in a state: an action, or actions by chance.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Choice {
+    Action(String),
+    Chance(BTreeMap<String, f64>),
 }
 
 impl SavedPolicy {
@@ -169,26 +173,14 @@ impl SavedPolicy {
         let problem = &task.problem;
         let mdp = problem.mdp();
         let optimal = solution.policy();
-        let mut out = header(task, risk, Some(solution));
+        let mut out = header(task, risk, CERTAIN, Some(solution));
         // Other measures need to know the cost so far.
         if problem.objective().as_linear().is_some() && risk.beta().is_some() {
-            let entries = mdp.state_count().saturating_mul(problem.horizon());
-            if entries > MOST_ENTRIES {
-                let size = format!("{entries} entries by time and state; at most {MOST_ENTRIES} are allowed");
-                return Err(ExportError::Policy(size));
-            }
-            let states: Vec<&str> = mdp.states().map(|state| mdp.state_name(state)).collect();
-            let _ = write!(
-                out,
-                "    \"by-time-and-state\": {{\n      \"states\": {},\n      \"actions\": [",
-                json(&states)
-            );
-            for time in 0..problem.horizon() {
+            by_time_and_state(problem, mdp.state_count(), &mut out, |time| {
                 let action =
                     |state| mdp.action_name(mdp.action(optimal.best(&OccupancyState { time, ..problem.start(state) })));
-                let actions: Vec<&str> = mdp.states().map(action).collect();
-                let _ = write!(out, "{}\n        {}", if time == 0 { "" } else { "," }, json(&actions));
-            }
+                json(&mdp.states().map(action).collect::<Vec<&str>>())
+            })?;
         } else {
             let kept = ByOccupancy::reached(problem, |at| optimal.best(at), MOST_OCCUPANCIES).map_err(|_| {
                 ExportError::Policy(format!("it reaches more than {MOST_OCCUPANCIES} occupancy states"))
@@ -202,10 +194,29 @@ impl SavedPolicy {
         Ok(out + "\n      ]\n    }\n  }\n}\n")
     }
 
+    /// The text of a file with a policy of time and state, by chance.
+    ///
+    /// # Errors
+    /// If the policy is too large.
+    pub fn text_of_markov(task: &Task, policy: &Markov) -> Result<String, ExportError> {
+        let (problem, mdp) = (&task.problem, task.problem.mdp());
+        let mut out = header(task, Risk::MEAN, VERSION, None);
+        by_time_and_state(problem, mdp.pair_count(), &mut out, |time| {
+            let choice = |state| {
+                let name = |pair| mdp.action_name(mdp.action(Pair::from(pair)));
+                let chances = mdp.pairs(state).map(|pair| (name(pair), policy.probability(time, pair.into())));
+                let chances: BTreeMap<&str, f64> = chances.filter(|(_, p)| *p > 0.0).collect();
+                if chances.len() == 1 { json(&chances.keys().next()) } else { json(&chances) }
+            };
+            format!("[{}]", mdp.states().map(choice).collect::<Vec<_>>().join(","))
+        })?;
+        Ok(out + "\n      ]\n    }\n  }\n}\n")
+    }
+
     /// The text of a file with the settings of a planner, from which its decisions can be had again.
     #[must_use]
     pub fn text_of_planner(task: &Task, risk: Risk, planner: &SavedPlanner) -> String {
-        format!("{}    \"planner\": {}\n  }}\n}}\n", header(task, risk, None), json(planner))
+        format!("{}    \"planner\": {}\n  }}\n}}\n", header(task, risk, CERTAIN, None), json(planner))
     }
 
     /// Reads a policy for a task.
@@ -245,27 +256,39 @@ impl SavedPolicy {
                 "a saved policy fits the states, transitions, objective, discount and horizon it was solved for only";
             return Err(FileError::unreadable(file, message).hint(hint));
         }
-        let refused = |message: String| FileError::unreadable(file, message);
-        let risk = match &saved.risk {
-            Measure::Beta(beta) => Erm::new(*beta).map(Risk::Erm).map_err(|error| refused(error.to_string()))?,
-            Measure::Name(name) => match name.parse::<f64>() {
-                Ok(beta) => Erm::new(beta).map(Risk::Erm).map_err(|error| refused(error.to_string()))?,
-                Err(_) => name.parse().map_err(|error: gumdp::ParseRiskError| refused(error.to_string()))?,
-            },
-        };
-        let policy = content(saved.policy, task).map_err(refused)?;
-        Ok(Self { risk, value: saved.value, mean: saved.mean, policy })
+        let policy = content(saved.policy, task).map_err(|message| FileError::unreadable(file, message))?;
+        Ok(Self { risk: saved.risk, value: saved.value, mean: saved.mean, policy })
     }
 }
 
-fn header(task: &Task, risk: Risk, solution: Option<&Solution>) -> String {
+/// A row of text for each time, if they are not too many.
+fn by_time_and_state(
+    problem: &Problem,
+    width: usize,
+    out: &mut String,
+    row: impl Fn(usize) -> String,
+) -> Result<(), ExportError> {
+    let entries = width.saturating_mul(problem.horizon());
+    if entries > MOST_ENTRIES {
+        let size = format!("{entries} entries by time and state; at most {MOST_ENTRIES} are allowed");
+        return Err(ExportError::Policy(size));
+    }
+    let states: Vec<&str> = problem.mdp().states().map(|state| problem.mdp().state_name(state)).collect();
+    let _ = write!(out, "    \"by-time-and-state\": {{\n      \"states\": {},\n      \"actions\": [", json(&states));
+    for time in 0..problem.horizon() {
+        let _ = write!(out, "{}\n        {}", if time == 0 { "" } else { "," }, row(time));
+    }
+    Ok(())
+}
+
+fn header(task: &Task, risk: Risk, version: u32, solution: Option<&Solution>) -> String {
     let header = Header {
         format: FORMAT,
-        version: VERSION,
+        version,
         gumdp: env!("CARGO_PKG_VERSION"),
         task: &task.name,
         problem: fingerprint(task),
-        risk: risk.to_string(),
+        risk,
         value: solution.map(|solution| solution.high),
         low: solution.map(|solution| solution.low),
         high: solution.map(|solution| solution.high),
@@ -295,10 +318,44 @@ fn content(content: Content, task: &Task) -> Result<Saved, String> {
             if !states.iter().map(String::as_str).eq(mdp.states().map(|state| mdp.state_name(state))) {
                 return Err("policy.by-time-and-state.states are not those of the problem, in its order".to_owned());
             }
-            let row =
-                |names: &Vec<String>| names.iter().map(|name| action("by-time-and-state.actions", name)).collect();
-            let rows: Vec<Vec<Action>> = actions.iter().map(row).collect::<Result<_, _>>()?;
-            Box::new(Markov::deterministic(problem, &rows).map_err(|error| error.to_string())?)
+            let place = "by-time-and-state.actions";
+            let certain = |choice: &Choice| match choice {
+                Choice::Action(name) => Some(action(place, name)),
+                Choice::Chance(_) => None,
+            };
+            let rows = actions.iter().map(|row| row.iter().map(certain).collect::<Option<Result<Vec<Action>, _>>>());
+            if let Some(rows) = rows.collect::<Option<Result<Vec<_>, String>>>() {
+                return Ok(Saved::Decisions(Box::new(
+                    Markov::deterministic(problem, &rows?).map_err(|error| error.to_string())?,
+                )));
+            }
+            let row = |(time, choices): (usize, &Vec<Choice>)| {
+                let mut row = vec![0.0; mdp.pair_count()];
+                for (state, choice) in mdp.states().zip(choices) {
+                    let mut set = |name: &str, p: f64| {
+                        let pair = mdp.pair(state, action(place, name)?).ok_or_else(|| {
+                            let state = mdp.state_name(state);
+                            format!("policy.{place}: at time {time} state \"{state}\" does not allow action \"{name}\"")
+                        })?;
+                        row[pair.index()] = p;
+                        Ok::<(), String>(())
+                    };
+                    match choice {
+                        Choice::Action(name) => set(name, 1.0)?,
+                        Choice::Chance(chances) => chances.iter().try_for_each(|(name, &p)| set(name, p))?,
+                    }
+                }
+                Ok(row)
+            };
+            if let Some(row) = actions.iter().find(|row| row.len() != mdp.state_count()) {
+                return Err(format!(
+                    "policy.{place}: a row has {} states; {} are needed",
+                    row.len(),
+                    mdp.state_count()
+                ));
+            }
+            let rows: Vec<Vec<f64>> = actions.iter().enumerate().map(row).collect::<Result<_, String>>()?;
+            Box::new(Markov::stochastic(problem, rows).map_err(|error| error.to_string())?)
         }
         Content::ByOccupancy { rows } => {
             let row = |(number, (time, state, features, chosen)): (usize, (usize, String, Vec<f64>, String))| {

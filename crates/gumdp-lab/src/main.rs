@@ -1,11 +1,9 @@
 //! What those who work on the planners measure: `study` (what they earn) and `speed` (how fast they are).
 
-mod compare;
 mod families;
 mod race;
 mod speed;
 mod study;
-mod worlds;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -28,7 +26,6 @@ struct Arguments {
 enum Command {
     Speed(speed::SpeedArgs),
     Study(study::StudyArgs),
-    Families(compare::FamiliesArgs),
 }
 
 fn main() -> ExitCode {
@@ -36,7 +33,6 @@ fn main() -> ExitCode {
     let done = match command {
         Command::Speed(arguments) => speed::speed(&arguments),
         Command::Study(arguments) => study::study(&arguments, quiet),
-        Command::Families(arguments) => compare::compare(&arguments),
     };
     if let Err(error) = done {
         eprintln!("error: {error:#}");

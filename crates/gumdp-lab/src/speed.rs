@@ -16,9 +16,9 @@ use gumdp::{Budget, Erm, Planner, PlannerSettings, Policy, Problem, Roofline, ex
 use gumdp_files::{Task, tasks};
 use gumdp_plot::{Labels, LinePlot, LineSeries, Table};
 
+use crate::families::{Terrain, explore};
 use crate::on_threads;
 use crate::race::{Race, race};
-use crate::worlds::{Terrain, explore};
 
 /// Measure how fast this machine plans, and draw how that scales.
 #[derive(Debug, Args)]
@@ -129,7 +129,9 @@ fn map_sizes(out: &Path, patience: Duration, text: &mut impl Write) -> Result<()
     let mut table = Table::new(&["map", "cells", "ns per step", "roofline"], &[0]);
     let (mut planned, mut roof) = (Vec::new(), Vec::new());
     for side in SIDES {
-        let task = Task::parse("map.toml", &explore(side, 200, &Terrain { share: 0.2, stuck: 0.1, unstuck: 0.01 }))?;
+        let terrain = Terrain { share: 0.2, stuck: 0.1, unstuck: 0.01 };
+        let mut rng = rng::stream(0, side as u64, Purpose::Generation);
+        let task = Task::parse("map.toml", &explore(side, 200, &terrain, &mut rng))?;
         let (seconds, limit, steps) = decision(&task.problem, &PlannerSettings::paper_grid(), 1.0, patience)?;
         let (ns, roof_ns) = (seconds / steps * 1e9, limit / steps * 1e9);
         planned.push(((side * side) as f64, ns));
@@ -216,7 +218,7 @@ fn workers(patience: Duration, runs: u64, text: &mut impl Write) -> Result<()> {
             let planner = Planner::new(&task.problem, erm, settings)?;
             let costs: Vec<f64> =
                 experiment(&task.problem, &planner, 0, 0..runs)?.iter().map(|run| run.episode.cost).collect();
-            let summary = Summary::of(&costs, erm, 0)?;
+            let summary = Summary::of(&costs, erm, task.problem.objective().bounds(), 0)?;
             table.row(vec![
                 name.to_owned(),
                 beta.to_string(),

@@ -29,12 +29,8 @@ pub(super) fn scaled(positions: &[Point], spacing: f64) -> Option<Vec<Point>> {
     if !positions.iter().all(|(x, y)| drawable(*x) && drawable(*y)) {
         return None;
     }
-    let mut nearest = f64::INFINITY;
-    for (index, a) in positions.iter().enumerate() {
-        for b in &positions[index + 1..] {
-            nearest = nearest.min((a.0 - b.0).hypot(a.1 - b.1));
-        }
-    }
+    let pairs = positions.iter().enumerate().flat_map(|(index, a)| positions[..index].iter().map(move |b| (a, b)));
+    let nearest = pairs.map(|(a, b)| (a.0 - b.0).hypot(a.1 - b.1)).fold(f64::INFINITY, f64::min);
     if nearest == f64::INFINITY {
         return Some(positions.to_vec());
     }

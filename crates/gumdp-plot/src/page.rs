@@ -1,6 +1,6 @@
 //! Self-contained HTML reports: one file, no network, light and dark, readable without scripts and on paper.
 //!
-//! A [`Page`] is written from top to bottom. Text may use `` `code` ``, `**strong**` and `[link](https://…)`; everything
+//! A [`Page`] is written from top to bottom. Text may use `` `code` `` and `**strong**`; everything
 //! else is escaped. Figures are inlined SVG; their ids get a prefix so that figures do not share definitions, and the
 //! style sheet maps the literal ink and paper of the figures to the colours of the theme.
 

@@ -5,6 +5,7 @@ use super::graph_curve::{Curve, free_angle, place_labels, unit};
 use super::graph_layout::{self, Pairs};
 use super::ink::{INK, MUTED, PAPER, series_colour, series_dash};
 use super::legend::{self, Entry};
+use super::scale::Extent;
 use super::svg::{Anchor, Canvas, Paint, Point, Rect, TextStyle};
 use super::{name, spoken_list, text};
 use std::fmt::Write as _;
@@ -188,12 +189,10 @@ fn blocked(a: Point, b: Point, centres: &[Point], radii: Point) -> usize {
 
 fn bounds<'a>(rects: impl Iterator<Item = &'a Rect>, points: impl Iterator<Item = Point>) -> Rect {
     let corners = rects.flat_map(|rect| [(rect.x, rect.y), (rect.right(), rect.bottom())]);
-    let (mut low, mut high) = ((f64::INFINITY, f64::INFINITY), (f64::NEG_INFINITY, f64::NEG_INFINITY));
-    for (x, y) in corners.chain(points) {
-        low = (low.0.min(x), low.1.min(y));
-        high = (high.0.max(x), high.1.max(y));
-    }
-    Rect::new(low.0, low.1, (high.0 - low.0).max(1.0), (high.1 - low.1).max(1.0))
+    let all: Vec<Point> = corners.chain(points).collect();
+    let extent = |pick: fn(&Point) -> f64| Extent::of(all.iter().map(pick)).0.unwrap_or_default();
+    let ((left, right), (top, bottom)) = (extent(|point| point.0), extent(|point| point.1));
+    Rect::new(left, top, (right - left).max(1.0), (bottom - top).max(1.0))
 }
 
 fn moved(curve: &Curve, (dx, dy): Point) -> Curve {

@@ -48,18 +48,22 @@ struct Playing {
     last: Duration,
 }
 
-/// What is known of each action: actions, visits, and ERM, mean, lowest and highest cost.
-pub type Reasons<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u64>>, [Bound<'py, PyArray1<f64>>; 4]);
+/// What is known of each action: actions, visits, and rank, ERM, mean, lowest and highest cost.
+pub type Reasons<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u64>>, [Bound<'py, PyArray1<f64>>; 5]);
 
 /// Number and name of the action, estimate, simulations, seconds without the way from and to Python, why the search ended, reasons.
 type Decided<'py> = (usize, String, f64, u64, f64, &'static str, Reasons<'py>);
 
 /// Reasons as columns.
-pub fn columns<'py>(py: Python<'py>, reasons: &[ActionReason]) -> Reasons<'py> {
+pub fn columns<'py>(py: Python<'py>, decision: &gumdp::Decision) -> Reasons<'py> {
+    let reasons = &decision.reasons;
     let column = |value: fn(&ActionReason) -> f64| reasons.iter().map(value).collect::<Vec<f64>>().into_pyarray(py);
+    let ranks: Vec<f64> = decision.ranks().into_iter().map(|rank| rank as f64).collect();
+    // What ranks only is no risk.
+    let risk: fn(&ActionReason) -> f64 = if decision.only_ranks() { |_| f64::NAN } else { |r| r.erm };
     let actions: Vec<i64> = reasons.iter().map(|reason| reason.action.index() as i64).collect();
     let visits: Vec<u64> = reasons.iter().map(|reason| reason.visits).collect();
-    let estimates = [column(|r| r.erm), column(|r| r.mean), column(|r| r.min), column(|r| r.max)];
+    let estimates = [ranks.into_pyarray(py), column(risk), column(|r| r.mean), column(|r| r.min), column(|r| r.max)];
     (actions.into_pyarray(py), visits.into_pyarray(py), estimates)
 }
 
@@ -113,11 +117,12 @@ impl Agent {
             playing.player = None;
             playing.at.take_if(|_| is_first);
         }
-        let gumdp::Decision { action, reasons, root_estimate, simulations, stopped, .. } = decided?;
+        let decision = decided?;
+        let gumdp::Decision { action, root_estimate, simulations, stopped, .. } = decision;
         // Sums of step costs rank actions, and are no risk.
-        let estimate = if stopped == StopReason::Marginal { f64::NAN } else { root_estimate };
+        let estimate = if decision.only_ranks() { f64::NAN } else { root_estimate };
         let (name, seconds) = (problem.mdp().action_name(action).to_owned(), playing.last.as_secs_f64());
-        Ok((action.index(), name, estimate, simulations, seconds, stop_name(stopped), columns(py, &reasons)))
+        Ok((action.index(), name, estimate, simulations, seconds, stop_name(stopped), columns(py, &decision)))
     }
 
     /// The action was taken and led to this state.

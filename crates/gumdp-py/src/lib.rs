@@ -16,6 +16,7 @@ mod play;
 mod policy;
 mod problem;
 mod simulator;
+mod trials;
 mod turns;
 mod walk;
 
@@ -37,13 +38,15 @@ mod _native {
     #[pymodule_export]
     use super::objective::Objective;
     #[pymodule_export]
-    use super::play::{Solution, distribution, evaluate, risk, risk_of, solve, summary};
+    use super::play::{Solution, distribution, evaluate, measures, risk, risk_of, solve, summary};
     #[pymodule_export]
     use super::policy::Policy;
     #[pymodule_export]
-    use super::problem::Problem;
+    use super::problem::{Problem, write};
     #[pymodule_export]
     use super::simulator::SimulatorAgent;
+    #[pymodule_export]
+    use super::trials::{bound, evaluate_trials, saved_table, solve_trials};
     #[pymodule_export]
     use super::walk::Walk;
 

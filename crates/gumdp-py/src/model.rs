@@ -43,19 +43,22 @@ impl<'py> FromPyObject<'_, 'py> for Named {
 
 impl Named {
     pub fn state(&self, mdp: &Mdp) -> PyResult<gumdp::State> {
-        let found = match self {
-            Self::Number(number) => checked(*number, mdp.state_count()).map(Into::into),
-            Self::Name(name) => mdp.find_state(name),
-        };
-        found.ok_or_else(|| self.unknown("state", mdp.state_count()))
+        self.found("state", mdp.state_count(), |name| mdp.find_state(name))
     }
 
     pub fn action(&self, mdp: &Mdp) -> PyResult<gumdp::Action> {
+        self.found("action", mdp.action_count(), |name| mdp.find_action(name))
+    }
+
+    /// The one with this number, or with this name.
+    fn found<T: From<u32>>(&self, what: &str, count: usize, find: impl Fn(&str) -> Option<T>) -> PyResult<T> {
         let found = match self {
-            Self::Number(number) => checked(*number, mdp.action_count()).map(Into::into),
-            Self::Name(name) => mdp.find_action(name),
+            Self::Number(number) => {
+                u32::try_from(*number).ok().filter(|&number| (number as usize) < count).map(T::from)
+            }
+            Self::Name(name) => find(name),
         };
-        found.ok_or_else(|| self.unknown("action", mdp.action_count()))
+        found.ok_or_else(|| self.unknown(what, count))
     }
 
     fn unknown(&self, what: &str, count: usize) -> PyErr {
@@ -64,10 +67,6 @@ impl Named {
             Self::Name(name) => format!("unknown {what} \"{name}\""),
         })
     }
-}
-
-fn checked(number: i64, count: usize) -> Option<u32> {
-    u32::try_from(number).ok().filter(|&number| (number as usize) < count)
 }
 
 #[pymethods]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gumdp::oracle::{self, Limits, OracleError};
-use gumdp::stats::Summary;
+use gumdp::stats::{self, Statistic, Summary};
 use gumdp::{Experiment, ExperimentError, Journal, Precision, Record};
 use gumdp::{Risk, Stop};
 use gumdp_files::SavedPolicy;
@@ -50,19 +50,47 @@ pub fn risk_of(measure: &str, values: PyReadonlyArray1<f64>, weights: PyReadonly
     risk(measure)?.0.of_distribution(&outcomes).map_err(wrong)
 }
 
+/// What `gumdp evaluate` lists of outcomes with weights: title, value and both ends of its 95 % interval, if the costs are sampled in
+/// runs of a problem, with a seed.
+#[pyfunction]
+pub fn measures(
+    py: Python<'_>,
+    values: PyReadonlyArray1<f64>,
+    weights: PyReadonlyArray1<f64>,
+    sampled: Option<(PyRef<'_, Problem>, u64)>,
+) -> PyResult<Vec<(String, f64, f64, f64)>> {
+    let sampled = sampled.map(|(problem, seed)| (problem.task.problem.objective().bounds(), seed));
+    let (values, weights) = (values.as_slice()?.to_vec(), weights.as_slice()?.to_vec());
+    let work = move |_: &Stop| {
+        let outcomes: Vec<(f64, f64)> = values.iter().copied().zip(weights).collect();
+        let usual = stats::usual();
+        let statistics: Vec<Statistic> = usual.iter().map(|shown| shown.statistic).collect();
+        let found = stats::measured(&outcomes, &statistics, sampled.map(|(bounds, seed)| (&values[..], bounds, seed)));
+        usual
+            .into_iter()
+            .zip(found)
+            .map(|(shown, (value, ends, _))| (shown.title, value, ends.low, ends.high))
+            .collect()
+    };
+    in_pool(py, Functions::default(), None, work)
+}
+
 /// What the command line prints of sampled costs.
 #[pyfunction]
 pub fn summary<'py>(
     py: Python<'py>,
+    problem: &Problem,
     costs: PyReadonlyArray1<f64>,
     measure: &str,
     seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (costs, measure) = (costs.as_slice()?.to_vec(), risk(measure)?.0);
+    let bounds = problem.task.problem.objective().bounds();
     let summary =
-        in_pool(py, Functions::default(), None, move |_| Summary::of(&costs, measure, seed))?.map_err(wrong)?;
+        in_pool(py, Functions::default(), None, move |_| Summary::of(&costs, measure, bounds, seed))?.map_err(wrong)?;
     let fields = PyDict::new(py);
-    fields.set_item("count", summary.count)?;
+    fields.set_item("count", summary.trust.runs)?;
+    fields.set_item("caution", summary.trust.note())?;
     for (name, value) in [
         ("mean", summary.mean),
         ("median", summary.median),
@@ -73,6 +101,7 @@ pub fn summary<'py>(
         ("value", summary.value),
         ("low", summary.low),
         ("high", summary.high),
+        ("effective_runs", summary.trust.effective_runs),
         ("var95", summary.var95),
         ("cvar95", summary.cvar95),
     ] {
@@ -159,7 +188,7 @@ fn failed(error: ExperimentError) -> Failure {
 }
 
 fn open_journal(path: &Path) -> PyResult<Journal> {
-    Journal::open(path).map_err(|error| match error.raw_os_error() {
+    Journal::open(path, "").map_err(|error| match error.raw_os_error() {
         Some(code) => PyOSError::new_err((code, error.to_string(), path.display().to_string())),
         None => wrong(format!("{}: {error}", path.display())),
     })
@@ -170,8 +199,7 @@ fn check_journal(experiment: &Experiment, journal: &Journal, timed: bool) -> Res
     let Experiment { problem, policy, seed, .. } = *experiment;
     let other = |run, what| Failure::Wrong(format!("run {run} of the journal is one of another {what}"));
     for (run, record) in journal.finished() {
-        let end = record.end(problem, seed).filter(|end| problem.cost(end) == record.cost);
-        end.ok_or_else(|| other(run, "problem or seed"))?;
+        record.is_of(problem, seed).then_some(()).ok_or_else(|| other(run, "problem or seed"))?;
     }
     let Some((run, first)) = journal.finished().first_key_value().filter(|_| !timed) else { return Ok(()) };
     let mut own = policy.boxed();

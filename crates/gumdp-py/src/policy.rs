@@ -123,6 +123,15 @@ impl Policy {
     }
 }
 
+/// Probabilities by pair: one row, or one for each time.
+pub fn markov(problem: &Problem, probabilities: PyReadonlyArray2<f64>) -> PyResult<Markov> {
+    let rows = match probabilities.shape()[1] {
+        0 => Vec::new(),
+        pairs => probabilities.as_slice()?.chunks(pairs).map(<[f64]>::to_vec).collect(),
+    };
+    Markov::stochastic(&problem.task.problem, rows).map_err(wrong)
+}
+
 /// Refuses what was made for another problem.
 fn same(py: Python<'_>, what: &str, own: (&gumdp::Problem, &Functions), problem: &Problem) -> PyResult<()> {
     let fingerprints = |_: &_| Ok((own.0.fingerprint(), problem.task.problem.fingerprint()));
@@ -150,12 +159,7 @@ impl Policy {
     /// Probabilities by pair: one row, or one for each time.
     #[staticmethod]
     fn markov(problem: &Problem, probabilities: PyReadonlyArray2<f64>) -> PyResult<Self> {
-        let rows = match probabilities.shape()[1] {
-            0 => Vec::new(),
-            pairs => probabilities.as_slice()?.chunks(pairs).map(<[f64]>::to_vec).collect(),
-        };
-        let markov = Markov::stochastic(&problem.task.problem, rows).map_err(wrong)?;
-        Ok(Self::of(problem, markov, "table"))
+        Ok(Self::of(problem, markov(problem, probabilities)?, "table"))
     }
 
     /// A table in a file.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use gumdp::Pair;
 use gumdp_files::{Defaults, ExportFormat, GraphScene, Scene, Script, Task, tasks};
 use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
 
@@ -16,6 +17,15 @@ use crate::objective::Objective;
 
 /// The extension and text of each file, and what they cannot hold.
 type Exported = (Vec<(&'static str, String)>, Vec<String>);
+
+/// Writes a file; see [`gumdp_files::write`].
+#[pyfunction]
+pub fn write(py: Python<'_>, path: PathBuf, text: &str) -> PyResult<()> {
+    py.detach(|| gumdp_files::write::write(&path, text.as_bytes())).map_err(|error| {
+        let what = format!("{error}: the file cannot be written");
+        PyOSError::new_err((error.raw_os_error(), what, path.display().to_string()))
+    })
+}
 
 /// A task: one that has a problem, and says how it is usually run.
 #[pyclass(frozen, module = "gumdp._native")]
@@ -59,8 +69,8 @@ impl Problem {
 
     /// A file of any format that can be read.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let task = py.detach(|| Task::load(&path)).map_err(|error| unread(&path, &error))?;
+    fn load(py: Python<'_>, path: PathBuf, allow_files: bool) -> PyResult<Self> {
+        let task = py.detach(|| Task::load_allowing(&path, allow_files)).map_err(|error| unread(&path, &error))?;
         Ok(task.into())
     }
 

@@ -258,7 +258,7 @@ impl SimulatorAgent {
             decision.root_estimate,
             decision.simulations,
             stop_name(decision.stopped),
-            columns(py, &decision.reasons),
+            columns(py, &decision),
         ))
     }
 

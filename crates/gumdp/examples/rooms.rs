@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let planner = Planner::new(problem, erm, PlannerSettings::paper_illustrative())?;
         let runs = experiment(problem, &planner, 0, 0..100)?;
         let costs: Vec<f64> = runs.iter().map(|run| run.episode.cost).collect();
-        let summary = Summary::of(&costs, erm, 0)?;
+        let summary = Summary::of(&costs, erm, problem.objective().bounds(), 0)?;
         let Summary { value: risk, low, high, mean, .. } = summary;
         println!("{beta:>6}  {:>13.4}  {risk:.4} ({low:.4} – {high:.4})  {mean:>9.4}", optimum.value);
     }

@@ -69,10 +69,7 @@ pub fn play(
 }
 
 /// Plays the rest of an episode from any occupancy state on; the path begins there.
-///
-/// # Errors
-/// If the policy chooses an action that the state does not allow, or the objective is not a number.
-pub fn play_on(
+pub(crate) fn play_on(
     problem: &Problem,
     policy: &mut dyn Policy,
     at: OccupancyState,

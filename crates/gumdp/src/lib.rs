@@ -29,7 +29,7 @@
 //! let optimum = oracle::solve(&problem, careful, &Limits::default())?;
 //! let planner = Planner::new(&problem, careful, PlannerSettings::paper_illustrative())?;
 //! let costs: Vec<f64> = experiment(&problem, &planner, 0, 0..50)?.iter().map(|run| run.episode.cost).collect();
-//! let summary = Summary::of(&costs, careful, 0)?;
+//! let summary = Summary::of(&costs, careful, problem.objective().bounds(), 0)?;
 //! assert!(optimum.value <= summary.high);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -40,7 +40,7 @@
 //! [`Stop`] (an early end from outside). Problem files and the built-in tasks are in the crate `gumdp-files`. `docs/mathematics.md` in the repository says which formula is which item.
 
 /// Grows whenever the same seed gives other results than before: what was computed by another version cannot be continued.
-pub const RESULTS_VERSION: u32 = 7;
+pub const RESULTS_VERSION: u32 = 8;
 
 mod agent;
 pub mod bound;
@@ -61,12 +61,13 @@ pub mod stats;
 mod stop;
 #[cfg(test)]
 mod test_problems;
+pub mod trials;
 pub mod words;
 
 pub use agent::{Agent, AgentError, Spec, Who};
-pub use episode::{Episode, EpisodeError, play, play_on};
+pub use episode::{Episode, EpisodeError, play};
 pub use experiment::{
-    Experiment, ExperimentError, Journal, Precision, Record, Run, RunError, Watch, experiment, run, tail_note,
+    Experiment, ExperimentError, Journal, Precision, Record, Run, RunError, UNCHECKED, Watch, checksum, experiment, run,
 };
 pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, ROW_TOLERANCE, State, missing_to_1};
 pub use objective::{Bounds, BrokenFormula, Objective, ObjectiveError, Partition};

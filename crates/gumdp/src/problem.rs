@@ -5,10 +5,12 @@
 //! (t, s, Φo): the time, the model's state, and the features of the occupancy gathered so far ([`OccupancyState`]).
 
 mod effects;
+mod units;
 
 use std::sync::Arc;
 
 pub use effects::Effects;
+use units::Units;
 
 use crate::model::{Mdp, Pair, State};
 use crate::objective::{Objective, ObjectiveError, PathEvaluator};
@@ -68,6 +70,7 @@ pub struct Problem {
     discount: f64,
     /// Normalised discount of each time, summing to 1.
     masses: Arc<[f64]>,
+    units: Arc<Units>,
 }
 
 /// A state of the occupancy MDP: the situation in which a policy chooses an action.
@@ -108,7 +111,8 @@ impl Problem {
         let masses = masses(discount, horizon)?;
         let mdp = mdp.into();
         let objective = Arc::new(objective.prepared(mdp.pair_count())?);
-        Ok(Self { mdp, objective, discount, masses })
+        let units = Arc::new(Units::new(&objective, discount, horizon));
+        Ok(Self { mdp, objective, discount, masses, units })
     }
 
     /// The smallest horizon H with 8·L·γ^H ≤ `accuracy`: an optimal policy of the truncated problem is then that close to
@@ -163,13 +167,14 @@ impl Problem {
     /// # Errors
     /// If the horizon is not in [1, [`MAX_HORIZON`]].
     pub fn with_horizon(&self, horizon: usize) -> Result<Self, ProblemError> {
-        Ok(Self { masses: masses(self.discount, horizon)?, ..self.clone() })
+        let masses = masses(self.discount, horizon)?;
+        let units = Arc::new(Units::new(&self.objective, self.discount, horizon));
+        Ok(Self { masses, units, ..self.clone() })
     }
 
     /// The same model, discount and horizon with another objective.
     pub(crate) fn with_objective(&self, objective: Objective) -> Result<Self, ProblemError> {
-        let objective = Arc::new(objective.prepared(self.mdp.pair_count())?);
-        Ok(Self { objective, ..self.clone() })
+        Self::new(Arc::clone(&self.mdp), objective, self.discount, self.horizon())
     }
 
     /// The model.
@@ -217,9 +222,24 @@ impl Problem {
     /// # Panics
     /// If the episode is already over.
     pub fn advance(&self, at: &mut OccupancyState, pair: Pair, next: State) {
-        self.objective.add(&mut at.features, pair.index(), self.masses[at.time]);
+        self.gather(&mut at.features, at.time, pair);
         at.time += 1;
         at.state = next;
+    }
+
+    /// Adds the visit of a pair at some time to the features of what was gathered before. What is equal but for the order of visits
+    /// has the same bits wherever the features have units.
+    #[inline]
+    pub(crate) fn gather(&self, features: &mut [f64], time: usize, pair: Pair) {
+        self.objective.add(features, pair.index(), self.masses[time]);
+        self.units.settle(features, pair.index()..pair.index() + 1);
+    }
+
+    /// The same features with the bits that this problem gives them, if they are its features.
+    pub(crate) fn settle(&self, features: &mut [f64]) {
+        if features.len() == self.objective.feature_count() {
+            self.units.settle(features, 0..self.mdp.pair_count());
+        }
     }
 
     /// f of the occupancy gathered so far; the cost of the episode once it is over.

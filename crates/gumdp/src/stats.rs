@@ -1,64 +1,79 @@
 //! Summaries of sampled costs: quartiles, tails, entropic risk, and how sure we are of it.
 //!
 //! Lower costs are better, so tails are upper tails. Conventions: quantiles interpolate order statistics linearly
-//! (Hyndman and Fan's type 7, the default of `NumPy` and R); whiskers are Tukey's as drawn by matplotlib; intervals are
-//! percentile bootstrap (Efron and Tibshirani, *An Introduction to the Bootstrap*, chapter 13), but exact for probabilities and
-//! quantiles, which are binomial.
+//! (Hyndman and Fan's type 7, the default of `NumPy` and R); whiskers are Tukey's as drawn by matplotlib; [`intervals`] allow for costs
+//! that were not met, and those of differences are percentile bootstrap (Efron and Tibshirani, *An Introduction to the Bootstrap*,
+//! chapter 13).
 //!
 //! Not here: running episodes, and streaming estimates (see [`crate::measures::Weigher`]).
 
-pub use bootstrap::{Interval, Statistic, bootstrap_interval, intervals, paired_intervals};
+pub use bootstrap::bootstrap_interval;
+pub(crate) use bootstrap::paired_intervals;
+pub use interval::{Doubt, Interval, Statistic, Trust, intervals};
+pub use usual::{Shown, measured, usual};
 
+use crate::objective::Bounds;
 use crate::risk::{Erm, LARGEST_COST, Risk, RiskError, Tail};
 
 mod bootstrap;
+mod interval;
+mod usual;
 
 /// Level of the tails in a [`Summary`].
 const TAIL_LEVEL: f64 = 0.95;
 /// Whiskers reach at most this many interquartile ranges beyond the quartiles.
 const WHISKER_REACH: f64 = 1.5;
 
-/// What a table row or a box plot shows of the sampled costs of a policy.
+/// What a table row or a box plot shows of the costs of a policy, sampled or exact.
 ///
 /// ```
-/// use gumdp::{Erm, stats::Summary};
+/// use gumdp::{Bounds, Erm, stats::Summary};
 ///
 /// let costs = [3.0, 1.0, 2.0, 4.0, 30.0];
-/// let summary = Summary::of(&costs, Erm::MEAN, 7)?;
+/// let bounds = Bounds { low: 0.0, high: 50.0 };
+/// let summary = Summary::of(&costs, Erm::MEAN, bounds, 7)?;
 /// assert_eq!((summary.q25, summary.median, summary.q75), (2.0, 3.0, 4.0));
 /// assert_eq!((summary.whisker_low, summary.whisker_high), (1.0, 4.0));
 /// assert_eq!(summary.outliers(&costs).collect::<Vec<_>>(), [30.0]);
 /// assert!(summary.low < summary.value && summary.value < summary.high);
-/// let error = Summary::of(&[1.0, f64::NAN], Erm::MEAN, 7).unwrap_err();
+/// let error = Summary::of(&[1.0, f64::NAN], Erm::MEAN, bounds, 7).unwrap_err();
 /// assert_eq!(error.to_string(), "cost 1 is NaN, but must lie in [-8e307, 8e307]");
+/// let known = Summary::exact(&[(0.0, 0.9), (1.0, 0.1)], Erm::MEAN)?;
+/// assert_eq!((known.low, known.value, known.high, known.max), (0.1, 0.1, 0.1, 1.0));
 /// # Ok::<(), gumdp::RiskError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Summary {
-    /// Number of samples.
-    pub count: usize,
+    /// Whether this is the whole distribution and not a sample of it.
+    pub exact: bool,
     /// Arithmetic mean.
     pub mean: f64,
-    /// Half of the samples lie below.
+    /// Half of the costs lie below.
     pub median: f64,
     /// First quartile.
     pub q25: f64,
     /// Third quartile.
     pub q75: f64,
-    /// Smallest sample within 1.5 interquartile ranges of the first quartile, at most that quartile.
+    /// Smallest cost within 1.5 interquartile ranges of the first quartile, at most that quartile.
     pub whisker_low: f64,
-    /// Largest sample within 1.5 interquartile ranges of the third quartile, at least that quartile.
+    /// Largest cost within 1.5 interquartile ranges of the third quartile, at least that quartile.
     pub whisker_high: f64,
-    /// Smallest sample.
+    /// Smallest cost.
     pub min: f64,
-    /// Largest sample.
+    /// Largest cost.
     pub max: f64,
-    /// The risk measure of the samples.
+    /// The risk measure of the costs.
     pub value: f64,
-    /// Lower end of the 95 % interval of that risk: bootstrap, or binomial if that is exact.
+    /// Lower end of its 95 % [interval](intervals); the value itself if it is exact.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "or_text"))]
     pub low: f64,
     /// Upper end of the same interval.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "or_text"))]
     pub high: f64,
+    /// What that rests on; only summaries that are exact are read.
+    #[cfg_attr(feature = "serde", serde(skip, default = "exact_trust"))]
+    pub trust: Trust,
     /// Value at risk at level 0.95.
     pub var95: f64,
     /// Conditional value at risk at level 0.95: the mean of the worst 5 %.
@@ -66,46 +81,62 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Summarises `samples`; `seed` fixes the bootstrap, which runs in rayon's current thread pool with the same bits for
-    /// any number of threads.
+    /// Summarises `samples` of a cost between these bounds; `seed` fixes the random numbers behind the interval, which is computed
+    /// in rayon's current thread pool with the same bits for any number of threads.
     ///
     /// # Errors
     /// Without samples, or if one is not finite or larger than 8e307.
-    pub fn of(samples: &[f64], risk: impl Into<Risk>, seed: u64) -> Result<Self, RiskError> {
+    pub fn of(samples: &[f64], risk: impl Into<Risk>, bounds: Bounds, seed: u64) -> Result<Self, RiskError> {
         let risk = risk.into();
-        if samples.is_empty() {
-            return Err(RiskError::NoOutcomes);
-        }
-        if let Some(index) = samples.iter().position(|x| x.is_nan() || x.abs() > LARGEST_COST) {
-            let allowed = "lie in [-8e307, 8e307]";
-            return Err(RiskError::Outcome { what: "cost", index, value: samples[index], allowed });
-        }
-        let mut sorted = samples.to_vec();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let [q25, median, q75] = [0.25, 0.5, 0.75].map(|q| quantile(&sorted, q));
-        let reach = WHISKER_REACH * (q75 - q25);
-        let first_inside = sorted.partition_point(|&x| x < q25 - reach);
-        let end_inside = sorted.partition_point(|&x| x <= q75 + reach);
-        let interval = intervals(samples, &[Statistic::Risk(risk)], seed)[0];
+        let sorted = sorted(samples)?;
+        let quartiles = [0.25, 0.5, 0.75].map(|q| quantile(&sorted, q));
         let tail = Tail::of_sorted(sorted.iter().map(|&x| (x, 1.0)).collect());
         let value = risk.as_erm().map_or_else(|| risk.of_tail(&tail), |erm| erm.of_samples(samples));
-        Ok(Self {
-            count: samples.len(),
-            mean: Erm::MEAN.of_samples(samples),
+        let (Interval { low, high }, trust) = intervals(samples, &[Statistic::Risk(risk)], bounds, seed)[0];
+        let mean = Erm::MEAN.of_samples(samples);
+        // Rounding must not leave the value outside.
+        let (low, high) = (low.min(value), high.max(value));
+        Ok(Self { exact: false, mean, value, low, high, trust, ..Self::shape(&tail, &sorted, quartiles) })
+    }
+
+    /// Summarises a whole distribution, given as (cost, probability) with ascending costs.
+    ///
+    /// # Errors
+    /// No positive probability, or a number out of range.
+    pub fn exact(outcomes: &[(f64, f64)], risk: impl Into<Risk>) -> Result<Self, RiskError> {
+        let risk = risk.into();
+        let tail = Tail::new(outcomes.iter().copied())?;
+        let quartiles = [0.25, 0.5, 0.75].map(|q| tail.value_at_risk(q));
+        let costs: Vec<f64> = outcomes.iter().filter(|outcome| outcome.1 > 0.0).map(|outcome| outcome.0).collect();
+        let value = risk.of_tail(&tail);
+        let shape = Self::shape(&tail, &costs, quartiles);
+        Ok(Self { exact: true, mean: Risk::MEAN.of_tail(&tail), value, low: value, high: value, ..shape })
+    }
+
+    /// What needs no measure. The costs are ascending.
+    fn shape(tail: &Tail, costs: &[f64], [q25, median, q75]: [f64; 3]) -> Self {
+        let [whisker_low, whisker_high] = whiskers(costs, q25, q75);
+        let [mean, value, low, high] = [f64::NAN; 4];
+        let [min, max] = [costs[0], costs[costs.len() - 1]];
+        let (var95, cvar95) = (tail.value_at_risk(TAIL_LEVEL), tail.cvar(TAIL_LEVEL));
+        let trust = Trust::EXACT;
+        Self {
+            exact: true,
+            mean,
             median,
             q25,
             q75,
-            // Some sample lies on either side of each quartile, so both indices are in range.
-            whisker_low: sorted[first_inside].min(q25),
-            whisker_high: sorted[end_inside - 1].max(q75),
-            min: sorted[0],
-            max: sorted[sorted.len() - 1],
+            whisker_low,
+            whisker_high,
+            min,
+            max,
             value,
-            low: interval.low,
-            high: interval.high,
-            var95: tail.value_at_risk(TAIL_LEVEL),
-            cvar95: tail.cvar(TAIL_LEVEL),
-        })
+            low,
+            high,
+            trust,
+            var95,
+            cvar95,
+        }
     }
 
     /// Those of `samples` beyond the whiskers, in their order.
@@ -113,6 +144,46 @@ impl Summary {
         let inside = self.whisker_low..=self.whisker_high;
         samples.iter().copied().filter(move |x| !inside.contains(x))
     }
+}
+
+/// An infinity as text, which JSON has no numbers for.
+#[cfg(feature = "serde")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn or_text<S: serde::Serializer>(end: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if end.is_finite() { serializer.serialize_f64(*end) } else { serializer.serialize_str(&end.to_string()) }
+}
+
+#[cfg(feature = "serde")]
+fn exact_trust() -> Trust {
+    Trust::EXACT
+}
+
+/// The samples in ascending order, if there are some and all can be measured.
+fn sorted(samples: &[f64]) -> Result<Vec<f64>, RiskError> {
+    if samples.is_empty() {
+        return Err(RiskError::NoOutcomes);
+    }
+    if let Some(index) = samples.iter().position(|x| x.is_nan() || x.abs() > LARGEST_COST) {
+        let allowed = "lie in [-8e307, 8e307]";
+        return Err(RiskError::Outcome { what: "cost", index, value: samples[index], allowed });
+    }
+    let mut sorted = samples.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    Ok(sorted)
+}
+
+/// Both whiskers of a box plot of ascending costs with these quartiles.
+///
+/// ```
+/// assert_eq!(gumdp::stats::whiskers(&[1.0, 2.0, 3.0, 4.0, 30.0], 2.0, 4.0), [1.0, 4.0]);
+/// ```
+#[must_use]
+pub fn whiskers(sorted: &[f64], q25: f64, q75: f64) -> [f64; 2] {
+    let reach = WHISKER_REACH * (q75 - q25);
+    let first_inside = sorted.partition_point(|&x| x < q25 - reach);
+    let end_inside = sorted.partition_point(|&x| x <= q75 + reach);
+    // Some cost lies on either side of each quartile, so both indices are in range.
+    [sorted[first_inside].min(q25), sorted[end_inside - 1].max(q75)]
 }
 
 /// The `q`-quantile of ascending values, linear between order statistics (type 7); `q` is limited to [0, 1].
@@ -138,8 +209,10 @@ pub fn quantile(sorted: &[f64], q: f64) -> f64 {
 mod tests {
     use super::*;
 
+    const BOUNDS: Bounds = Bounds { low: 0.0, high: 100.0 };
+
     fn summary(samples: &[f64]) -> Summary {
-        Summary::of(samples, Erm::MEAN, 1).unwrap()
+        Summary::of(samples, Erm::MEAN, BOUNDS, 1).unwrap()
     }
 
     fn boxed(samples: &[f64]) -> [f64; 5] {
@@ -176,7 +249,7 @@ mod tests {
     fn summary_by_hand() {
         let samples: Vec<f64> = (1..=40).rev().map(f64::from).collect();
         let s = summary(&samples);
-        assert_eq!((s.count, s.mean, s.min, s.max), (40, 20.5, 1.0, 40.0));
+        assert_eq!((s.trust.runs, s.mean, s.min, s.max), (40, 20.5, 1.0, 40.0));
         // F(38) = 0.95; the worst 5 % are 39 and 40.
         assert_eq!(s.var95, 38.0);
         assert!((s.cvar95 - 39.5).abs() < 1e-12);
@@ -185,9 +258,9 @@ mod tests {
 
     #[test]
     fn bad_input_is_named() {
-        assert_eq!(Summary::of(&[], Erm::MEAN, 0), Err(RiskError::NoOutcomes));
-        let infinite = Summary::of(&[0.0, 1.0, f64::INFINITY], Erm::MEAN, 0);
+        assert_eq!(Summary::of(&[], Erm::MEAN, BOUNDS, 0), Err(RiskError::NoOutcomes));
+        let infinite = Summary::of(&[0.0, 1.0, f64::INFINITY], Erm::MEAN, BOUNDS, 0);
         assert_eq!(infinite.unwrap_err().to_string(), "cost 2 is inf, but must lie in [-8e307, 8e307]");
-        assert!(Summary::of(&[-1e308, 1e308, 0.0], Erm::MEAN, 0).is_err());
+        assert!(Summary::of(&[-1e308, 1e308, 0.0], Erm::MEAN, BOUNDS, 0).is_err());
     }
 }

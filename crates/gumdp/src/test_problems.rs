@@ -48,19 +48,6 @@ pub fn gamble() -> Problem {
     Problem::new(mdp, cost, 0.9, 20).unwrap()
 }
 
-/// The task `mo-max`: the larger of two costs.
-pub fn two_costs() -> Problem {
-    let mut builder = Mdp::sized(5, 2).start(0);
-    builder = builder.transition(0, 0, [(1, 0.4), (2, 0.6)]).transition(0, 1, [(3, 0.6), (4, 0.4)]);
-    for state in 1..5 {
-        builder = builder.transition(state, 0, [(0, 1.0)]).transition(state, 1, [(0, 1.0)]);
-    }
-    let mdp = builder.build().unwrap();
-    let costs = [[0.0, -1.0, 0.5, 0.0, 0.0], [0.0, 0.0, 0.0, -0.2, 0.2]];
-    let objective = Objective::maximum(&costs.map(|cost| mdp.by_state(&cost).unwrap())).unwrap();
-    Problem::new(mdp, objective, 0.99, 20).unwrap()
-}
-
 /// An empty map of 10 × 10 cells to be covered.
 pub fn map(horizon: usize) -> Problem {
     let cell = |row: usize, column: usize| 10 * row + column;

@@ -1,5 +1,6 @@
 //! How counts and numbers are written in messages; shared by all that talks, so that one thing has one form.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 
 /// "1 state", "2 states".
@@ -7,6 +8,41 @@ use std::fmt::Display;
 pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
     let plural = if count == N::from(1) { "" } else { "s" };
     format!("{count} {what}{plural}")
+}
+
+/// A text from a file for a terminal: what would move the cursor, change colours or turn the direction of writing is spelled out. Line
+/// breaks stay.
+///
+/// ```
+/// use gumdp::words::visible;
+/// assert_eq!(visible("a\u{1b}[31m\u{202e}b\n"), "a\\u{1b}[31m\\u{202e}b\n");
+/// assert_eq!(visible("β → 1"), "β → 1");
+/// ```
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return text.into();
+    }
+    let spelled = |c: char| if is_hidden(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    text.chars().map(spelled).collect::<String>().into()
+}
+
+/// Whether a terminal does something else than show it.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (c.is_control() && c != '\n') || turns
+}
+
+/// A name for a cell of CSV: programs for tables take a text that begins like these for a formula, so an apostrophe comes before it.
+///
+/// ```
+/// use gumdp::words::cell;
+/// assert_eq!((&*cell("=1+1"), &*cell("left")), ("'=1+1", "left"));
+/// ```
+#[must_use]
+pub fn cell(name: &str) -> Cow<'_, str> {
+    if name.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { format!("'{name}").into() } else { name.into() }
 }
 
 /// A cost: four significant digits are what the eye compares.

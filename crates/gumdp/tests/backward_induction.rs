@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Shape, generator, random_discount, random_mdp};
-use gumdp::oracle::{Limits, Method, OptimalPolicy, Solution, solve};
+use gumdp::oracle::{Limits, Method, OptimalPolicy, Solution, Strategy, solve};
 use gumdp::rng::{self, Rng};
 use gumdp::{Erm, Mdp, Objective, OccupancyState, Pair, Problem, State};
 
@@ -15,7 +15,8 @@ fn erm(beta: f64) -> Erm {
 }
 
 fn backward_induction(problem: &Problem, erm: Erm) -> Solution {
-    let solution = solve(problem, erm, &Limits::default()).unwrap();
+    let limits = Limits { strategy: Strategy::ByState, ..Limits::default() };
+    let solution = solve(problem, erm, &limits).unwrap();
     assert_eq!(solution.method, Method::BackwardInduction);
     solution
 }

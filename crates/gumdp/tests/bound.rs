@@ -4,8 +4,8 @@
 mod common;
 
 use common::{OBJECTIVE_KINDS, Shape, generator, random_discount, random_mdp, random_objective, task};
-use gumdp::bound::{Method, infinite_trials, lower_bound, relaxed_bound};
-use gumdp::oracle::{Limits, expected_occupancy, solve};
+use gumdp::bound::{Method, lower_bound, relaxed_bound};
+use gumdp::oracle::{Limits, solve};
 use gumdp::rng;
 use gumdp::{Erm, Problem, Risk};
 
@@ -59,25 +59,4 @@ fn maps_have_bounds() {
 fn a_solved_problem_is_its_own_bound() {
     let bound = lower_bound(&task("rooms"), Erm::new(50.0).unwrap(), &Limits::default()).unwrap();
     assert!(bound.method == Method::Exact && (bound.value - 0.469_901_485_713).abs() < 1e-9);
-}
-
-/// The policy has the value that is said, no other has less, and a single episode costs no less on average (Jensen).
-#[test]
-fn infinitely_many_trials() {
-    for name in ["msee", "il", "mdp", "rooms"] {
-        let problem = task(name);
-        let trials = infinite_trials(&problem, &Limits::default()).unwrap().unwrap();
-        let occupancy = expected_occupancy(&problem, &trials.policy).unwrap();
-        assert!((problem.objective().value(&occupancy) - trials.value).abs() < 1e-9, "{name}");
-        assert!(
-            trials.low <= trials.value && trials.value - trials.low < 2e-4,
-            "{name} {} {}",
-            trials.low,
-            trials.value
-        );
-        if let Ok(single) = solve(&problem, Erm::MEAN, &Limits::default()) {
-            assert!(trials.low <= single.value, "{name}");
-        }
-    }
-    assert!(infinite_trials(&task("mo-min"), &Limits::default()).unwrap().is_none());
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom to the top; `docs/architecture.md` says what each is for.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "words",
     "logarithm",
     "rng",
@@ -21,6 +21,7 @@ const ORDER: [&str; 18] = [
     "experiment",
     "oracle",
     "bound",
+    "trials",
     "planner",
     "agent",
     "explain",

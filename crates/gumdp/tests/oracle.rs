@@ -56,7 +56,7 @@ fn backward_induction_equals_the_occupancy_solver() {
         let problem = Problem::new(mdp, objective, random_discount(&mut rng), horizon).unwrap();
         for beta in BETAS {
             let context = format!("problem {number}, beta {beta}");
-            let linear = solve(&problem, erm(beta), &Limits::default()).unwrap();
+            let linear = solve(&problem, erm(beta), &with(Strategy::ByState)).unwrap();
             assert_eq!(linear.method, Method::BackwardInduction);
             let general = solve(&problem, erm(beta), &with(Strategy::Mixed)).unwrap();
             assert_close(linear.value, general.value, &context);
@@ -140,10 +140,15 @@ fn small_tasks_have_their_known_optimum() {
     }
 }
 
-/// The largest distance of the empirical distribution from the exact one. Every cost that was seen must be possible.
+/// The largest distance of the empirical distribution from the exact one. Every cost that was seen must be possible, but for
+/// rounding: the distribution lists equal costs once.
 fn kolmogorov_distance(law: &Distribution, costs: &mut [f64]) -> f64 {
+    for cost in costs.iter_mut() {
+        let value = law.values()[law.values().partition_point(|value| value < cost)];
+        assert!(value - *cost <= 1e-12, "{cost}");
+        *cost = value;
+    }
     costs.sort_unstable_by(f64::total_cmp);
-    assert!(costs.iter().all(|cost| law.values().binary_search_by(|value| value.total_cmp(cost)).is_ok()));
     let n = costs.len() as f64;
     let gap = |&value: &f64| (costs.partition_point(|&cost| cost <= value) as f64 / n - law.cdf(value)).abs();
     law.values().iter().map(gap).fold(0.0, f64::max)

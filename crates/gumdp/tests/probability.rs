@@ -6,7 +6,7 @@ use common::brute_force::{Outcomes, tiny_problem};
 use common::{OBJECTIVE_KINDS, Shape, generator};
 use gumdp::oracle::{Limits, distribution, solve};
 use gumdp::stats::Summary;
-use gumdp::{Problem, Risk, rng};
+use gumdp::{Bounds, Problem, Risk, rng};
 
 /// At least 200 tiny problems of all kinds of objectives, with several initial states, and all their distributions.
 fn each_problem(test: u64, mut check: impl FnMut(&str, &Problem, &[Outcomes], &mut rng::Rng)) {
@@ -123,15 +123,16 @@ fn value_at_risk_equals_brute_force() {
 /// 4 of 20 samples: Clopper and Pearson's interval.
 #[test]
 fn sampled_probabilities_have_exact_intervals() {
+    const ENDLESS: Bounds = Bounds { low: f64::NEG_INFINITY, high: f64::INFINITY };
     let costs: Vec<f64> = (0..20).map(|k| if k < 4 { 3.0 } else { 1.0 }).collect();
-    let of = |text: &str| Summary::of(&costs, text.parse::<Risk>().unwrap(), 1).unwrap();
+    let of = |text: &str| Summary::of(&costs, text.parse::<Risk>().unwrap(), ENDLESS, 1).unwrap();
     let summary = of("exceed:1");
     assert_eq!(summary.value, 0.2);
     assert!((summary.low - 0.057_334).abs() < 1e-6 && (summary.high - 0.436_614).abs() < 1e-6, "{summary:?}");
     assert_eq!((of("exceed:3").value, of("exceed:3").low), (0.0, 0.0));
     assert!(of("exceed:3").high > 0.1);
     let hundred: Vec<f64> = (1..=100).map(f64::from).collect();
-    let summary = Summary::of(&hundred, "var:0.5".parse::<Risk>().unwrap(), 1).unwrap();
+    let summary = Summary::of(&hundred, "var:0.5".parse::<Risk>().unwrap(), ENDLESS, 1).unwrap();
     assert_eq!((summary.value, summary.low, summary.high), (50.0, 40.0, 61.0));
     assert_eq!(
         "exceed:inf".parse::<Risk>().unwrap_err().to_string(),

@@ -1,6 +1,6 @@
 //! `gumdp bound`: a proven lower bound on the lowest risk.
 
-use std::io::{self, Write};
+use std::io::Write as _;
 
 use anyhow::Result;
 use clap::Args;
@@ -11,12 +11,13 @@ use serde::Serialize;
 use super::{Run, load, print_json, use_threads};
 use crate::args::{AttitudeArgs, quick_limits, threads, whole};
 use crate::exact::unsolved;
+use crate::number::Attitude;
 use crate::progress::Progress;
 
 /// Prove a lower bound on the lowest risk, where the optimum may be out of reach.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp bound grid-msee --beta 1\n  gumdp bound mine.toml --risk cvar:0.9 --json\n\nMethods: exact (the problem was solved), visits (separable convex objectives), tangent (convex objectives), range\n(no cost is lower than the objective can be)."
+    after_help = "Examples:\n  gumdp bound grid-msee --beta 1\n  gumdp bound mine.toml --risk cvar:0.9 --json\n\nMethods: exact (the problem was solved), visits (separable convex objectives), tangent (convex objectives), cells\n(objectives of few features), range (no cost is lower than the objective can be)."
 )]
 pub struct BoundArgs {
     /// Name of a built-in task, or a problem file.
@@ -39,10 +40,8 @@ pub struct BoundArgs {
 #[derive(Serialize)]
 struct Proven<'a> {
     task: &'a str,
-    risk: String,
-    /// `null` unless the measure is entropic.
-    #[serde(with = "crate::number::optional")]
-    beta: Option<f64>,
+    #[serde(flatten)]
+    attitude: Attitude,
     /// No policy has a lower risk.
     #[serde(serialize_with = "crate::number::serialize")]
     bound: f64,
@@ -60,10 +59,10 @@ impl Run for BoundArgs {
         drop(progress);
         let LowerBound { value, method } = found;
         if self.json {
-            let (risk, beta) = (risk.to_string(), risk.beta());
-            return print_json(&Proven { task: &task.name, risk, beta, bound: value, method: method.to_string() });
+            let (attitude, method) = (risk.into(), method.to_string());
+            return print_json(&Proven { task: &task.name, attitude, bound: value, method });
         }
-        let mut out = io::stdout().lock();
+        let mut out = crate::talk::stdout();
         writeln!(out, "{}, {}", task.name, self.attitude.naming(&task).label(risk))?;
         // Rounded down: the last digit must be proven, too.
         writeln!(out, "  no policy has a risk below {:.9}", (value * 1e9).floor() / 1e9)?;
@@ -71,6 +70,9 @@ impl Run for BoundArgs {
             Method::Exact => "exact: the problem was solved, and this is the optimum",
             Method::Visits => "visits: tangents of each cell, each visit charged by the convex remainder",
             Method::Tangent => "tangent: a convex objective lies above its tangents",
+            Method::Cells => {
+                "cells: a lattice of features, on each cell an affine function that nothing in it is below"
+            }
             Method::Range => "range: no cost is lower than the objective can be",
         };
         writeln!(out, "  by {because}")?;

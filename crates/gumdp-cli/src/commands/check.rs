@@ -1,13 +1,12 @@
 //! `gumdp check`: everything that is wrong with a file, in one pass.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use gumdp_files::{Finding, Severity};
-use serde::Serialize;
+use gumdp_files::Severity;
 
 use super::{Run, print_json};
 use crate::failure::Refused;
@@ -23,30 +22,12 @@ pub struct CheckArgs {
     pub json: bool,
 }
 
-#[derive(Serialize)]
-struct FindingJson<'a> {
-    severity: String,
-    file: &'a str,
-    line: Option<usize>,
-    column: Option<usize>,
-    message: &'a str,
-    hint: Option<&'a str>,
-}
-
 impl Run for CheckArgs {
     /// Prints what was found; mistakes end in exit code 2.
     fn run(&self) -> Result<()> {
-        let findings = gumdp_files::check(&self.file);
+        let findings = gumdp_files::check_allowing(&self.file, super::files_are_allowed());
         if self.json {
-            let found = findings.iter().map(|Finding { severity, place }| FindingJson {
-                severity: severity.to_string(),
-                file: &place.file,
-                line: place.line,
-                column: place.column,
-                message: &place.message,
-                hint: place.hint.as_deref(),
-            });
-            print_json(&found.collect::<Vec<_>>())?;
+            print_json(&findings)?;
         } else {
             let mut text = String::new();
             for finding in &findings {
@@ -58,7 +39,7 @@ impl Run for CheckArgs {
             if findings.is_empty() {
                 text = format!("{}: no mistakes found\n", self.file.display());
             }
-            io::stdout().lock().write_all(text.as_bytes())?;
+            crate::talk::stdout().write_all(text.as_bytes())?;
         }
         let refused = findings.iter().any(|finding| finding.severity == Severity::Error);
         if refused { Err(Refused.into()) } else { Ok(()) }

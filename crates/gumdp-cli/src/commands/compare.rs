@@ -1,13 +1,11 @@
 //! `gumdp compare`: both planners, the exact optimum where there is one, and chance, side by side.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
-use gumdp::bound::LowerBound;
 use gumdp::oracle::OracleError;
-use gumdp::{Risk, tail_note};
 use serde::Serialize;
 
 use super::{Run, heading, keep, load, open_store, print_json, use_threads};
@@ -50,7 +48,7 @@ impl Run for CompareArgs {
     fn run(&self) -> Result<()> {
         let started = Instant::now();
         let args = &self.experiment;
-        use_threads(args.random.threads)?;
+        use_threads(args.common.random.threads)?;
         let task = load(&args.task)?;
         let (risks, naming) = (args.attitudes.risks(&task, None), args.attitudes.naming(&task));
         let store = open_store(args, &task, "-compare")?;
@@ -63,27 +61,22 @@ impl Run for CompareArgs {
         drop(solving);
         let policies = [Who::Paper, Who::Default, Who::Exact, Who::Uniform];
         let policies = policies.into_iter().filter(|&who| who != Who::Exact || refused.is_none());
-        let trials = Trial::grid(&task, policies, &risks, args.random.seed, args.runs, args.simulations);
+        let trials = Trial::grid(&task, policies, &risks, args.common.random.seed, args.runs, args.common.simulations);
         let progress = Progress::new(trials.iter().map(|trial| trial.runs).sum());
         let experiment = TaskResults::play(task, trials, store.as_ref(), &progress, &mut solver)?;
         drop(progress);
-        let proving = Progress::spinner("proving");
-        let bounds: Vec<(Risk, Option<LowerBound>)> =
-            experiment.risks().into_iter().map(|risk| (risk, solver.bound(risk))).collect();
-        drop(proving);
-        let bound = |risk: Risk| bounds.iter().find(|(known, _)| *known == risk).and_then(|(_, bound)| *bound);
 
         // A reader that has seen enough closes the pipe; the results are written all the same.
-        let printed = if args.json {
+        let printed = if args.common.json {
             let json = |of: &Finished| ComparedJson {
-                results: FinishedJson::new(of, bound(of.trial.risk)),
+                results: FinishedJson::new(of, experiment.bound(of.trial.risk)),
                 optimum: experiment.optimum(of.trial.risk),
                 outer: of.trial.outer.clone(),
             };
             print_json(&experiment.by_risk().into_iter().map(json).collect::<Vec<_>>())
         } else {
             let refused = refused.map(|error| error.in_short());
-            print_table(&experiment, naming, refused.as_deref(), &bounds, &mut io::stdout().lock())
+            print_table(&experiment, naming, refused.as_deref(), &mut crate::talk::stdout())
         };
         if let Some(store) = &store {
             keep(store, "compare", &experiment, started, side_by_side::draw)?;
@@ -92,13 +85,7 @@ impl Run for CompareArgs {
     }
 }
 
-fn print_table(
-    experiment: &TaskResults,
-    naming: Naming,
-    refused: Option<&str>,
-    bounds: &[(Risk, Option<LowerBound>)],
-    out: &mut impl Write,
-) -> Result<()> {
+fn print_table(experiment: &TaskResults, naming: Naming, refused: Option<&str>, out: &mut impl Write) -> Result<()> {
     let Some(Trial { runs, simulations, seed, .. }) = experiment.finished.first().map(|first| &first.trial) else {
         return Ok(());
     };
@@ -118,25 +105,29 @@ fn print_table(
             Field::number(label, naming.name(of.trial.risk)),
             Field::text("policy", of.trial.preset.to_string()),
             Field::number("mean", short(of.summary.mean)),
-            Field::number(value, short(of.summary.value)),
+            Field::number(value, experiment.marked_risk(of)),
             Field::number("95% interval", of.interval()),
             Field::number("optimum", known(experiment.optimum(of.trial.risk).map(|optimum| optimum.value))),
             Field::number("CPU ms/run", format!("{:.2}", of.cpu_milliseconds_per_run())),
         ]
     };
     Table::of(experiment.by_risk(), fields).print(out)?;
-    for &(risk, bound) in bounds {
+    if let Some(note) = experiment.mark_note() {
+        writeln!(out, "{note}")?;
+    }
+    for &(risk, bound) in &experiment.bounds {
         let of_risk = experiment.finished.iter().filter(|of| of.trial.risk == risk);
         let best = of_risk.min_by(|a, b| a.summary.high.total_cmp(&b.summary.high));
-        if let Some((best, above)) = best.and_then(|best| Some((best, above_the_optimum(best.summary.high, bound)?))) {
+        if let Some((best, above)) =
+            best.and_then(|best| Some((best, above_the_optimum(best.summary.high, Some(bound))?)))
+        {
             writeln!(out, "{}, {}: {above}", naming.label(risk), best.trial.preset)?;
         }
     }
-    let mut notes: Vec<String> =
-        experiment.by_risk().iter().filter_map(|of| tail_note(of.trial.risk, of.trial.runs)).collect();
-    notes.dedup();
-    for note in notes {
-        writeln!(out, "{note}")?;
+    for of in experiment.by_risk() {
+        if let Some(note) = of.summary.trust.note() {
+            writeln!(out, "{}, {}: {note}", naming.label(of.trial.risk), of.trial.preset)?;
+        }
     }
     for Finished { trial, .. } in experiment.by_risk() {
         if let Some(outer) = &trial.outer {

@@ -8,7 +8,7 @@ use gumdp_files::{ExportFormat, Task, export, tasks};
 
 use super::{Run, load};
 use crate::failure::BadInput;
-use crate::store::write_atomically;
+use crate::store::write_file;
 use crate::talk;
 
 /// Write a task in another format: transitions as CSV, Storm's DRN, or a problem file (TOML), by extension.
@@ -48,7 +48,7 @@ impl Run for ConvertArgs {
             return Err(BadInput::new(format!("{} exists", path.display())).hint("--force replaces it").into());
         }
         for (path, (_, text)) in paths.iter().zip(&exported.files) {
-            write_atomically(path, text.as_bytes()).map_err(BadInput::caused)?;
+            write_file(path, text.as_bytes()).map_err(BadInput::caused)?;
         }
         talk::notes(&exported.notes);
         Ok(())

@@ -1,34 +1,36 @@
 //! `gumdp evaluate`: the distribution of the cost of a policy that the user brings, and every measure of it.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use gumdp::oracle::{OracleError, distribution};
-use gumdp::stats::Interval;
-use gumdp::{Experiment, Precision, Risk, tail_note};
+use gumdp::oracle::{Distribution, OracleError, distribution};
+use gumdp::stats::{self, Interval, Shown, Statistic, Trust};
+use gumdp::trials::Trials;
+use gumdp::{Bounds, Experiment, Precision, Risk, RiskError};
 use gumdp_files::Task;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::{Run, heading, load, print_json, use_threads};
-use crate::args::{AttitudesArgs, MAX_RUNS, precision, quick_limits, threads, whole};
+use crate::args::{AttitudesArgs, MAX_RUNS, only_the_mean, precision, quick_limits, threads, whole};
 use crate::brought::Brought;
 use crate::draw;
 use crate::exact::{Certain, Solver};
 use crate::failure::BadInput;
 use crate::interrupt;
-use crate::measures::{self, Measure};
-use crate::number::{Naming, interval, known, short};
+use crate::number::{Attitude, Naming, interval, known, short};
 use crate::progress::Progress;
+use crate::results::{MARKED, TOO_LOW};
 use crate::store::Store;
 use crate::talk::say;
+use crate::trials;
 use gumdp_plot::{Field, Table};
 
 /// Compute the distribution of the cost of a policy that you bring, and all its measures.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp evaluate rooms --policy pi1 --beta 1,50\n  gumdp evaluate mine.toml --policy table.csv --out mine\n  gumdp solve msee --beta 50 --save careful.json && gumdp evaluate msee --policy careful.json --beta 50 --json"
+    after_help = "Examples:\n  gumdp evaluate rooms --policy pi1 --beta 1,50\n  gumdp evaluate mine.toml --policy table.csv --out mine\n  gumdp solve msee --beta 50 --save careful.json && gumdp evaluate msee --policy careful.json --beta 50 --json\n  gumdp evaluate rooms --policy uniform --trials 1,10,inf"
 )]
 pub struct EvaluateArgs {
     /// Name of a built-in task, or a problem file.
@@ -41,6 +43,10 @@ pub struct EvaluateArgs {
     /// The attitudes to risk.
     #[command(flatten)]
     pub attitudes: AttitudesArgs,
+    /// The mean of f over the average occupancy of K episodes instead, for each of these K; inf is f of the expected occupancy.
+    #[arg(long, value_name = "K,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = crate::args::trials)]
+    #[arg(conflicts_with_all = ["precision", "out"])]
+    pub trials: Vec<Trials>,
     /// Episodes, if the distribution is too large to be computed (default: 10000; the task's for a planner).
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, MAX_RUNS))]
     pub runs: Option<u64>,
@@ -91,9 +97,9 @@ pub struct Evaluation {
     pub measures: Vec<Measured>,
     /// One for each attitude to risk.
     pub risks: Vec<RiskRow>,
-    /// Costs with their probabilities, ascending.
+    /// Of the cost.
     #[serde(skip)]
-    pub distribution: Vec<(f64, f64)>,
+    pub distribution: Distribution,
     /// What the measures of the attitudes are called.
     #[serde(skip)]
     naming: Naming,
@@ -104,11 +110,8 @@ pub struct Evaluation {
 pub struct Measured {
     measure: &'static str,
     level: Option<f64>,
-    value: f64,
-    #[serde(serialize_with = "crate::number::serialize")]
-    low: f64,
-    #[serde(serialize_with = "crate::number::serialize")]
-    high: f64,
+    #[serde(flatten)]
+    found: Certain,
     #[serde(skip)]
     title: String,
 }
@@ -116,20 +119,19 @@ pub struct Measured {
 /// The risk for one attitude, and how far it is from the lowest possible.
 #[derive(Debug, Serialize)]
 pub struct RiskRow {
-    /// Attitude to risk.
-    #[serde(serialize_with = "as_text")]
-    pub risk: Risk,
-    /// `null` unless the measure is entropic.
-    #[serde(with = "crate::number::optional")]
-    beta: Option<f64>,
+    #[serde(flatten)]
+    pub attitude: Attitude,
     /// The risk.
-    pub value: f64,
-    #[serde(serialize_with = "crate::number::serialize")]
-    low: f64,
-    #[serde(serialize_with = "crate::number::serialize")]
-    high: f64,
+    #[serde(flatten)]
+    pub found: Certain,
+    /// `null` where the distribution is exact.
+    effective_runs: Option<f64>,
+    /// What to bear in mind of the interval.
+    caution: Option<String>,
     optimum: Option<Certain>,
     gap: Option<f64>,
+    /// Whether it is sampled and below the optimum: costs that matter were not met.
+    below_bound: bool,
 }
 
 impl Run for EvaluateArgs {
@@ -138,6 +140,9 @@ impl Run for EvaluateArgs {
         use_threads(self.threads)?;
         let task = load(&self.task)?;
         let brought = Brought::load(&self.policy, &task)?;
+        if !self.trials.is_empty() {
+            return self.of_trials(&task, &brought);
+        }
         let risks = self.attitudes.risks(&task, brought.risk);
         let store = self.out.as_deref().map(Store::folder).transpose()?;
         let limits = quick_limits(self.max_states);
@@ -145,7 +150,7 @@ impl Run for EvaluateArgs {
         let exact = distribution(&task.problem, &*brought.policy, &limits);
         drop(spinner);
         let mut evaluation = match exact {
-            Ok(distribution) => Evaluation::new(distribution.outcomes().collect(), &risks, None),
+            Ok(distribution) => Evaluation::new(distribution, &risks, None),
             Err(error) => self.sampled(&task, &brought, &risks, too_large(&error)?)?,
         };
         evaluation.task.clone_from(&task.name);
@@ -155,12 +160,13 @@ impl Run for EvaluateArgs {
         let spinner = Progress::spinner("solving");
         let mut solver = Solver::new(&task.problem, limits);
         for risk in &mut evaluation.risks {
-            risk.optimum = solver.optimum(risk.risk);
-            risk.gap = risk.optimum.map(|optimum| risk.value - optimum.value);
+            risk.optimum = solver.optimum(risk.attitude.risk);
+            risk.gap = risk.optimum.map(|optimum| risk.found.value - optimum.value);
+            risk.below_bound = !evaluation.exact && risk.optimum.is_some_and(|optimum| risk.found.value < optimum.low);
         }
         drop(spinner);
         let printed =
-            if self.json { print_json(&evaluation) } else { evaluation.print(&task, &mut io::stdout().lock()) };
+            if self.json { print_json(&evaluation) } else { evaluation.print(&task, &mut crate::talk::stdout()) };
         if let Some(store) = &store {
             evaluation.keep(store, &task)?;
             say!("results, figures and report.html are in {}", store.dir().display());
@@ -189,11 +195,9 @@ impl EvaluateArgs {
             records = experiment.play_until(records, risks, &precision).map_err(interrupt::of_experiment)?;
         }
         let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
-        let (mut sorted, share) = (costs.clone(), 1.0 / costs.len() as f64);
-        sorted.sort_unstable_by(f64::total_cmp);
-        let equal = sorted.chunk_by(|a, b| a == b);
-        let distribution = equal.map(|equal| (equal[0], equal.len() as f64 * share)).collect();
-        let evaluation = Evaluation::new(distribution, risks, Some((&costs, seed, because)));
+        let distribution = Distribution::of_samples(&costs).ok_or(RiskError::NoOutcomes)?;
+        let bounds = task.problem.objective().bounds();
+        let evaluation = Evaluation::new(distribution, risks, Some((&costs, bounds, seed, because)));
         let half_width = evaluation.risks.iter().map(RiskRow::half_width).fold(0.0, f64::max);
         if self.precision.is_some_and(|wanted| half_width > wanted) {
             say!("--max-runs {} is reached: the risk is known to ±{}", self.max_runs, short(half_width));
@@ -202,9 +206,26 @@ impl EvaluateArgs {
     }
 }
 
-/// A measure as `--risk` takes it.
-fn as_text<S: Serializer>(risk: &Risk, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(risk)
+impl EvaluateArgs {
+    /// The mean of f over the average occupancy of several episodes.
+    fn of_trials(&self, task: &Task, brought: &Brought) -> Result<()> {
+        only_the_mean(&self.attitudes.beta, &self.attitudes.risk)?;
+        let planner = brought.planner.as_ref();
+        let seed = self.seed.or(planner.map(|planner| planner.seed)).unwrap_or(0);
+        let usual = planner.map_or(USUAL_RUNS, |_| task.defaults.runs);
+        let progress = Progress::spinner("computing");
+        let experiment =
+            Experiment { stop: interrupt::stop(), ..Experiment::new(&task.problem, &*brought.policy, seed) };
+        let limits = quick_limits(self.max_states);
+        let evaluated = |&trials: &Trials| {
+            let episodes = self.runs.unwrap_or(trials.episodes(usual));
+            gumdp::trials::evaluate(&experiment, trials, episodes, &limits).map_err(trials::refused)
+        };
+        let means = self.trials.iter().map(evaluated).collect::<Result<Vec<_>>>()?;
+        drop(progress);
+        let means = trials::OfTrials::new(&task.name, &brought.what, seed, means);
+        if self.json { print_json(&means) } else { means.print(&heading(task), &mut crate::talk::stdout()) }
+    }
 }
 
 /// Why the distribution is not computed; other failures than its size are failures.
@@ -220,47 +241,45 @@ fn too_large(error: &OracleError) -> Result<String> {
 
 impl RiskRow {
     fn half_width(&self) -> f64 {
-        (self.high - self.low) / 2.0
+        (self.found.high - self.found.low) / 2.0
     }
 }
 
 impl Evaluation {
-    /// All measures of costs with their probabilities; where these are sampled, from which costs, with which seed, and why.
-    fn new(distribution: Vec<(f64, f64)>, risks: &[Risk], sampled: Option<(&[f64], u64, String)>) -> Self {
-        let usual = measures::all();
-        let all: Vec<Measure> = usual.iter().copied().chain(risks.iter().map(|&risk| Measure::Asked(risk))).collect();
-        let values: Vec<f64> = all.iter().map(|measure| measure.of(&distribution)).collect();
-        let intervals = match &sampled {
-            Some((costs, seed, _)) => measures::intervals(costs, &all, *seed),
-            None => values.iter().map(|&value| Interval { low: value, high: value }).collect(),
-        };
-        let mut found = values.into_iter().zip(intervals);
-        let measured = |(measure, (value, Interval { low, high })): (Measure, (f64, Interval))| Measured {
-            measure: measure.id(),
-            level: measure.level(),
-            value,
-            low,
-            high,
-            title: measure.title(),
+    /// All measures of a distribution; where it is sampled, from which costs between which bounds, with which seed, and why.
+    fn new(distribution: Distribution, risks: &[Risk], sampled: Option<(&[f64], Bounds, u64, String)>) -> Self {
+        let usual = stats::usual();
+        let asked = risks.iter().map(|&risk| Statistic::Risk(risk));
+        let statistics: Vec<Statistic> = usual.iter().map(|shown| shown.statistic).chain(asked).collect();
+        let outcomes: Vec<(f64, f64)> = distribution.outcomes().collect();
+        let runs = sampled.as_ref().map(|(costs, bounds, seed, _)| (*costs, *bounds, *seed));
+        let found = stats::measured(&outcomes, &statistics, runs);
+        let mut found =
+            found.into_iter().map(|(value, Interval { low, high }, trust)| (Certain { value, low, high }, trust));
+        let measured = |(Shown { name, level, title, .. }, (found, _)): (Shown, (Certain, Trust))| Measured {
+            measure: name,
+            level,
+            found,
+            title,
         };
         let measures = usual.into_iter().zip(found.by_ref()).map(measured).collect();
-        let risk = |(&risk, (value, Interval { low, high })): (&Risk, (f64, Interval))| RiskRow {
-            risk,
-            beta: risk.beta(),
-            value,
-            low,
-            high,
+        let risk = |(&risk, (found, trust)): (&Risk, (Certain, Trust))| RiskRow {
+            attitude: risk.into(),
+            found,
+            effective_runs: Some(trust.effective_runs).filter(|runs| runs.is_finite()),
+            caution: trust.note(),
             optimum: None,
             gap: None,
+            below_bound: false,
         };
         Self {
             task: String::new(),
             policy: String::new(),
             exact: sampled.is_none(),
             runs: sampled.as_ref().map(|(costs, ..)| costs.len() as u64),
-            seed: sampled.as_ref().map(|(_, seed, _)| *seed),
+            seed: sampled.as_ref().map(|(_, _, seed, _)| *seed),
             sampled_because: sampled.map(|(.., because)| because),
-            costs: distribution.len(),
+            costs: outcomes.len(),
             measures,
             risks: risks.iter().zip(found).map(risk).collect(),
             distribution,
@@ -279,18 +298,20 @@ impl Evaluation {
 
     /// The tables of measures and of risks; what is exact has no intervals.
     pub fn tables(&self) -> [Table; 2] {
-        let between = |low, high| (!self.exact).then(|| Field::number("95% interval", interval(low, high)));
+        let between = |of: Certain| (!self.exact).then(|| Field::number("95% interval", interval(of.low, of.high)));
         let [label, value] = self.naming.headers();
         let name = if self.naming == Naming::Beta { Field::number } else { Field::text };
         let measure = |m: &Measured| {
-            let named = [Field::text("measure", &m.title), Field::number("cost", short(m.value))];
-            named.into_iter().chain(between(m.low, m.high)).collect()
+            let named = [Field::text("measure", &m.title), Field::number("cost", short(m.found.value))];
+            named.into_iter().chain(between(m.found)).collect()
         };
         let risk = |row: &RiskRow| {
             let optimum = row.optimum.map(|optimum| optimum.value);
-            let named = [name(label, self.naming.name(row.risk)), Field::number(value, short(row.value))];
+            let mark = if row.below_bound { TOO_LOW } else { "" };
+            let marked = Field::number(value, format!("{}{mark}", short(row.found.value)));
+            let named = [name(label, self.naming.name(row.attitude.risk)), marked];
             let compared = [Field::number("optimum", known(optimum)), Field::number("gap", known(row.gap))];
-            named.into_iter().chain(between(row.low, row.high)).chain(compared).collect()
+            named.into_iter().chain(between(row.found)).chain(compared).collect()
         };
         [Table::of(&self.measures, measure), Table::of(&self.risks, risk)]
     }
@@ -301,17 +322,25 @@ impl Evaluation {
             writeln!(out)?;
             table.print(out)?;
         }
-        for note in self.risks.iter().filter_map(|row| tail_note(row.risk, self.runs?)) {
-            writeln!(out, "\n{note}")?;
+        let notes = self.notes();
+        if !notes.is_empty() {
+            writeln!(out, "\n{}", notes.join("\n"))?;
         }
         Ok(())
+    }
+
+    /// What to bear in mind of sampled risks.
+    pub fn notes(&self) -> Vec<String> {
+        let marked = self.risks.iter().any(|row| row.below_bound).then(|| MARKED.to_owned());
+        let of = |row: &RiskRow| Some(format!("{}: {}", self.naming.label(row.attitude.risk), row.caution.as_ref()?));
+        marked.into_iter().chain(self.risks.iter().filter_map(of)).collect()
     }
 
     /// Writes the distribution, the measures, the figure and the report.
     fn keep(&self, store: &Store, task: &Task) -> Result<()> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(["cost", "probability"])?;
-        for (cost, probability) in &self.distribution {
+        for (cost, probability) in self.distribution.outcomes() {
             writer.write_record([cost.to_string(), probability.to_string()])?;
         }
         store.write("distribution.csv", &writer.into_inner()?)?;

@@ -1,30 +1,30 @@
 //! `gumdp explain`: the optimal or planned behaviour as a small decision tree.
 
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io::Write as _;
 
 use anyhow::Result;
 use clap::Args;
 use gumdp::explain::{self, ExplainError, Explanation, Node, Wanted};
 use gumdp::oracle::Limits;
-use gumdp::{AgentError, Budget, MAX_SIMULATIONS, Risk, Spec, Who};
+use gumdp::{AgentError, Budget, Risk, Spec, Who};
 use gumdp_files::Task;
 use serde::Serialize;
 
 use super::Run;
 use super::solve::OuterJson;
-use super::{heading, load, print_json, with_threads};
-use crate::args::{AttitudeArgs, EffortArgs, RandomArgs, whole};
+use super::{heading, load, print_json, use_threads};
+use crate::args::{AttitudeArgs, CommonArgs, EffortArgs, whole};
 use crate::draw;
 use crate::exact::unsolved;
 use crate::failure::{BadInput, Interrupted};
 use crate::interrupt;
-use crate::number::short;
+use crate::number::{Attitude, short};
 use crate::progress::Progress;
-use crate::store::{Store, write_atomically};
+use crate::store::{Store, json, write_file};
 
 /// Show the optimal or planned behaviour as a small decision tree.
 #[derive(Debug, Args)]
+#[command(mut_arg("out", |out| out.help("Folder for the tree as SVG, HTML, text and JSON")))]
 #[command(
     after_help = "Examples:\n  gumdp explain rooms --beta 50\n  gumdp explain msee --beta 0.1 --depth 4 --out why\n  gumdp explain rooms --risk cvar:0.95\n  gumdp explain grid-msee --beta 1 --runs 20\n\nThe variable that CVaR and EVaR are minima over is fixed at its best value."
 )]
@@ -43,36 +43,20 @@ pub struct ExplainArgs {
     /// What an exact solution may take.
     #[command(flatten)]
     pub effort: EffortArgs,
-    /// Simulations per decision of the planner (default: the task's).
-    #[arg(long, value_name = "n", allow_negative_numbers = true, value_parser = whole(1, MAX_SIMULATIONS))]
-    pub simulations: Option<u64>,
     /// Episodes played on from each situation to estimate its risk, where the problem is planned and not solved.
     #[arg(long, value_name = "N", default_value_t = 30, allow_negative_numbers = true, value_parser = whole(1, 1_000_000))]
     pub runs: u64,
-    /// Random numbers and threads.
+    /// How it is played, and what becomes of it.
     #[command(flatten)]
-    pub random: RandomArgs,
-    /// Folder for the tree as SVG, HTML, text and JSON.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// A JSON object instead of text.
-    #[arg(long)]
-    pub json: bool,
-}
-
-impl Run for ExplainArgs {
-    fn run(&self) -> Result<()> {
-        explain(self)
-    }
+    pub common: CommonArgs,
 }
 
 /// What `--json` prints; the names of the fields are a contract.
 #[derive(Debug, Serialize)]
 struct Json<'a> {
     task: &'a str,
-    risk: String,
-    #[serde(serialize_with = "crate::number::optional::serialize")]
-    beta: Option<f64>,
+    #[serde(flatten)]
+    attitude: Attitude,
     outer: Option<OuterJson>,
     exact: bool,
     origin: &'a str,
@@ -88,8 +72,7 @@ impl<'a> Json<'a> {
     fn new(task: &'a str, of: &'a Explanation) -> Self {
         Self {
             task,
-            risk: of.risk.to_string(),
-            beta: of.risk.beta(),
+            attitude: of.risk.into(),
             outer: of.outer.map(OuterJson::from),
             exact: of.exact,
             origin: &of.origin,
@@ -103,57 +86,58 @@ impl<'a> Json<'a> {
     }
 }
 
-/// Explains, prints, writes and draws.
-fn explain(args: &ExplainArgs) -> Result<()> {
-    let task = load(&args.task)?;
-    let risk = args.attitude.risk(&task)?;
-    if let Some(dir) = &args.out {
-        Store::folder(dir)?;
+impl Run for ExplainArgs {
+    /// Explains, prints, writes and draws.
+    fn run(&self) -> Result<()> {
+        use_threads(self.common.random.threads)?;
+        let task = load(&self.task)?;
+        let risk = self.attitude.risk(&task)?;
+        if let Some(dir) = &self.common.out {
+            Store::folder(dir)?;
+        }
+        let explanation = grown(self, &task, risk)?;
+        let mut text = Vec::new();
+        writeln!(text, "{}", heading(&task))?;
+        let (value, mean) = (short(explanation.value), short(explanation.tree.mean));
+        let label = self.attitude.naming(&task).label(risk);
+        writeln!(text, "policy auto: {}", explanation.origin)?;
+        let (name, measure) = (if risk.beta().is_some() { "ERM" } else { "risk" }, explanation.measure());
+        writeln!(text, "{label}: {name} {value}, mean {mean}; lower is better")?;
+        if let Some(fixed) = explanation.outer {
+            let sees = match (measure == name, explanation.upper_bounds) {
+                (false, _) => "situations show the ERM at it, which is what is minimised",
+                (true, false) => {
+                    "risks further on are what a situation contributes to the first, and may exceed every cost"
+                }
+                (true, true) => {
+                    "risks further on are what a situation contributes to the first, and may exceed every cost; the next best first \
+                     action may cost less"
+                }
+            };
+            writeln!(text, "with {fixed}, fixed at the first decision; {sees}")?;
+        }
+        write!(text, "\n{explanation}")?;
+        let data = Json::new(&task.name, &explanation);
+        if let Some(dir) = &self.common.out {
+            write_file(&dir.join("tree.json"), &json(&data)?)?;
+            write_file(&dir.join("tree.txt"), &text)?;
+            draw::draw_explanation(dir, &task, &explanation, &String::from_utf8_lossy(&text))?;
+            crate::talk::say!("tree.svg, tree.html, tree.txt and tree.json are in {}", dir.display());
+        }
+        if self.common.json {
+            return print_json(&data);
+        }
+        Ok(crate::talk::stdout().write_all(&text)?)
     }
-    let explanation = with_threads(args.random.threads, || grown(args, &task, risk))?;
-    let mut text = Vec::new();
-    writeln!(text, "{}", heading(&task))?;
-    let (value, mean) = (short(explanation.value), short(explanation.tree.mean));
-    let label = args.attitude.naming(&task).label(risk);
-    writeln!(text, "policy auto: {}", explanation.origin)?;
-    let (name, measure) = (if risk.beta().is_some() { "ERM" } else { "risk" }, explanation.measure());
-    writeln!(text, "{label}: {name} {value}, mean {mean}; lower is better")?;
-    if let Some(fixed) = explanation.outer {
-        let sees = match (measure == name, explanation.upper_bounds) {
-            (false, _) => "situations show the ERM at it, which is what is minimised",
-            (true, false) => {
-                "risks further on are what a situation contributes to the first, and may exceed every cost"
-            }
-            (true, true) => {
-                "risks further on are what a situation contributes to the first, and may exceed every cost; the next best first \
-                 action may cost less"
-            }
-        };
-        writeln!(text, "with {fixed}, fixed at the first decision; {sees}")?;
-    }
-    write!(text, "\n{explanation}")?;
-    let data = Json::new(&task.name, &explanation);
-    if let Some(dir) = &args.out {
-        let mut json = serde_json::to_vec_pretty(&data)?;
-        json.push(b'\n');
-        write_atomically(&dir.join("tree.json"), &json)?;
-        write_atomically(&dir.join("tree.txt"), &text)?;
-        draw::draw_explanation(dir, &task, &explanation, &String::from_utf8_lossy(&text))?;
-        crate::talk::say!("tree.svg, tree.html, tree.txt and tree.json are in {}", dir.display());
-    }
-    if args.json {
-        return print_json(&data);
-    }
-    Ok(io::stdout().lock().write_all(&text)?)
 }
 
 /// The behaviour of the exact optimum, or of the planner if that is not to be had.
 fn grown(args: &ExplainArgs, task: &Task, risk: Risk) -> Result<Explanation> {
     let defaults = &task.defaults;
     let spec = Spec {
-        budget: Some(Budget::simulations(args.simulations.unwrap_or(defaults.simulations))),
+        budget: Some(Budget::simulations(args.common.simulations.unwrap_or(defaults.simulations))),
         limits: Limits { stop: interrupt::stop().clone(), ..args.effort.limits() },
-        seed: args.random.seed,
+        seed: args.common.random.seed,
         ..Spec::new(Who::Auto(defaults.guided.clone()), risk)
     };
     let failed = |error| match error {
@@ -166,7 +150,7 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk) -> Result<Explanation> {
     let mut progress = Progress::spinner("solving");
     let agent = explain::agent(&task.problem, &spec).map_err(failed)?;
     if agent.solution().is_none() {
-        progress = Progress::situations(args.nodes);
+        progress = Progress::bar(args.nodes, "situations");
     }
     let wanted = Wanted { depth: args.depth, nodes: args.nodes, runs: args.runs };
     explain::explain(&task.problem, &agent, &spec, &wanted, &progress).map_err(failed)

@@ -1,7 +1,6 @@
 //! `gumdp frontier`: what each attitude to risk costs and saves, and where the optimal behaviour changes.
 
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
@@ -9,11 +8,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use gumdp::frontier::{self, Frontier, SampleError};
 use gumdp::measures::{Form, Swept};
 use gumdp::oracle::{Limits, OracleError};
-use gumdp::{AgentError, Budget, MAX_SIMULATIONS, Risk, Spec, Who};
+use gumdp::{AgentError, Budget, Risk, Spec, Who};
 use gumdp_files::Task;
 
-use super::{Run, heading, load, print_json, with_threads};
-use crate::args::{RandomArgs, beta, quick_limits, whole};
+use super::{Run, heading, load, place, print_json, use_threads};
+use crate::args::{CommonArgs, beta, quick_limits, whole};
 use crate::draw;
 use crate::exact::unsolved;
 use crate::failure::{BadInput, Interrupted};
@@ -46,25 +45,9 @@ pub struct FrontierArgs {
     /// Episodes at each level, where the problem is planned and not solved.
     #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true, value_parser = whole(2, 1_000_000))]
     pub runs: u64,
-    /// Simulations per decision of the planner (default: the task's).
-    #[arg(long, value_name = "n", allow_negative_numbers = true, value_parser = whole(1, MAX_SIMULATIONS))]
-    pub simulations: Option<u64>,
-    /// Random numbers and threads.
+    /// How it is played, and what becomes of it.
     #[command(flatten)]
-    pub random: RandomArgs,
-    /// Folder for results, figures and report (default: gumdp-out/frontier-TASK; with --json nothing is written unless this is
-    /// given).
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// A JSON object instead of text.
-    #[arg(long)]
-    pub json: bool,
-}
-
-impl Run for FrontierArgs {
-    fn run(&self) -> Result<()> {
-        sweep(self)
-    }
+    pub common: CommonArgs,
 }
 
 /// Reads the name of a measure that can be swept.
@@ -79,25 +62,29 @@ const ROWS: usize = 15;
 /// Changes that are told about, at most.
 const TOLD: usize = 8;
 
-/// Sweeps, prints, writes and draws.
-fn sweep(args: &FrontierArgs) -> Result<()> {
-    let task = load(&args.task)?;
-    let given = given_risks(args)?;
-    let store = open_store(args, &task)?;
-    let frontier = with_threads(args.random.threads, || found(args, &task, &given))?;
-    let trade_off = TradeOff::new(&task, args.risk, &frontier);
-    let printed = if args.json {
-        print_json(&trade_off)
-    } else {
-        let place = store.as_ref().map(|store| format!("in {}", store.dir().join("frontier.csv").display()));
-        let place = place.unwrap_or_else(|| "printed with --json".to_owned());
-        print(&task, &trade_off, &place, &mut io::stdout().lock())
-    };
-    if let Some(store) = &store {
-        keep(store, &task, &trade_off, &frontier)?;
-        crate::talk::say!("results, figures and report.html are in {}", store.dir().display());
+impl Run for FrontierArgs {
+    /// Sweeps, prints, writes and draws.
+    fn run(&self) -> Result<()> {
+        use_threads(self.common.random.threads)?;
+        let task = load(&self.task)?;
+        let given = given_risks(self)?;
+        let place = place(self.common.out.as_ref(), self.common.json, || format!("frontier-{}", task.name));
+        let store = place.as_deref().map(Store::folder).transpose()?;
+        let frontier = found(self, &task, &given)?;
+        let trade_off = TradeOff::new(&task, self.risk, &frontier);
+        let printed = if self.common.json {
+            print_json(&trade_off)
+        } else {
+            let place = store.as_ref().map(|store| format!("in {}", store.dir().join("frontier.csv").display()));
+            let place = place.unwrap_or_else(|| "printed with --json".to_owned());
+            print(&task, &trade_off, &place, &mut crate::talk::stdout())
+        };
+        if let Some(store) = &store {
+            keep(store, &task, &trade_off, &frontier)?;
+            crate::talk::say!("results, figures and report.html are in {}", store.dir().display());
+        }
+        printed
     }
-    printed
 }
 
 /// The frontier over these measures, or the usual ones: exact, or sampled if that is too large.
@@ -119,11 +106,11 @@ fn found(args: &FrontierArgs, task: &Task, given: &[Risk]) -> Result<Frontier> {
     let risks = if given.is_empty() { frontier::few(&risks) } else { risks };
     crate::talk::say!("{}: sampling {} levels, {} runs each", because.in_short(), risks.len(), args.runs);
     let progress = Progress::new(args.runs * risks.len() as u64);
-    let simulations = args.simulations.unwrap_or(defaults.simulations);
+    let simulations = args.common.simulations.unwrap_or(defaults.simulations);
     let spec = Spec {
         budget: Some(Budget::simulations(simulations)),
         limits: Limits { stop: limits.stop, ..Limits::QUICK },
-        seed: args.random.seed,
+        seed: args.common.random.seed,
         ..Spec::new(Who::Guided(defaults.guided.clone()), Risk::MEAN)
     };
     let begin = |risk| progress.message(format!("{} {}", task.name, number::risk_label(risk)));
@@ -160,15 +147,6 @@ fn at_level(form: &Form, level: f64) -> Result<Risk> {
     })?)
 }
 
-fn open_store(args: &FrontierArgs, task: &Task) -> Result<Option<Store>> {
-    let dir = match (&args.out, args.json) {
-        (Some(dir), _) => dir.clone(),
-        (None, true) => return Ok(None),
-        (None, false) => PathBuf::from("gumdp-out").join(format!("frontier-{}", task.name)),
-    };
-    Ok(Some(Store::folder(&dir)?))
-}
-
 /// `place` is where all levels are.
 fn print(task: &Task, trade_off: &TradeOff, place: &str, out: &mut impl Write) -> Result<()> {
     writeln!(out, "{}", heading(task))?;
@@ -194,8 +172,6 @@ fn keep(store: &Store, task: &Task, trade_off: &TradeOff, frontier: &Frontier) -
         writer.serialize(level)?;
     }
     store.write("frontier.csv", &writer.into_inner()?)?;
-    let mut json = serde_json::to_vec_pretty(trade_off)?;
-    json.push(b'\n');
-    store.write("frontier.json", &json)?;
+    store.write_json("frontier.json", trade_off)?;
     draw::draw_frontier(store, task, trade_off, frontier, TOLD)
 }

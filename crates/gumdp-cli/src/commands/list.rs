@@ -1,7 +1,5 @@
 //! `gumdp list`: the built-in tasks.
 
-use std::io;
-
 use anyhow::Result;
 use clap::Args;
 use gumdp_files::tasks;
@@ -62,6 +60,6 @@ impl Run for ListArgs {
                 Field::text("title", entry.title),
             ]
         };
-        Ok(Table::of(entries, fields).print(&mut io::stdout().lock())?)
+        Ok(Table::of(entries, fields).print(&mut crate::talk::stdout())?)
     }
 }

@@ -19,11 +19,13 @@ pub mod solve;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use gumdp::oracle::OracleError;
+use gumdp::words::is_hidden;
 use gumdp::{EpisodeError, PolicyFailure, RunError};
 use gumdp_files::{Task, broken_formula, tasks};
 use serde::Serialize;
@@ -46,6 +48,10 @@ pub struct Cli {
     /// No progress bar and no talk on stderr.
     #[arg(long, short, global = true)]
     pub quiet: bool,
+
+    /// Let problem files read files outside of their own folder.
+    #[arg(long, global = true)]
+    pub allow_files: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -107,6 +113,18 @@ commands! {
     Completions(completions::CompletionsArgs),
 }
 
+static ALLOW_FILES: AtomicBool = AtomicBool::new(false);
+
+/// Whether problem files may read files outside of their own folder from now on.
+pub fn allow_files(allow: bool) {
+    ALLOW_FILES.store(allow, Ordering::Relaxed);
+}
+
+/// Whether they may.
+pub fn files_are_allowed() -> bool {
+    ALLOW_FILES.load(Ordering::Relaxed)
+}
+
 /// The built-in task with this name, or the task of the problem file with this path.
 pub fn load(name: &str) -> Result<Task> {
     if let Some(task) = tasks::get(name) {
@@ -115,7 +133,7 @@ pub fn load(name: &str) -> Result<Task> {
     let path = Path::new(name);
     let is_path = path.exists() || name.contains(std::path::is_separator) || path.extension().is_some();
     if is_path {
-        let task = Task::load(path).map_err(BadInput::from)?;
+        let task = Task::load_allowing(path, files_are_allowed()).map_err(BadInput::from)?;
         talk::notes(&task.notes);
         return Ok(task);
     }
@@ -128,7 +146,11 @@ pub fn load(name: &str) -> Result<Task> {
 
 /// Prints a value as JSON, in one write: an error of the pipe stays an error of the pipe.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
-    Ok(io::stdout().lock().write_all(&json(value)?)?)
+    let text = String::from_utf8(json(value)?)?;
+    // Hidden characters are in texts only, where JSON has an escape for them; it has one of four digits for each.
+    let spelled = |c: char| if is_hidden(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    let out = if text.contains(is_hidden) { text.chars().map(spelled).collect() } else { text };
+    Ok(io::stdout().lock().write_all(out.as_bytes())?)
 }
 
 /// Name and title of a task.
@@ -143,7 +165,7 @@ pub fn clarified(error: anyhow::Error, task: Option<&String>) -> anyhow::Error {
         Some(text) => text.to_owned(),
         None => std::fs::read_to_string(name).unwrap_or_default(),
     };
-    let task = tasks::get(name).or_else(|| Task::load(Path::new(name)).ok());
+    let task = tasks::get(name).or_else(|| Task::load_allowing(Path::new(name), files_are_allowed()).ok());
     match task.and_then(|task| broken_formula(&task, name, &text)) {
         Some(broken) => BadInput::from(broken).into(),
         None => BadInput::new(format!("{error:#}")).into(),
@@ -167,25 +189,15 @@ pub fn use_threads(threads: Option<usize>) -> Result<()> {
     })
 }
 
-/// Runs something in a pool of this many threads.
-pub fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    match threads {
-        None => work(),
-        Some(count) => {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build().context("cannot start threads")?;
-            pool.install(work)
-        }
-    }
+/// The folder for results, if they are to be written: the one given, or a usual one unless JSON is printed.
+pub fn place(given: Option<&PathBuf>, json: bool, usual: impl FnOnce() -> String) -> Option<PathBuf> {
+    given.cloned().or_else(|| (!json).then(|| Path::new("gumdp-out").join(usual())))
 }
 
-/// The folder for results, if they are to be written: the one given, or that of the task with a suffix.
+/// That of an experiment: the usual one is that of the task with a suffix.
 pub fn open_store(args: &ExperimentArgs, task: &Task, suffix: &str) -> Result<Option<Store>> {
-    let dir = match (&args.out, args.json) {
-        (Some(dir), _) => dir.clone(),
-        (None, true) => return Ok(None),
-        (None, false) => PathBuf::from("gumdp-out").join(format!("{}{suffix}", task.name)),
-    };
-    Ok(Some(Store::create(&dir)?))
+    let place = place(args.common.out.as_ref(), args.common.json, || format!("{}{suffix}", task.name));
+    Ok(place.as_deref().map(Store::create).transpose()?)
 }
 
 /// Writes what was played, draws it, and says where it is.

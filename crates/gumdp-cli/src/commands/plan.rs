@@ -1,11 +1,12 @@
 //! `gumdp plan`: one decision with its reasons.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
+use gumdp::bound::LowerBound;
 use gumdp::explain::first_decision;
 use gumdp::oracle::{self, ExactDecision, Limits, OracleError};
 use gumdp::rng::{self, Purpose};
@@ -17,7 +18,7 @@ use serde::Serialize;
 
 use super::{Run, load, print_json, solve};
 use crate::args::{AttitudeArgs, PolicyArgs, duration, whole};
-use crate::exact::{Solver, unsolved};
+use crate::exact::{Solver, above_the_optimum, unsolved};
 use crate::failure::BadInput;
 use crate::number::{counted, known, short};
 use crate::player::Who;
@@ -25,6 +26,8 @@ use crate::store::put;
 use crate::trial::Trial;
 use gumdp_plot::{Field, Table};
 
+/// What is known of actions where nothing was searched.
+const RANK: &str = "rank";
 /// What decided where features are few.
 const LATTICE: &str = "lattice";
 
@@ -70,7 +73,7 @@ struct Plan<'a> {
     #[serde(skip)]
     label: String,
     /// `null` unless the measure is entropic.
-    #[serde(with = "crate::number::optional")]
+    #[serde(serialize_with = "crate::number::optional")]
     beta: Option<f64>,
     /// The outer variable of the measure, which is fixed at the first decision.
     outer: Option<String>,
@@ -78,15 +81,22 @@ struct Plan<'a> {
     preset: Who,
     auto: Option<String>,
     action: &'a str,
-    /// What the estimates of the decision and of each action are of: a risk measure, or step costs, which only rank.
+    /// What the estimates of the decision and of each action are of: a risk measure; "rank" if actions were ranked only.
     estimate_of: String,
     /// Whether those of other actions are upper bounds only.
     upper_bounds: bool,
-    root_estimate: f64,
+    /// `null` if actions were ranked only.
+    root_estimate: Option<f64>,
     simulations: u64,
     simulated_steps: u64,
     tree_nodes: usize,
     stopped: &'static str,
+    /// No policy has a lower risk; `null` where that is not known, or the episode may start elsewhere.
+    bound: Option<f64>,
+    bound_method: Option<String>,
+    /// How far the estimate is above that, as text.
+    #[serde(skip)]
+    above: Option<String>,
     reasons: Vec<Reason<'a>>,
 }
 
@@ -94,7 +104,9 @@ struct Plan<'a> {
 struct Reason<'a> {
     action: &'a str,
     visits: u64,
-    /// `null` for an action that was never tried.
+    /// The place among all actions, 1 for the best.
+    rank: usize,
+    /// `null` for an action that was never tried, and if actions were ranked only.
     value: Option<f64>,
     mean: Option<f64>,
     /// `null` also if nothing was simulated.
@@ -150,18 +162,23 @@ impl Run for PlanArgs {
             let given = self.simulations.map(Budget::simulations).or(self.time_limit.map(Budget::time));
             let budget = given.unwrap_or(Budget::simulations(trial.simulations));
             let mut rng = rng::stream(self.seed, 0, Purpose::Policy);
-            let agent = trial.agent_within(budget, &task, &mut Solver::new(&task.problem, Limits::QUICK))?;
+            let mut solver = Solver::new(&task.problem, Limits::QUICK);
+            let agent = trial.agent_within(budget, &task, &mut solver)?;
             let decision = agent.policy().boxed().decide(&at, &mut rng).map_err(|failure| match failure {
                 PolicyFailure::NotFinite => OracleError::NotFinite.into(),
                 other => anyhow::Error::from(other),
             })?;
             plan.outer = agent.outer().map(str::to_owned);
             plan.planned(mdp, &decision, &agent.fixed().unwrap_or(Erm::MEAN.into()));
+            // A proof takes longer than a limit of time may allow.
+            if self.time_limit.is_none() && matches!(mdp.initial(), &[(start, _)] if start == state) {
+                plan.bounded(solver.bound(risk));
+            }
         }
         if let Some(path) = &self.save {
             self.save(path, &task, risk, &plan)?;
         }
-        if self.json { print_json(&plan) } else { plan.print(&mut io::stdout().lock()) }
+        if self.json { print_json(&plan) } else { plan.print(&mut crate::talk::stdout()) }
     }
 }
 
@@ -214,8 +231,10 @@ impl<'a> Plan<'a> {
     fn solved(&mut self, mdp: &'a Mdp, decision: &ExactDecision) {
         self.preset = Who::Exact;
         self.action = mdp.action_name(decision.action);
-        self.root_estimate = decision.reasons.iter().map(|reason| reason.value).fold(f64::INFINITY, f64::min);
+        let values = || decision.reasons.iter().map(|reason| reason.value);
+        self.root_estimate = Some(values().fold(f64::INFINITY, f64::min));
         let reason = |reason: &oracle::ActionValue| Reason {
+            rank: 1 + values().filter(|&value| value < reason.value).count(),
             action: mdp.action_name(reason.action),
             visits: 0,
             value: Some(reason.value),
@@ -228,12 +247,10 @@ impl<'a> Plan<'a> {
 
     fn planned(&mut self, mdp: &'a Mdp, decision: &Decision, fixed: &FixedRisk) {
         let known = |x: f64| x.is_finite().then_some(x);
-        let searched = decision.stopped != StopReason::Marginal;
-        // Step costs know nothing of an outer variable.
-        let price = if searched { fixed.price() } else { 0.0 };
-        self.estimate_of = if searched { fixed.measure().to_string() } else { "step costs".to_owned() };
+        let (ranked, price) = (decision.only_ranks(), fixed.price());
+        self.estimate_of = if ranked { RANK.to_owned() } else { fixed.measure().to_string() };
         self.action = mdp.action_name(decision.action);
-        self.root_estimate = decision.root_estimate + price;
+        self.root_estimate = known(decision.root_estimate + price).filter(|_| !ranked);
         self.simulations = decision.simulations;
         self.simulated_steps = decision.simulated_steps;
         self.tree_nodes = decision.tree_nodes;
@@ -246,15 +263,24 @@ impl<'a> Plan<'a> {
             StopReason::Lattice => LATTICE,
             StopReason::Known => "known action",
         };
-        let reason = |reason: &gumdp::ActionReason| Reason {
+        let reason = |(reason, rank): (&gumdp::ActionReason, usize)| Reason {
             action: mdp.action_name(reason.action),
             visits: reason.visits,
-            value: known(reason.erm + price),
+            rank,
+            value: known(reason.erm + price).filter(|_| !ranked),
             mean: known(reason.mean).filter(|_| fixed.is_entropic()),
             min: known(reason.min).filter(|_| fixed.is_entropic()),
             max: known(reason.max).filter(|_| fixed.is_entropic()),
         };
-        self.reasons = decision.reasons.iter().map(reason).collect();
+        self.reasons = decision.reasons.iter().zip(decision.ranks()).map(reason).collect();
+    }
+
+    /// What no policy can get below, and how far the estimate is above it.
+    fn bounded(&mut self, bound: Option<LowerBound>) {
+        self.bound = bound.map(|bound| bound.value);
+        self.bound_method = bound.map(|bound| bound.method.to_string());
+        let is_risk = self.estimate_of == self.risk && !self.reasons.is_empty();
+        self.above = self.root_estimate.and_then(|estimate| above_the_optimum(estimate, bound.filter(|_| is_risk)));
     }
 
     /// Whether the estimates are entropic risks.
@@ -281,7 +307,7 @@ impl<'a> Plan<'a> {
             Who::Paper => &["visits", name],
             Who::Default if searched => &["visits", name],
             Who::Default if *stopped == LATTICE => &[name],
-            Who::Default => &["estimate"],
+            Who::Default => &[RANK],
             _ => &[name, "mean"],
         };
         let fields = |reason: &Reason| {
@@ -290,6 +316,7 @@ impl<'a> Plan<'a> {
                 "visits" => reason.visits.to_string(),
                 "mean" => known(reason.mean),
                 "worst seen" => known(reason.max),
+                RANK => reason.rank.to_string(),
                 _ => known(reason.value),
             };
             let numbers = columns.iter().map(|column| Field::number(column, value(column)));
@@ -297,7 +324,7 @@ impl<'a> Plan<'a> {
         };
         Table::of(&self.reasons, fields).print(out)?;
         writeln!(out)?;
-        let root = short(*root_estimate);
+        let root = known(*root_estimate);
         if *stopped == LATTICE && self.preset == Who::Default {
             writeln!(
                 out,
@@ -306,8 +333,7 @@ impl<'a> Plan<'a> {
         } else if self.preset == Who::Default && !searched {
             writeln!(
                 out,
-                "decided by {stopped}, without search; its estimates rank actions; they are risks only if the objective is \
-                 linear, the measure entropic and the whole horizon looked at"
+                "decided by {stopped}, without search: actions are ranked by the costs of steps, which are no risks"
             )?;
         } else if self.preset.plans() {
             let at = match &self.outer {
@@ -326,6 +352,10 @@ impl<'a> Plan<'a> {
                 (None, _) => "each action is followed by the best there is",
             };
             writeln!(out, "optimal {name} {root}; {others}")?;
+        }
+        if let (Some(bound), Some(method)) = (self.bound, &self.bound_method) {
+            let above = self.above.as_ref().map_or_else(String::new, |above| format!("; the estimate is {above}"));
+            writeln!(out, "no policy has a risk below {} (by {method}){above}", short(bound))?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `gumdp replay`: one saved episode, step by step.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -68,7 +68,7 @@ impl Run for ReplayArgs {
         let Some(record) = finished.records.iter().find(|record| record.run == *run) else {
             return Err(BadInput::new(format!("there is no run {run}; it must lie in [0, {}]", runs - 1)).into());
         };
-        let mut out = io::stdout().lock();
+        let mut out = crate::talk::stdout();
         writeln!(out, "{task}, {}, {preset}, run {run}: cost {}", number::risk_label(*risk), record.cost)?;
         print_steps(&experiment.task, &record.path, &mut out)
     }

@@ -1,6 +1,6 @@
 //! `gumdp reproduce`: every experiment of the paper with its settings, and its numbers beside ours.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -11,11 +11,11 @@ use gumdp_files::{Task, tasks};
 
 use super::{Run, load, use_threads};
 use crate::args::{MAX_RUNS, RandomArgs, whole};
-use crate::comparison::{self, Comparison, Published, Verdict};
+use crate::comparison::{self, Comparison, Departure, Published, Tally, Verdict};
 use crate::exact::Solver;
 use crate::failure::BadInput;
 use crate::manifest::{self, Manifest};
-use crate::number::{self, known, short};
+use crate::number::{self, known};
 use crate::paper_report;
 use crate::player::Who;
 use crate::progress::Progress;
@@ -89,8 +89,9 @@ pub fn write_report(store: &Store, manifest: &Manifest, experiments: &[TaskResul
     let comparisons = comparison::compare(&published, experiments)?;
     store.write_json("comparison.json", &comparisons)?;
     paper_report::write(store, manifest, experiments, &published, &comparisons)?;
-    let mut out = io::stdout().lock();
+    let mut out = crate::talk::stdout();
     print_comparisons(&comparisons, &mut out)?;
+    print_departures(&published, experiments, &mut out)?;
     print_planners(&both(experiments), &mut out)
 }
 
@@ -113,10 +114,28 @@ fn tasks_of(figures: &[String]) -> Result<Vec<Task>> {
 }
 
 fn print_comparisons(comparisons: &[Comparison], out: &mut impl Write) -> Result<()> {
+    let tally = Tally::of(comparisons);
+    if tally.all() > 0 {
+        let open = tally.open();
+        let rest = if open.is_empty() { String::new() } else { format!("; {open}") };
+        writeln!(out, "{} of {} published numbers agree at 99 %{rest}\n", tally.agree, tally.all())?;
+    }
     Table::of(comparisons, |c| c.fields("beta")).print(out)?;
     for c in comparisons.iter().filter(|c| c.verdict == Verdict::Differs || c.why.is_some()) {
         let why = c.why.as_deref().unwrap_or("no reason is known");
         writeln!(out, "\n{} beta = {} {}: {why}", c.task, number::beta(c.beta), c.statistic)?;
+    }
+    Ok(())
+}
+
+/// Where what is played departs from the paper's text.
+fn print_departures(published: &Published, experiments: &[TaskResults], out: &mut impl Write) -> Result<()> {
+    let departures: Vec<&Departure> = published.departures(experiments).collect();
+    if !departures.is_empty() {
+        writeln!(out, "\nDepartures from the paper's text")?;
+    }
+    for Departure { task, what, why } in departures {
+        writeln!(out, "  {task}: {what}; {why}")?;
     }
     Ok(())
 }
@@ -127,13 +146,13 @@ fn print_planners(trials: &[Both], out: &mut impl Write) -> Result<()> {
         return Ok(());
     }
     writeln!(out, "\nThe paper's settings and ours, and the exact optimum where it can be computed\n")?;
-    let fields = |Both { paper, default, optimum }: &Both| {
+    let fields = |Both { paper, default, optimum, risks: [paper_risk, our_risk], .. }: &Both| {
         vec![
             Field::text("task", &paper.trial.task),
             Field::number("beta", number::risk(paper.trial.risk)),
-            Field::number("paper ERM", short(paper.summary.value)),
+            Field::number("paper ERM", paper_risk),
             Field::number("95% interval", paper.interval()),
-            Field::number("default ERM", short(default.summary.value)),
+            Field::number("default ERM", our_risk),
             Field::number("95% interval", default.interval()),
             Field::number("optimum", known(*optimum)),
             Field::number("paper CPU ms/run", format!("{:.2}", paper.cpu_milliseconds_per_run())),

@@ -1,13 +1,11 @@
 //! `gumdp run`: episodes for each β, a table, results and figures.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
-use gumdp::bound::LowerBound;
-use gumdp::{Precision, Risk, Watch, tail_note};
-use gumdp_files::Task;
+use gumdp::{Precision, Risk, Watch};
 use serde::Serialize;
 
 use super::{Run, heading, keep, load, open_store, print_json, use_threads};
@@ -34,8 +32,8 @@ pub struct RunArgs {
     /// Who plays.
     #[command(flatten)]
     pub policy: PolicyArgs,
-    /// Play more until the 95 % interval of the risk is at most this far to either side and costs that matter would have been
-    /// met; says how many runs that needs.
+    /// Play more until the 95 % interval of the risk, which allows for costs not met, is at most this far to either side; says how
+    /// many runs that needs.
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = precision)]
     pub precision: Option<f64>,
     /// Never play more runs per β than this for --precision.
@@ -53,9 +51,9 @@ struct PlayedJson<'a> {
 }
 
 impl<'a> PlayedJson<'a> {
-    fn new((finished, bound): (&'a Finished, &Option<LowerBound>)) -> Self {
+    fn new(experiment: &TaskResults, finished: &'a Finished) -> Self {
         Self {
-            results: FinishedJson::new(finished, *bound),
+            results: FinishedJson::new(finished, experiment.bound(finished.trial.risk)),
             auto: finished.trial.auto.as_deref(),
             outer: finished.trial.outer.as_deref(),
         }
@@ -67,8 +65,8 @@ impl Run for RunArgs {
     fn run(&self) -> Result<()> {
         let started = Instant::now();
         let Self { experiment: args, policy, precision, max_runs } = self;
-        let seed = args.random.seed;
-        use_threads(args.random.threads)?;
+        let seed = args.common.random.seed;
+        use_threads(args.common.random.threads)?;
         let task = load(&args.task)?;
         let who = policy.who(None)?;
         let (risks, naming) = (args.attitudes.risks(&task, None), args.attitudes.naming(&task));
@@ -78,38 +76,41 @@ impl Run for RunArgs {
         let precision = precision.map(|half_width| Precision { half_width, most_runs: *max_runs });
         let play = |&risk: &Risk| {
             let (trial, agent) = if let Some(who) = who {
-                let trial = Trial::new(&task, risk, who, seed).with(None, args.simulations);
+                let trial = Trial::new(&task, risk, who, seed).with(None, args.common.simulations);
                 let agent = trial.agent(&task, &mut solver)?;
                 (trial, agent)
             } else {
-                Trial::auto(&task, risk, seed, args.simulations, &mut solver)?
+                Trial::auto(&task, risk, seed, args.common.simulations, &mut solver)?
             };
             let trial = trial.with(args.runs, None);
             progress.working_on(&trial);
-            let watch = Precise { progress: &progress, label: naming.label(risk), precision };
+            let watch = Precise { progress: &progress, label: naming.label(risk) };
             Finished::play(trial, &agent, &task, store.as_ref(), &watch, precision.as_ref())
         };
         let finished = risks.iter().map(play).collect::<Result<Vec<Finished>>>()?;
         drop(progress);
         let proving = Progress::spinner("proving");
-        let bounds: Vec<Option<LowerBound>> = finished.iter().map(|of| solver.bound(of.trial.risk)).collect();
+        let experiment = TaskResults::new(task, finished, &mut solver);
         drop(proving);
 
         // A reader that has seen enough closes the pipe; the results are written all the same.
-        let printed = if args.json {
-            print_json(&finished.iter().zip(&bounds).map(PlayedJson::new).collect::<Vec<_>>())
+        let printed = if args.common.json {
+            print_json(&experiment.finished.iter().map(|of| PlayedJson::new(&experiment, of)).collect::<Vec<_>>())
         } else {
-            print_table(&task, naming, &finished, &bounds, &mut io::stdout().lock())
+            print_table(&experiment, naming, &mut crate::talk::stdout())
         };
-        for of in precision.iter().flat_map(|wanted| finished.iter().filter(|of| of.is_missed(&task, wanted))) {
+        for of in precision.iter().flat_map(|wanted| experiment.finished.iter().filter(|of| of.is_missed(wanted))) {
             let (risk, width) = (naming.label(of.trial.risk), short(of.half_width()));
-            let unmet = unmet(of.half_width(), precision);
-            say!("{risk}: --max-runs {max_runs} is reached, the risk is known to ±{width}{unmet}");
+            let why = if of.trial.runs < *max_runs {
+                "more runs would not narrow the interval of an extreme cost".to_owned()
+            } else {
+                format!("--max-runs {max_runs} is reached")
+            };
+            say!("{risk}: {why}, the risk is known to ±{width}");
         }
         if let Some(store) = &store {
-            let own: Vec<String> = finished.iter().map(|of| of.trial.journal(&task)).collect();
+            let own: Vec<String> = experiment.finished.iter().map(|of| of.trial.journal(&experiment.task)).collect();
             tell_of_other_runs(store, &store.other_journals(&own)?);
-            let experiment = TaskResults::new(task, finished, &mut solver);
             keep(store, "run", &experiment, started, draw::draw)?;
         }
         printed
@@ -132,7 +133,6 @@ fn tell_of_other_runs(store: &Store, journals: &[String]) {
 struct Precise<'a> {
     progress: &'a Progress,
     label: String,
-    precision: Option<Precision>,
 }
 
 impl Watch for Precise<'_> {
@@ -145,28 +145,14 @@ impl Watch for Precise<'_> {
     }
 
     fn goes_on(&self, half_width: f64, runs: u64, next: u64) {
-        let (label, width, unmet) = (&self.label, short(half_width), unmet(half_width, self.precision));
-        say!("{label}: ±{width} after {runs} runs{unmet}; going on to {next}");
+        let (label, width) = (&self.label, short(half_width));
+        say!("{label}: ±{width} after {runs} runs; going on to {next}");
         self.progress.goes_on(half_width, runs, next);
     }
 }
 
-/// What is missing if it is not a narrower interval.
-fn unmet(half_width: f64, wanted: Option<Precision>) -> &'static str {
-    if wanted.is_some_and(|wanted| half_width <= wanted.half_width) {
-        ", but rarer costs may not have been met"
-    } else {
-        ""
-    }
-}
-
-fn print_table(
-    task: &Task,
-    naming: Naming,
-    finished: &[Finished],
-    bounds: &[Option<LowerBound>],
-    out: &mut impl Write,
-) -> Result<()> {
+fn print_table(experiment: &TaskResults, naming: Naming, out: &mut impl Write) -> Result<()> {
+    let TaskResults { task, finished, .. } = experiment;
     let Some(first) = finished.first() else { return Ok(()) };
     let Trial { preset, simulations, seed, auto, .. } = &first.trial;
     let runs = runs_text(finished);
@@ -189,7 +175,7 @@ fn print_table(
             Field::number("mean", short(summary.mean)),
             Field::number("median", short(summary.median)),
             Field::number("quartiles", interval(summary.q25, summary.q75)),
-            Field::number(value, short(summary.value)),
+            Field::number(value, experiment.marked_risk(of)),
             Field::number("95% interval", of.interval()),
             Field::number("CVaR95", short(summary.cvar95)),
             Field::number("worst", short(summary.max)),
@@ -202,24 +188,27 @@ fn print_table(
             writeln!(out, "{}: {outer} (fixed at the first decision)", trial.risk)?;
         }
     }
-    let tails = finished.iter().filter_map(|of| tail_note(of.trial.risk, of.trial.runs));
-    let above = finished.iter().zip(bounds).filter_map(|(of, bound)| {
-        let above = above_the_optimum(of.summary.high, *bound)?;
+    let cautions = finished.iter().filter_map(|of| {
+        let note = of.summary.trust.note()?;
+        Some(format!("{}: {note}", naming.label(of.trial.risk)))
+    });
+    let above = finished.iter().filter_map(|of| {
+        let above = above_the_optimum(of.summary.high, experiment.bound(of.trial.risk))?;
         Some(format!("{}: {above}", naming.label(of.trial.risk)))
     });
-    let notes: Vec<String> = tails.chain(above).chain(precision_note(naming, finished)).collect();
+    let marked = experiment.mark_note().map(str::to_owned);
+    let notes: Vec<String> =
+        marked.into_iter().chain(cautions).chain(above).chain(precision_note(naming, finished)).collect();
     if !notes.is_empty() {
         writeln!(out, "\n{}", notes.join("\n"))?;
     }
     Ok(())
 }
 
-/// What it would take to know the widest interval twice as well. Extreme costs are not averages: no number of runs follows
-/// from the width of their interval.
+/// What it would take to know the widest interval twice as well, if costs that were met decide its width: one that allows for others
+/// follows other laws.
 fn precision_note(naming: Naming, finished: &[Finished]) -> Option<String> {
-    let averaged = finished
-        .iter()
-        .filter(|finished| finished.trial.risk.beta().is_none_or(f64::is_finite) && finished.half_width() > 0.0);
+    let averaged = finished.iter().filter(|of| of.summary.trust.doubt.is_none() && of.half_width() > 0.0);
     let widest = averaged.max_by(|a, b| a.half_width().total_cmp(&b.half_width()))?;
     let (width, risk) = (widest.half_width(), naming.label(widest.trial.risk));
     let (half, runs) = (short(width / 2.0), 4 * widest.trial.runs);

@@ -1,7 +1,7 @@
 //! `gumdp show`: a task as text, as a drawing, or as its problem file.
 
 use std::fmt::Write as _;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -11,7 +11,7 @@ use gumdp_files::{GridScene, Scene, Task};
 
 use super::{Run, heading, load};
 use crate::failure::BadInput;
-use crate::store::write_atomically;
+use crate::store::write_file;
 use crate::{draw, number};
 
 /// Show a task: parameters, objective, map.
@@ -42,20 +42,21 @@ impl Run for ShowArgs {
                 || format!("task {} has {count} states; only small models can be drawn as a graph", task.name);
             return write_drawing(file, &draw::task(&task).ok_or_else(|| BadInput::new(refusal()))?);
         }
+        if self.toml && !io::stdout().is_terminal() {
+            return Ok(io::stdout().lock().write_all(task.source.as_bytes())?);
+        }
         let text = if self.toml { &task.source } else { &describe(&task) };
-        Ok(io::stdout().lock().write_all(text.as_bytes())?)
+        Ok(crate::talk::stdout().write_all(text.as_bytes())?)
     }
 }
 
 /// Writes a drawing; a place where nothing can be written is bad input.
 fn write_drawing(file: &Path, drawing: &str) -> Result<()> {
-    write_atomically(file, drawing.as_bytes()).map_err(|error| {
-        match error.downcast_ref::<io::Error>().map(io::Error::kind) {
-            Some(ErrorKind::NotADirectory | ErrorKind::IsADirectory | ErrorKind::PermissionDenied) => {
-                BadInput::caused(error).into()
-            }
-            _ => error,
+    write_file(file, drawing.as_bytes()).map_err(|error| match error.downcast_ref::<io::Error>().map(io::Error::kind) {
+        Some(ErrorKind::NotADirectory | ErrorKind::IsADirectory | ErrorKind::PermissionDenied) => {
+            BadInput::caused(error).into()
         }
+        _ => error,
     })
 }
 
@@ -120,29 +121,17 @@ fn map_with_legend(grid: &GridScene) -> String {
     let mut text = map(grid, None);
     text.push('\n');
     for terrain in &grid.terrains {
-        let mut notes = Vec::new();
-        if terrain.start && terrain.name != "start" {
-            notes.push("start".to_owned());
-        }
-        if terrain.home && terrain.name != "home" {
-            notes.push("home".to_owned());
-        }
-        if let Some(sticky) = terrain.sticky {
-            notes.push(format!("gets stuck with probability {}, free with {}", sticky.stuck, sticky.unstuck));
-        }
-        if let Some(defeat) = terrain.enemy {
-            notes.push(format!("defeats with probability {defeat}"));
-        }
-        if let Some(direction) = terrain.one_way.and_then(|action| ["left", "up", "right", "down"].get(action as usize))
-        {
-            notes.push(format!("is left {direction} only"));
-        }
-        if terrain.absorbing {
-            notes.push("is never left".to_owned());
-        }
-        if terrain.cost != 0.0 {
-            notes.push(format!("cost {}", terrain.cost));
-        }
+        let direction = terrain.one_way.and_then(|action| ["left", "up", "right", "down"].get(action as usize));
+        let notes = [
+            (terrain.start && terrain.name != "start").then(|| "start".to_owned()),
+            (terrain.home && terrain.name != "home").then(|| "home".to_owned()),
+            terrain.sticky.map(|own| format!("gets stuck with probability {}, free with {}", own.stuck, own.unstuck)),
+            terrain.enemy.map(|defeat| format!("defeats with probability {defeat}")),
+            direction.map(|direction| format!("is left {direction} only")),
+            terrain.absorbing.then(|| "is never left".to_owned()),
+            (terrain.cost != 0.0).then(|| format!("cost {}", terrain.cost)),
+        ];
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
         let notes = if notes.is_empty() { String::new() } else { format!(": {}", notes.join(", ")) };
         let _ = writeln!(text, "  {}  {}{notes}", terrain.symbol, terrain.name);
     }

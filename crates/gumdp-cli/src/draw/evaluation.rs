@@ -16,14 +16,15 @@ const MARKED: usize = 3;
 
 /// Draws the distribution and writes the report.
 pub fn draw_evaluation(store: &Store, of: &Task, evaluation: &Evaluation) -> Result<()> {
-    let mean: f64 = evaluation.distribution.iter().map(|(cost, p)| cost * p).sum();
     let risks = evaluation.risks.iter().take(MARKED);
     let label = |risk: Risk| risk.beta().map_or_else(|| risk.to_string(), |beta| format!("ERM, {}", beta_label(beta)));
-    let risks = risks.map(|row| ReferenceLine { at: row.value, label: label(row.risk) });
+    let risks = risks.map(|row| ReferenceLine { at: row.found.value, label: label(row.attitude.risk) });
     let plot = StemPlot {
         labels: Labels::new("Distribution of the cost", "cost f(d)", ""),
-        distributions: vec![(String::new(), evaluation.distribution.clone())],
-        references: std::iter::once(ReferenceLine { at: mean, label: "mean".to_owned() }).chain(risks).collect(),
+        distributions: vec![(String::new(), evaluation.distribution.outcomes().collect())],
+        references: std::iter::once(ReferenceLine { at: evaluation.distribution.mean(), label: "mean".to_owned() })
+            .chain(risks)
+            .collect(),
     };
     let kind = if evaluation.exact { "The exact distribution" } else { "The sampled distribution" };
     let caption = format!("{kind} of the cost under the policy. Lower is better.");
@@ -39,6 +40,9 @@ pub fn draw_evaluation(store: &Store, of: &Task, evaluation: &Evaluation) -> Res
     let captions = ["Measures of the cost.", "Risk, and how far it is from the lowest possible."];
     for (table, caption) in evaluation.tables().into_iter().zip(captions) {
         page.table(&table.captioned(caption));
+    }
+    for note in evaluation.notes() {
+        page.paragraph(&format!("{note}."));
     }
     problem_file(&mut page, of);
     store.write("report.html", page.html().as_bytes())

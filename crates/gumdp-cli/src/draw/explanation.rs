@@ -9,7 +9,7 @@ use gumdp_files::Task;
 use super::charts::beta_label;
 use super::{figure, task};
 use crate::number::{known, percent, short};
-use crate::store::write_atomically;
+use crate::store::write_file;
 use gumdp_plot::page::Page;
 use gumdp_plot::{DecisionTree, TreeCard};
 
@@ -24,7 +24,7 @@ pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: 
         root: card(&explanation.tree, measure, true),
     };
     let svg = tree.svg();
-    write_atomically(&dir.join("tree.svg"), svg.as_bytes())?;
+    write_file(&dir.join("tree.svg"), svg.as_bytes())?;
     let mut page = Page::new(&of.title);
     page.lead(&of.description);
     let tile = |label: &str, value: String| (label.to_owned(), value, String::new());
@@ -59,7 +59,7 @@ pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: 
         page.section("task", "The task");
         page.figures([&figure(of, "task", svg, &of.title)]);
     }
-    write_atomically(&dir.join("tree.html"), page.html().as_bytes())
+    write_file(&dir.join("tree.html"), page.html().as_bytes())
 }
 
 fn card(situation: &Node, measure: &str, root: bool) -> TreeCard {

@@ -11,7 +11,7 @@ pub use charts::boxes;
 pub use evaluation::draw_evaluation;
 pub use explanation::draw_explanation;
 pub use frontier::draw_frontier;
-pub use report::{draw, results_table, settings, write_figures};
+pub use report::{cautions, draw, results_table, settings, write_figures};
 pub use task::task;
 
 use gumdp_files::Task;

@@ -1,15 +1,16 @@
 //! `report.html` and the figure files of `gumdp run`, and the pieces that the paper's report shares.
 
 use anyhow::Result;
-use gumdp::tail_note;
 
+use super::charts::risk_label;
 use super::{figures, problem_file};
+use crate::exact::above;
 use crate::manifest::Manifest;
 use crate::number::{interval, known, risk, short};
 use crate::results::{Finished, TaskResults, distinct, runs_text};
 use crate::store::Store;
 use gumdp_plot::page::{Figure, Page};
-use gumdp_plot::{Field, Table};
+use gumdp_plot::{Field, Table, Tone};
 
 /// Draws the figures of `gumdp run` and writes its report.
 pub fn draw(store: &Store, manifest: &Manifest, experiment: &TaskResults) -> Result<()> {
@@ -26,13 +27,23 @@ pub fn draw(store: &Store, manifest: &Manifest, experiment: &TaskResults) -> Res
         if let Some(outer) = &trial.outer {
             page.paragraph(&format!("{}: {outer}, fixed at the first decision.", trial.risk));
         }
-        if let Some(note) = tail_note(trial.risk, trial.runs) {
-            page.paragraph(&format!("{note}."));
-        }
     }
+    cautions(&mut page, experiment);
     page.figures(&drawings);
     settings(&mut page, manifest, std::slice::from_ref(experiment));
     store.write("report.html", page.html().as_bytes())
+}
+
+/// What to bear in mind of sampled risks.
+pub fn cautions(page: &mut Page, experiment: &TaskResults) {
+    if let Some(note) = experiment.mark_note() {
+        page.paragraph(&format!("{note}."));
+    }
+    for of in experiment.by_risk() {
+        if let Some(note) = of.summary.trust.note() {
+            page.paragraph(&format!("{}, {}: {note}.", risk_label(of.trial.risk), of.trial.preset.title()));
+        }
+    }
 }
 
 /// Writes each figure as `figures/NAME.svg`, and as PNG if that is built in.
@@ -49,19 +60,27 @@ pub fn write_figures(store: &Store, drawings: &[Figure]) -> Result<()> {
 pub fn results_table(experiment: &TaskResults) -> Table {
     let fields = |finished: &Finished| {
         let Finished { trial, summary, .. } = finished;
-        vec![
+        let bound = experiment.bound(trial.risk);
+        let tone = if experiment.is_too_low(finished) { Tone::Bad } else { Tone::Plain };
+        let mut row = vec![
             Field::number("β or measure", risk(trial.risk)),
             Field::text("policy", trial.preset.title()),
             Field::number("mean", short(summary.mean)),
             Field::number("median", short(summary.median)),
             Field::number("quartiles", interval(summary.q25, summary.q75)),
-            Field::number("risk", short(summary.value)),
+            Field::number("risk", experiment.marked_risk(finished)).tone(tone),
             Field::number("95\u{a0}% interval", finished.interval()),
             Field::number("exact optimum", known(experiment.optimum(trial.risk).map(|optimum| optimum.value))),
             Field::number("CVaR 95\u{a0}%", short(summary.cvar95)),
             Field::number("worst", short(summary.max)),
             Field::number("CPU\u{a0}ms per run", format!("{:.2}", finished.cpu_milliseconds_per_run())),
-        ]
+        ];
+        if !experiment.bounds.is_empty() {
+            let above = above(summary.high, bound).unwrap_or_else(|| "–".to_owned());
+            row.insert(8, Field::number("above the optimum, at most", above));
+            row.insert(8, Field::number("proven bound", known(bound.map(|bound| bound.value))));
+        }
+        row
     };
     let table = Table::of(experiment.by_risk(), fields);
     if table.is_empty() {

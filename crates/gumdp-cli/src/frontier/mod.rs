@@ -3,20 +3,18 @@
 
 mod words;
 
-use gumdp::frontier::{Behaviour, Change, Frontier, Point, Sampled};
+use gumdp::frontier::{Behaviour, Change, Frontier, Point, Sampled, Visits};
 use gumdp::measures::Form;
-use gumdp::{Mdp, Pair, Risk};
+use gumdp::stats::Statistic;
+use gumdp::{Cvar, Mdp, Pair, Risk};
 use gumdp_files::Task;
 use serde::Serialize;
 
-use crate::measures::Measure;
 use crate::number::{beta, short};
 use gumdp_plot::Table;
 
 /// The tail whose mean is shown.
 const TAIL: f64 = 0.95;
-/// A standard deviation of this share of the cost is rounding: the cost is sure.
-const SURE: f64 = 1e-12;
 
 /// What each attitude to risk costs and saves.
 #[derive(Debug, Serialize)]
@@ -54,7 +52,6 @@ pub struct Row {
     #[serde(with = "crate::number")]
     pub level: f64,
     /// The measure at this level.
-    #[serde(with = "crate::number::attitude")]
     pub risk: Risk,
     /// Its lowest possible value.
     pub value: f64,
@@ -108,7 +105,7 @@ pub struct FirstAction {
 #[derive(Debug, Serialize)]
 pub struct Turn {
     /// The level from which on the later one is better; `null` if it is only known to lie between two levels.
-    #[serde(serialize_with = "crate::number::optional::serialize")]
+    #[serde(serialize_with = "crate::number::optional")]
     pub at: Option<f64>,
     /// The last level before the change.
     #[serde(with = "crate::number")]
@@ -130,19 +127,6 @@ pub struct Turn {
     pub worst: f64,
     /// The change in words.
     pub sentence: String,
-}
-
-/// How often a state is visited, or an action taken in it, before and after a change.
-#[derive(Clone, Debug, Serialize)]
-pub struct Visits {
-    /// The state's name.
-    pub state: String,
-    /// The action's name if only the actions differ.
-    pub action: Option<String>,
-    /// Expected number of visits before.
-    pub before: f64,
-    /// And after.
-    pub after: f64,
 }
 
 impl Swept {
@@ -170,12 +154,6 @@ impl TradeOff {
             Row { level, risk, value, low, high, mean, sd, cvar95, best, worst, behaviour }
         };
         let levels: Vec<Row> = frontier.points.iter().map(level).collect();
-        let named = |visits: gumdp::frontier::Visits| Visits {
-            state: mdp.state_name(visits.state).to_owned(),
-            action: visits.action.map(|action| mdp.action_name(action).to_owned()),
-            before: visits.before,
-            after: visits.after,
-        };
         let turn = |change: &Change| {
             let (before, after) = (&behaviours[change.before], &behaviours[change.after]);
             let mut turn = Turn {
@@ -184,7 +162,7 @@ impl TradeOff {
                 to_level: levels[change.point].level,
                 before: change.before,
                 after: change.after,
-                visits: frontier.visits(mdp, change).into_iter().map(named).collect(),
+                visits: frontier.visits(mdp, change),
                 mean: after.mean - before.mean,
                 cvar95: after.cvar95 - before.cvar95,
                 worst: after.worst - before.worst,
@@ -275,22 +253,18 @@ impl Turn {
     }
 }
 
-fn facts(mdp: &Mdp, behaviour: &Behaviour) -> Facts {
-    let costs: Vec<(f64, f64)> = behaviour.costs.outcomes().collect();
-    let first = |&pair: &Pair| FirstAction {
+fn facts(mdp: &Mdp, Behaviour { costs, first, .. }: &Behaviour) -> Facts {
+    let first_action = |&pair: &Pair| FirstAction {
         state: mdp.state_name(mdp.state(pair)).to_owned(),
         action: mdp.action_name(mdp.action(pair)).to_owned(),
     };
-    let (best, worst) = (Measure::Best.of(&costs), Measure::Worst.of(&costs));
-    let sd = Measure::Deviation.of(&costs);
-    let is_rounding = sd <= SURE * best.abs().max(worst.abs());
     Facts {
-        first: behaviour.first.iter().map(first).collect(),
-        costs: costs.len(),
-        mean: Measure::Mean.of(&costs),
-        sd: if is_rounding { 0.0 } else { sd },
-        cvar95: Measure::Cvar(TAIL).of(&costs),
-        best,
-        worst,
+        first: first.iter().map(first_action).collect(),
+        costs: costs.values().len(),
+        mean: costs.mean(),
+        sd: Statistic::Deviation.of_outcomes(&costs.outcomes().collect::<Vec<_>>()),
+        cvar95: costs.risk(Cvar::new(TAIL).map_or(Risk::WORST, Risk::Cvar)),
+        best: costs.min(),
+        worst: costs.max(),
     }
 }

@@ -1,8 +1,8 @@
 //! Changes of behaviour in words that a person can decide by. Nothing is said that was not computed.
 
-use gumdp::frontier::NO_VISIT;
+use gumdp::frontier::{NO_VISIT, Visits};
 
-use super::{Facts, Swept, TradeOff, Turn, Visits};
+use super::{Facts, Swept, TradeOff, Turn};
 use crate::number::short;
 
 /// Names that are listed before the rest is counted.

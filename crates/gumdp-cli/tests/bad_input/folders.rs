@@ -44,25 +44,6 @@ fn folders_and_runs_that_are_not_there() {
     );
 }
 
-/// A disk that is full when the table is written: the earlier one stays.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_leaves_the_earlier_results() {
-    let sandbox = Sandbox::new();
-    sandbox.data("run mdp --policy uniform --beta 1 --runs 3 --out out -q");
-    let before = ["samples.csv", "manifest.json"].map(|file| sandbox.read(&format!("out/{file}")));
-    // The shell's process becomes the program, so that it knows the name of the temporary file.
-    let ended = sandbox.shell(
-        "ln -s /dev/full out/.samples.csv.$$.tmp && exec \"$0\" run mdp --policy uniform --beta 1 --runs 9 --out out -q",
-    );
-    assert_eq!(ended.code, Some(1));
-    assert_eq!(ended.stderr, "error: cannot write out/samples.csv: No space left on device (os error 28)\n");
-    assert_eq!(["samples.csv", "manifest.json"].map(|file| sandbox.read(&format!("out/{file}"))), before);
-    assert!(!sandbox.files("out").iter().any(|name| name.contains("tmp")));
-    sandbox.data("run mdp --policy uniform --beta 1 --runs 9 --out out -q");
-    assert_eq!(sandbox.read("out/samples.csv").lines().count(), 1 + 9);
-}
-
 /// Space runs out in the middle of a journal (here: a limit on the size of files): what was finished stays finished.
 #[cfg(unix)]
 #[test]

@@ -64,6 +64,42 @@ fn a_risk_measure_out_of_range_is_named() {
 }
 
 #[test]
+fn trials_are_counted_and_have_no_risk() {
+    for wrong in ["0", "-1", "1.5", "abc", "1e3", "nan", "-inf", "1000000001"] {
+        let message = "it must be a whole number in [1, 1000000000], or inf";
+        refused_value(&format!("solve msee --trials {wrong}"), &format!("'{wrong}' for '--trials <K>': {message}"));
+        refused_value(
+            &format!("evaluate rooms --policy pi1 --trials {wrong}"),
+            &format!("'{wrong}' for '--trials <K,…>': {message}"),
+        );
+    }
+    let hint = "hint: the occupancies of several trials are averaged before the objective is taken; leave out --beta or --risk";
+    for (command, risk, named) in [
+        ("solve msee", "--risk cvar:0.9", "cvar:0.9"),
+        ("solve msee", "--beta 5", "erm:5"),
+        ("evaluate rooms --policy pi1", "--risk worst", "worst"),
+        ("evaluate rooms --policy pi1", "--beta 0,1", "erm:1"),
+    ] {
+        refused(
+            &format!("{command} --trials inf {risk}"),
+            &format!("error: --trials goes with the mean only, not with {named}\n{hint}"),
+        );
+    }
+    refused(
+        "solve msee --trials 5",
+        "error: solve knows --trials 1 and inf, not 5\nhint: gumdp evaluate TASK --policy P --trials 5 computes the mean for a policy",
+    );
+    refused(
+        "solve mo-min --trials inf",
+        "error: mo-min: the objective is not known to be convex; f(E d) is minimised for convex objectives only\nhint: gumdp solve TASK --beta 0 minimises the mean cost of an episode, for any objective",
+    );
+    refused(
+        "evaluate il --policy uniform --trials 100 --runs 150",
+        "error: 150 episodes are fewer than two groups of 100 trials; at least 200 are needed\nhint: raise --runs",
+    );
+}
+
+#[test]
 fn levels_of_a_frontier_have_a_range() {
     let hint = "hint: 0 is the mean, 0.95 looks at the worst 5 %, 1 is the worst case";
     for (arguments, level, measure) in

@@ -27,8 +27,9 @@ impl<'a> Content<'a> {
         }
         let given = root.get("format").and_then(|format| format.choice(&FORMATS.map(|format| (format.name, format))));
         let named = root.get("file").map(|value| {
-            let path = Path::new(own).parent().unwrap_or(Path::new("")).join(value.text()?);
-            Some((read_named(&path, value, "")?, path))
+            let folder = Path::new(own).parent().unwrap_or(Path::new(""));
+            let path = folder.join(value.text()?);
+            Some((read_named(folder, &path, value, "")?, path))
         });
         let (file, text, path): (Cow<str>, Cow<str>, _) = match (root.get("text"), named) {
             (Some(text), named) => {

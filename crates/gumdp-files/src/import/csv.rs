@@ -128,7 +128,10 @@ fn read_neighbours(path: &Path, foreign: &mut Foreign, mistakes: &Mistakes) {
         let mut paths = names.into_iter().map(|name| path.with_file_name(name));
         let path = paths.find(|other| other.is_file() && other != path)?;
         foreign.notes.push(format!("{} is used", path.display()));
-        Some((path.display().to_string(), mistakes.accept(read_file(&path))))
+        Some((
+            path.display().to_string(),
+            mistakes.accept(read_file(path.parent().unwrap_or(Path::new("")), &path, mistakes)),
+        ))
     };
     if let Some((file, content)) = neighbour("initial", foreign) {
         let initial = content.and_then(|content| {

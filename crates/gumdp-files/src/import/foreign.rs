@@ -34,7 +34,7 @@ pub(super) struct Row {
 }
 
 /// The rewards that occur, each once: one value for each reward model.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Rewards {
     pub(super) names: Vec<String>,
     values: Vec<f64>,
@@ -44,7 +44,7 @@ pub(super) struct Rewards {
 impl Rewards {
     /// Number 0 is no reward at all.
     pub(super) fn new(names: Vec<String>) -> Self {
-        let mut rewards = Self { names, values: Vec::new(), number: HashMap::new() };
+        let mut rewards = Self { names, ..Self::default() };
         rewards.number_of(&vec![0.0; rewards.names.len()]);
         rewards
     }
@@ -66,7 +66,7 @@ impl Rewards {
 }
 
 /// What a reader found in a file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Foreign {
     pub(super) rows: Vec<Row>,
     pub(super) unread: Unread,
@@ -89,20 +89,7 @@ pub(super) struct Foreign {
 
 impl Foreign {
     pub(super) fn new(reward_names: Vec<String>, gains: bool) -> Self {
-        Self {
-            rows: Vec::new(),
-            unread: Unread::default(),
-            rewards: Rewards::new(reward_names),
-            extra_states: Vec::new(),
-            state_names: Vec::new(),
-            action_names: Vec::new(),
-            labels: Vec::new(),
-            initial: None,
-            discount: None,
-            horizon: None,
-            gains,
-            notes: Vec::new(),
-        }
+        Self { rewards: Rewards::new(reward_names), gains, ..Self::default() }
     }
 
     /// Adds a transition unless there are too many.

@@ -1,49 +1,69 @@
-//! The rows of all studies, in one file that is complete after every row.
+//! The rows of a study, in one file that is complete after every cell.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use gumdp::bound;
 use gumdp::oracle::{self, Limits};
-use gumdp::stats::Summary;
-use gumdp::{Erm, Experiment};
+use gumdp::{Agent, Experiment, Risk, Spec, Who};
+use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
-use super::Job;
 use super::variant::Variant;
 
 const FILE: &str = "study.csv";
+/// Parts of the runs that are left out in turn, to see how sure a difference is.
+const PARTS: usize = 20;
+/// Steps that the published planner may simulate for a row, and the fewest runs that say anything.
+const MOST_STEPS: f64 = 2e9;
+const FEWEST_RUNS: u64 = 24;
 
-/// What was measured of one planner on one task at one β.
+/// What was measured of one planner on one problem.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Name of the study.
-    pub study: String,
-    /// Name of the task or world.
-    pub task: String,
-    /// Attitude to risk.
-    pub beta: f64,
-    /// Who played.
+    pub family: String,
+    pub cell: String,
+    pub risk: String,
     pub variant: Variant,
-    /// Simulations per decision.
     pub simulations: u64,
-    /// Number of runs.
     pub runs: u64,
-    /// Seed of all random numbers.
-    pub seed: u64,
-    /// Entropic risk of the costs.
-    pub erm: f64,
-    /// Lower end of its 95 % interval.
-    pub erm_low: f64,
-    /// Upper end.
-    pub erm_high: f64,
-    /// Mean of the costs.
-    pub mean: f64,
-    /// The exact optimum, if it is known.
-    pub optimum: Option<f64>,
-    /// CPU time of one run.
+    /// The risk of the runs.
+    pub value: f64,
+    /// The optimum, or a proven lower bound, and by which method it is known.
+    pub optimum: f64,
+    pub method: String,
+    /// The risk of the same runs if the optimum is played: what luck alone explains. The bound, if only that is known.
+    pub at_best: f64,
+    /// The risk of random play.
+    pub uniform: f64,
+    /// How much higher the risk is than the first variant's, and the standard error of that: both met common random numbers.
+    pub excess: f64,
+    pub error: f64,
     pub cpu_ms_per_run: f64,
-    /// Hash of the problem and of the planner's settings.
+    /// How it decides.
+    pub manner: String,
+    /// Hash of the problem and of all settings.
     pub fingerprint: String,
+}
+
+impl Row {
+    /// The part of what can be gained over random play that is not, compared with the optimum at common random numbers.
+    pub fn gap(&self) -> f64 {
+        (self.value - self.at_best) / (self.uniform - self.optimum)
+    }
+}
+
+/// A problem, who plays it, and how often.
+pub struct Job<'a> {
+    pub family: &'a str,
+    pub task: &'a Task,
+    pub risk: Risk,
+    pub simulations: u64,
+    pub runs: u64,
+    pub seed: u64,
+    pub variants: &'a [Variant],
+    pub limits: &'a Limits,
 }
 
 /// The rows of a folder.
@@ -51,99 +71,122 @@ pub struct Row {
 pub struct Book {
     folder: PathBuf,
     rows: Vec<Row>,
-    seed: u64,
 }
 
 impl Book {
     /// Reads the rows of a folder, if it has any.
-    pub fn open(folder: &Path, seed: u64) -> Result<Self> {
+    pub fn open(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE);
         let rows = if path.exists() { read(&path)? } else { Vec::new() };
-        Ok(Self { folder: folder.to_owned(), rows, seed })
+        Ok(Self { folder: folder.to_owned(), rows })
     }
 
-    /// The rows of a study in the order of its jobs; those that the folder does not hold are measured.
-    pub fn measure(&mut self, study: &str, jobs: &[Job], quiet: bool) -> Result<Vec<Row>> {
-        let mut rows: Vec<Row> = Vec::new();
-        for (number, job) in jobs.iter().enumerate() {
-            if let Some(row) = self.find(study, job) {
-                rows.push(row.clone());
-                continue;
-            }
-            if !quiet {
-                let (task, beta, variant) = (job.task(), job.beta, job.variant.name());
-                eprintln!("{} of {}: {task}, β = {beta}, {variant}", number + 1, jobs.len());
-            }
-            // Rows of one task and β follow one another and have one optimum.
-            let same = rows.last().filter(|row| row.task == job.task() && row.beta == job.beta);
-            let optimum = if let Some(row) = same {
-                row.optimum
-            } else {
-                oracle::solve(&job.task.problem, Erm::new(job.beta)?, &Limits::QUICK)
-                    .ok()
-                    .map(|solution| solution.value)
-            };
-            let row = job.play(study, self.seed, optimum)?;
-            // A row of other settings is replaced.
-            self.rows.retain(|old| !same_place(old, &row));
-            self.rows.push(row.clone());
-            self.save()?;
-            rows.push(row);
+    /// The rows of a job; if one is missing, all are measured.
+    pub fn rows(&mut self, job: &Job) -> Result<Vec<Row>> {
+        let known: Vec<Row> = job.variants.iter().filter_map(|&variant| self.find(job, variant).cloned()).collect();
+        if known.len() == job.variants.len() {
+            return Ok(known);
         }
-        Ok(rows)
-    }
-
-    fn find(&self, study: &str, job: &Job) -> Option<&Row> {
-        let fingerprint = job.variant.fingerprint(&job.task, job.simulations);
-        self.rows.iter().find(|row| {
-            (row.study.as_str(), row.task.as_str(), row.beta) == (study, job.task(), job.beta)
-                && (row.variant, row.simulations) == (job.variant, job.simulations)
-                && (row.runs, row.seed) == (job.runs, self.seed)
-                && row.fingerprint == fingerprint
-        })
-    }
-
-    fn save(&self) -> Result<()> {
+        let rows = job.measure()?;
+        self.rows.retain(|old| !rows.iter().any(|row| row.fingerprint == old.fingerprint));
+        self.rows.extend(rows.iter().cloned());
         let mut writer = csv::Writer::from_writer(Vec::new());
         for row in &self.rows {
             writer.serialize(row)?;
         }
-        crate::write(&self.folder, FILE, writer.into_inner()?)
+        crate::write(&self.folder, FILE, writer.into_inner()?)?;
+        Ok(rows)
+    }
+
+    fn find(&self, job: &Job, variant: Variant) -> Option<&Row> {
+        let fingerprint = job.fingerprint(variant);
+        self.rows.iter().find(|row| row.fingerprint == fingerprint)
     }
 }
 
-impl Job {
-    /// Plays all runs.
-    fn play(&self, study: &str, seed: u64, optimum: Option<f64>) -> Result<Row> {
-        let erm = Erm::new(self.beta)?;
-        let policy = self.variant.policy(&self.task, erm, self.simulations)?;
-        let records = Experiment::new(&self.task.problem, &*policy, seed).play(Vec::new(), self.runs)?;
-        let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
+impl Job<'_> {
+    /// Episodes: fewer where they take long.
+    fn runs(&self) -> u64 {
+        let horizon = self.task.problem.horizon() as f64;
+        let steps = self.simulations as f64 * horizon * horizon / 2.0;
+        self.runs.min((MOST_STEPS / steps) as u64).max(FEWEST_RUNS.min(self.runs))
+    }
+
+    fn fingerprint(&self, variant: Variant) -> String {
+        let mut hasher = DefaultHasher::new();
+        let (first, own) = (self.variants[0], variant.who(self.task, self.simulations));
+        (gumdp::RESULTS_VERSION, &self.task.source, self.risk.to_string(), self.runs(), self.seed).hash(&mut hasher);
+        (format!("{own:?}"), first.name(), self.family, &self.task.name).hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    }
+
+    fn measure(&self) -> Result<Vec<Row>> {
+        let problem = &self.task.problem;
+        let measure = problem.measure(self.risk);
+        let (optimum, at_best, method) = if let Ok(solution) = oracle::solve(problem, self.risk, self.limits) {
+            let optimum = 0.5 * (solution.low + solution.high);
+            let played = self.play(&solution.into(), self.runs())?;
+            (optimum, measure.of_samples(&played.costs)?, "optimum".to_owned())
+        } else {
+            let bound = bound::relaxed_bound(problem, self.risk, self.limits)?;
+            (bound.value, bound.value, format!("bound by {}", bound.method))
+        };
+        let agent = |who| Agent::new(problem, &Spec::new(who, self.risk));
+        let uniform = measure.of_samples(&self.play(&agent(Who::Uniform)?, 4 * self.runs())?.costs)?;
+        let mut first: Option<Vec<f64>> = None;
+        let mut rows = Vec::new();
+        for &variant in self.variants {
+            let Played { costs, cpu, manner } =
+                self.play(&agent(variant.who(self.task, self.simulations))?, self.runs())?;
+            let base = first.get_or_insert_with(|| costs.clone());
+            let excess = |keep: &dyn Fn(usize) -> bool| -> Result<f64> {
+                let of = |costs: &[f64]| {
+                    let kept = costs.iter().enumerate().filter(|(run, _)| keep(*run)).map(|(_, &cost)| cost);
+                    measure.of_samples(&kept.collect::<Vec<_>>())
+                };
+                Ok(of(&costs)? - of(base)?)
+            };
+            // The jackknife, by parts.
+            let left_out: Vec<f64> =
+                (0..PARTS).map(|part| excess(&|run| run % PARTS != part)).collect::<Result<_>>()?;
+            let mean = left_out.iter().sum::<f64>() / PARTS as f64;
+            let squares: f64 = left_out.iter().map(|x| (x - mean).powi(2)).sum();
+            rows.push(Row {
+                family: self.family.to_owned(),
+                cell: self.task.name.clone(),
+                risk: self.risk.to_string(),
+                variant,
+                simulations: self.simulations,
+                runs: self.runs(),
+                value: measure.of_samples(&costs)?,
+                optimum,
+                method: method.clone(),
+                at_best,
+                uniform,
+                excess: excess(&|_| true)?,
+                error: (squares * (PARTS - 1) as f64 / PARTS as f64).sqrt(),
+                cpu_ms_per_run: 1e3 * cpu,
+                manner,
+                fingerprint: self.fingerprint(variant),
+            });
+        }
+        Ok(rows)
+    }
+
+    fn play(&self, agent: &Agent, runs: u64) -> Result<Played> {
+        let records = Experiment::new(&self.task.problem, agent.policy(), self.seed).play(Vec::new(), runs)?;
         let cpu: f64 = records.iter().map(|record| record.cpu_seconds).sum();
-        let summary = Summary::of(&costs, erm, seed)?;
-        Ok(Row {
-            study: study.to_owned(),
-            task: self.task().to_owned(),
-            beta: self.beta,
-            variant: self.variant,
-            simulations: self.simulations,
-            runs: self.runs,
-            seed,
-            erm: summary.value,
-            erm_low: summary.low,
-            erm_high: summary.high,
-            mean: summary.mean,
-            optimum,
-            cpu_ms_per_run: cpu / self.runs as f64 * 1e3,
-            fingerprint: self.variant.fingerprint(&self.task, self.simulations),
-        })
+        let costs = records.iter().map(|record| record.cost).collect();
+        Ok(Played { costs, cpu: cpu / runs as f64, manner: agent.what().to_owned() })
     }
 }
 
-/// Whether two rows answer the same question.
-fn same_place(a: &Row, b: &Row) -> bool {
-    (&a.study, &a.task, a.beta, a.variant) == (&b.study, &b.task, b.beta, b.variant)
-        && (a.simulations, a.runs, a.seed) == (b.simulations, b.runs, b.seed)
+/// Episodes that were played.
+struct Played {
+    costs: Vec<f64>,
+    /// CPU seconds of one.
+    cpu: f64,
+    manner: String,
 }
 
 fn read(path: &Path) -> Result<Vec<Row>> {

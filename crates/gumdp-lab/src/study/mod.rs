@@ -1,239 +1,269 @@
-//! Studies of the default planner: rows that are measured once and kept, and what is printed and drawn from them.
+//! Planners on the built-in tasks and on families of problems that nobody tuned on, held against the optimum or a proven bound.
 //!
-//! | study | question |
-//! |---|---|
-//! | [`ablation`] | what does each ingredient earn? |
-//! | [`worlds`] | does it hold on worlds nobody tuned on? |
-//! | [`convergence`] | do more simulations lead to the optimum? |
-//!
-//! Not here: the worlds themselves (see [`crate::worlds`]).
+//! One table answers several questions: how good is the default planner (`study`), what does each ingredient earn (`--variants`
+//! with several), do more simulations lead to the optimum (`--times 1,10,100`). Rows are measured once and kept.
 
-mod ablation;
 mod book;
-mod convergence;
 mod variant;
-mod worlds;
 
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum};
-use gumdp::words::{beta, interval, short};
-use gumdp_files::Task;
-use gumdp_plot::{Dot, Table};
+use clap::Args;
+use gumdp::Risk;
+use gumdp::oracle::Limits;
+use gumdp::words::short;
+use gumdp_files::{Task, tasks};
+use gumdp_plot::{Dot, DotPlot, DotRow, Labels, Table};
 
-use book::{Book, Row};
+use crate::families;
+use book::{Book, Job, Row};
 use variant::Variant;
 
-/// Measure what each ingredient of the default planner earns, on built-in tasks and on worlds it was not tuned on.
+/// Simulations of a decision in generated problems.
+const SIMULATIONS: u64 = 500;
+/// Gaps are told apart from this on in the picture.
+const LEAST_GAP: f64 = 1e-3;
+/// A problem says little about planners if random play loses less than this part of the range of f.
+const LEAST_TO_GAIN: f64 = 0.05;
+/// Standard errors that make a difference clear: Student's t with 19 degrees of freedom is beyond them once in 20 000 times, so that
+/// in 200 cells a false alarm has probability 1 %.
+const CLEAR: f64 = 4.9;
+
+/// Compare planners on built-in tasks and generated problems with known optima or bounds.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  gumdp-lab study                                both planners, all problems\n  \
+    gumdp-lab study sparse --variants default,no-tree   what the tree earns on sparse models\n  \
+    gumdp-lab study msee aimed --times 1,10,100         do more simulations help?")]
 pub struct StudyArgs {
-    /// Which studies (default: all).
-    #[arg(value_enum)]
-    studies: Vec<StudyName>,
-    /// Only this task or world; can be given several times.
-    #[arg(long, value_name = "NAME")]
-    task: Vec<String>,
-    /// Episodes for each row (default: some hundreds, fewer where they take long).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
-    runs: Option<u64>,
-    /// Seed of all random numbers.
+    /// Only families or problems whose name contains one of these.
+    #[arg(value_name = "NAME")]
+    only: Vec<String>,
+    /// Who plays; the others are compared with the first.
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["default", "paper"])]
+    variants: Vec<Variant>,
+    /// Simulations for each decision: those of a task, or 500, times each of these.
+    #[arg(long, value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    times: Vec<u64>,
+    /// Episodes for each row; fewer where they take long.
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u64).range(20..=1_000_000))]
+    runs: u64,
+    /// Seed of the generated problems; another seed, other problems.
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
+    /// Print a row for each problem, too.
+    #[arg(long)]
+    cells: bool,
     /// Use this many threads (default: all cores). Results do not depend on it.
     #[arg(long, value_name = "T")]
     threads: Option<usize>,
     /// Folder for rows and figures; rows that it holds are not measured again.
     #[arg(long, value_name = "DIR", default_value = "gumdp-out/study")]
     out: PathBuf,
+    /// Write the problem files to this folder instead.
+    #[arg(long, value_name = "DIR")]
+    write: Option<PathBuf>,
 }
 
-/// What is studied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum StudyName {
-    /// The default planner with one ingredient off or changed, on the built-in tasks.
-    Ablation,
-    /// Both planners on generated worlds that nobody tuned on.
-    Worlds,
-    /// Both planners with 1, 10 and 100 times the simulations, where the optimum is known.
-    Convergence,
+/// A problem and an attitude to risk.
+struct Cell {
+    family: &'static str,
+    task: Task,
+    risk: Risk,
+    simulations: u64,
 }
 
-impl StudyName {
-    fn jobs(self) -> Result<Vec<Job>> {
-        match self {
-            Self::Ablation => ablation::jobs(),
-            Self::Worlds => worlds::jobs(),
-            Self::Convergence => Ok(convergence::jobs()),
-        }
-    }
-
-    fn findings(self, rows: &[Row]) -> Findings {
-        match self {
-            Self::Ablation => ablation::findings(rows),
-            Self::Worlds => worlds::findings(rows),
-            Self::Convergence => convergence::findings(rows),
-        }
-    }
-}
-
-/// Measures what is missing, prints a table for each study and draws it.
+/// Measures what is missing, prints the tables and draws them.
 pub fn study(args: &StudyArgs, quiet: bool) -> Result<()> {
-    let studies = chosen(args)?;
-    std::fs::create_dir_all(&args.out).with_context(|| format!("cannot create {}", args.out.display()))?;
-    let mut book = Book::open(&args.out, args.seed)?;
-    let mut out = io::stdout().lock();
-    for (number, (study, jobs)) in studies.into_iter().enumerate() {
-        let name = study.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
-        let rows = crate::on_threads(args.threads, || book.measure(&name, &jobs, quiet))?;
-        let findings = study.findings(&rows);
-        crate::write(&args.out, &format!("{name}.svg"), findings.picture)?;
-        if number > 0 {
-            writeln!(out)?;
-        }
-        writeln!(out, "{}\n", findings.introduction)?;
-        findings.table.print_markdown(&mut out)?;
+    let cells = cells(args)?;
+    if let Some(folder) = &args.write {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        return cells
+            .iter()
+            .try_for_each(|Cell { task, .. }| crate::write(folder, &format!("{}.toml", task.name), &task.source));
     }
+    std::fs::create_dir_all(&args.out).with_context(|| format!("cannot create {}", args.out.display()))?;
+    let mut book = Book::open(&args.out)?;
+    let rows = crate::on_threads(args.threads, || measure(args, &cells, &mut book, quiet))?;
+    let mut out = io::stdout().lock();
+    if args.cells {
+        table_of_cells(&rows).print_markdown(&mut out)?;
+        writeln!(out)?;
+    }
+    summary(&rows).print_markdown(&mut out)?;
+    crate::write(&args.out, "study.svg", picture(&rows, &args.variants))?;
     if !quiet {
-        eprintln!("rows and pictures are in {}", args.out.display());
+        eprintln!("rows and picture are in {}", args.out.display());
     }
     Ok(())
 }
 
-/// The studies that are asked for with their rows; those without any are left out.
-fn chosen(args: &StudyArgs) -> Result<Vec<(StudyName, Vec<Job>)>> {
-    let asked = |study: &&StudyName| args.studies.is_empty() || args.studies.contains(study);
-    let studies = StudyName::value_variants().iter().filter(asked).map(|&study| Ok((study, study.jobs()?)));
-    let mut studies: Vec<(StudyName, Vec<Job>)> = studies.collect::<Result<_>>()?;
-    let mut known: Vec<&str> = studies.iter().flat_map(|(_, jobs)| jobs).map(Job::task).collect();
-    known.dedup();
-    if let Some(unknown) = args.task.iter().find(|task| !known.contains(&task.as_str())) {
-        bail!("no study has a task \"{unknown}\"\nhint: there are {}", known.join(", "));
-    }
-    for (_, jobs) in &mut studies {
-        jobs.retain(|job| args.task.is_empty() || args.task.iter().any(|task| task == job.task()));
-        for job in jobs {
-            job.runs = args.runs.unwrap_or(job.runs);
-        }
-    }
-    studies.retain(|(_, jobs)| !jobs.is_empty());
-    Ok(studies)
-}
-
-/// What a study shows.
-#[derive(Debug)]
-struct Findings {
-    /// Said before the table.
-    introduction: String,
-    /// The numbers.
-    table: Table,
-    /// The picture, an SVG document.
-    picture: String,
-}
-
-/// One row to be measured.
-#[derive(Clone, Debug)]
-struct Job {
-    task: Arc<Task>,
-    beta: f64,
-    variant: Variant,
-    simulations: u64,
-    runs: u64,
-}
-
-impl Job {
-    /// A row with the simulations of its task.
-    fn new(task: &Arc<Task>, beta: f64, variant: Variant, runs: u64) -> Self {
-        Self { task: Arc::clone(task), beta, variant, simulations: task.defaults.simulations, runs }
-    }
-
-    /// The name of its task or world.
-    fn task(&self) -> &str {
-        &self.task.name
-    }
-}
-
-/// The rows of one task and β.
-#[derive(Debug)]
-struct Block<'a>(Vec<&'a Row>);
-
-impl<'a> Block<'a> {
-    /// Rows in the order of their jobs, by task and β.
-    fn all(rows: &'a [Row]) -> Vec<Self> {
-        rows.chunk_by(|a, b| a.task == b.task && a.beta == b.beta).map(|rows| Self(rows.iter().collect())).collect()
-    }
-
-    fn find(&self, variant: Variant) -> Option<&'a Row> {
-        self.0.iter().copied().find(|row| row.variant == variant)
-    }
-
-    /// How a variant compares with another.
-    fn verdict(&self, variant: Variant, other: Variant) -> Option<Verdict> {
-        Some(Verdict::of(self.find(variant)?, self.find(other)?))
-    }
-
-    fn first(&self) -> &'a Row {
-        self.0[0]
-    }
-
-    fn label(&self) -> String {
-        format!("{}, β = {}", self.first().task, beta(self.first().beta))
-    }
-
-    /// The optimum, else the lowest risk of all variants.
-    fn best_known(&self) -> f64 {
-        let lowest = self.0.iter().map(|row| row.erm).fold(f64::INFINITY, f64::min);
-        self.first().optimum.unwrap_or(lowest)
-    }
-}
-
-/// Where each block belongs: blocks of one task share a number.
-fn groups(blocks: &[Block]) -> Vec<usize> {
-    let mut met = BTreeSet::new();
-    let group = |block: &Block| {
-        met.insert(block.first().task.clone());
-        met.len()
+/// The problems that are asked for.
+fn cells(args: &StudyArgs) -> Result<Vec<Cell>> {
+    let wanted = |family: &str, name: &str| {
+        args.only.is_empty()
+            || args.only.iter().any(|part| family.contains(part.as_str()) || name.contains(part.as_str()))
     };
-    blocks.iter().map(group).collect()
-}
-
-/// How a row compares with another: by their 95 % intervals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    Better,
-    Equal,
-    Worse,
-}
-
-impl Verdict {
-    fn of(row: &Row, other: &Row) -> Self {
-        if row.erm_high < other.erm_low {
-            Self::Better
-        } else if row.erm_low > other.erm_high {
-            Self::Worse
-        } else {
-            Self::Equal
+    let mut cells = Vec::new();
+    for name in tasks::NAMES.into_iter().filter(|name| wanted("tasks", name)) {
+        let task = tasks::get(name).context("a built-in task")?;
+        for &beta in &task.defaults.betas.clone() {
+            let (task, simulations) = (task.clone(), task.defaults.simulations);
+            cells.push(Cell { family: "tasks", task, risk: gumdp::Erm::new(beta)?.into(), simulations });
         }
     }
+    for generated in families::cells(args.seed).into_iter().filter(|cell| wanted(cell.family, &cell.name)) {
+        let families::Cell { family, name, text, risk } = generated;
+        let task = Task::parse(&name, &text).with_context(|| name.clone())?;
+        cells.push(Cell { family, task, risk: risk.parse()?, simulations: SIMULATIONS });
+    }
+    if cells.is_empty() {
+        bail!("no family and no problem is called {}", args.only.join(", "));
+    }
+    Ok(cells)
+}
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::Better => "better",
-            Self::Equal => "equal",
-            Self::Worse => "worse",
+fn measure(args: &StudyArgs, cells: &[Cell], book: &mut Book, quiet: bool) -> Result<Vec<Row>> {
+    let mut all = Vec::new();
+    for (number, Cell { family, task, risk, simulations }) in cells.iter().enumerate() {
+        for times in &args.times {
+            if !quiet {
+                eprintln!("{} of {}: {}, {risk}, {simulations} × {times}", number + 1, cells.len(), task.name);
+            }
+            let limits = if matches!(*family, "tasks" | "large") { Limits::QUICK } else { Limits::default() };
+            let job = Job {
+                family,
+                task,
+                risk: *risk,
+                simulations: simulations * times,
+                runs: args.runs,
+                seed: 7,
+                variants: &args.variants,
+                limits: &limits,
+            };
+            let rows = book.rows(&job)?;
+            let bounds = task.problem.objective().bounds();
+            let little = |row: &Row| row.uniform - row.optimum < LEAST_TO_GAIN * (bounds.high - bounds.low);
+            if *family == "tasks" || !rows.iter().any(little) {
+                all.extend(rows);
+            }
         }
     }
+    Ok(all)
 }
 
-/// The risk of a row with its interval, as text.
-fn with_interval(row: &Row) -> String {
-    format!("{} ({})", short(row.erm), interval(row.erm_low, row.erm_high))
+fn table_of_cells(rows: &[Row]) -> Table {
+    let header = [
+        "problem",
+        "risk",
+        "variant",
+        "simulations",
+        "runs",
+        "value",
+        "optimum",
+        "known by",
+        "random",
+        "gap",
+        "ms/run",
+    ];
+    let mut table = Table::new(&header, &[0, 1, 2, 7]);
+    for row in rows {
+        table.row(vec![
+            row.cell.clone(),
+            row.risk.clone(),
+            row.variant.name(),
+            row.simulations.to_string(),
+            row.runs.to_string(),
+            short(row.value),
+            short(row.optimum),
+            row.method.clone(),
+            short(row.uniform),
+            format!("{:.3}", row.gap()),
+            format!("{:.2}", row.cpu_ms_per_run),
+        ]);
+    }
+    table
 }
 
-/// The risk of a row, less `base`, with its interval.
-fn dot(row: &Row, base: f64) -> Dot {
-    Dot { value: row.erm - base, interval: Some((row.erm_low - base, row.erm_high - base)) }
+/// Families in the order of rows, and all of them together where optima are known.
+fn families_of(rows: &[Row]) -> Vec<(&str, Vec<&Row>)> {
+    let mut names: Vec<&str> = rows.iter().map(|row| row.family.as_str()).collect();
+    names.dedup();
+    let of = |name| rows.iter().filter(|row| row.family == name).collect();
+    let mut families: Vec<(&str, Vec<&Row>)> = names.into_iter().map(|name| (name, of(name))).collect();
+    families.push(("all with optimum", rows.iter().filter(|row| row.method == "optimum").collect()));
+    families
+}
+
+/// The gap below which this part of the gaps is.
+fn at(gaps: &[f64], part: f64) -> f64 {
+    gaps[((gaps.len() - 1) as f64 * part).round() as usize]
+}
+
+fn sorted_gaps(rows: &[&Row]) -> Vec<f64> {
+    let mut gaps: Vec<f64> = rows.iter().map(|row| row.gap()).collect();
+    gaps.sort_by(f64::total_cmp);
+    gaps
+}
+
+fn summary(rows: &[Row]) -> Table {
+    let header =
+        ["family", "variant", "simulations", "cells", "median", "90 %", "worst", "above 0.1", "better", "worse"];
+    let mut table = Table::new(&header, &[0, 1, 2]);
+    let mut kinds: Vec<(Variant, u64)> = Vec::new();
+    for row in rows {
+        let own = (row.variant, times(row, rows));
+        if !kinds.contains(&own) {
+            kinds.push(own);
+        }
+    }
+    for (name, family) in families_of(rows) {
+        for &(variant, budget) in &kinds {
+            let own: Vec<&Row> =
+                family.iter().copied().filter(|row| (row.variant, times(row, rows)) == (variant, budget)).collect();
+            if own.is_empty() {
+                continue;
+            }
+            let gaps = sorted_gaps(&own);
+            let mut cells = vec![name.to_owned(), variant.name(), format!("× {budget}"), own.len().to_string()];
+            cells.extend([0.5, 0.9, 1.0].map(|part| format!("{:.3}", at(&gaps, part))));
+            cells.push(gaps.iter().filter(|gap| **gap > 0.1).count().to_string());
+            let clear = |sign: f64| own.iter().filter(|row| sign * row.excess > CLEAR * row.error).count().to_string();
+            cells.extend([clear(-1.0), clear(1.0)]);
+            table.row(cells);
+        }
+    }
+    table
+}
+
+/// How many times the fewest simulations of its problem a row has.
+fn times(row: &Row, rows: &[Row]) -> u64 {
+    let same =
+        rows.iter().filter(|other| (&other.family, &other.cell, &other.risk) == (&row.family, &row.cell, &row.risk));
+    row.simulations / same.map(|other| other.simulations).min().unwrap_or(row.simulations).max(1)
+}
+
+/// The gaps of each family, from one tenth to nine tenths of its cells.
+fn picture(rows: &[Row], variants: &[Variant]) -> String {
+    let row = |(group, (name, family)): (usize, (&str, Vec<&Row>))| {
+        let dot = |variant: &Variant| {
+            let own: Vec<&Row> = family.iter().copied().filter(|row| row.variant == *variant).collect();
+            let gaps = sorted_gaps(&own);
+            (!gaps.is_empty()).then(|| Dot { value: at(&gaps, 0.5), interval: Some((at(&gaps, 0.1), at(&gaps, 0.9))) })
+        };
+        DotRow { label: name.to_owned(), group, dots: variants.iter().map(dot).collect(), reference: None }
+    };
+    let x = format!(
+        "relative gap: the part of what can be gained over random play that is not ({LEAST_GAP} and less at the left)"
+    );
+    DotPlot {
+        labels: Labels::new("Problems nobody tuned on: median and 10–90 % of cells", x, ""),
+        series: variants.iter().map(|variant| variant.name()).collect(),
+        rows: families_of(rows).into_iter().enumerate().map(row).collect(),
+        log_from: Some(LEAST_GAP),
+        width: Some(860),
+        ..DotPlot::default()
+    }
+    .svg()
 }

@@ -6,7 +6,7 @@
 
 mod pilot;
 
-use crate::oracle::{self, Limits, Method, OracleError, Solution};
+use crate::oracle::{self, Limits, Method, OracleError, Solution, Strategy};
 use crate::planner::{Budget, GuidedPlanner, GuidedSettings, Planner, PlannerError, PlannerSettings};
 use crate::policy::{Policy, Uniform};
 use crate::problem::Problem;
@@ -15,7 +15,7 @@ use crate::stop::Stop;
 use crate::words::counted;
 
 /// Who plays.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub enum Who {
     /// The exact optimum if it is found within the limits, else the default planner with these settings.
     Auto(GuidedSettings),
@@ -119,7 +119,11 @@ impl Agent {
     /// # Errors
     /// If a planner is needed and a setting is out of range, if the optimum is wanted and not to be had, or if it was stopped.
     pub fn new(problem: &Problem, spec: &Spec) -> Result<Self, AgentError> {
-        Self::with_solver(problem, spec, || oracle::solve(problem, spec.risk, &spec.limits))
+        let mut limits = spec.limits.clone();
+        if matches!(spec.who, Who::BackwardInduction) {
+            limits.strategy = Strategy::ByState;
+        }
+        Self::with_solver(problem, spec, || oracle::solve(problem, spec.risk, &limits))
     }
 
     /// The same for those who may have solved the problem before.

@@ -5,17 +5,20 @@
 //! | [`Method::Exact`] | what can be solved | it is the optimum |
 //! | [`Method::Visits`] | separable convex f: entropies, distances, smooth coverage | a sum of convex functions that vanish at 0 is superadditive over visits |
 //! | [`Method::Tangent`] | convex f | f lies above its tangents, and risks are monotone |
+//! | [`Method::Cells`] | any f of few features | an affine function below f on each cell of a lattice, carried backwards without interpolation |
 //! | [`Method::Range`] | any f | no cost is lower than f can be |
 //!
-//! Entropic risks are bounded as they are, for every β; measures that are at least the mean by the mean; others by the best case. Each
-//! bound is the value of a relaxed problem that is solved exactly; nothing is sampled or interpolated. Also here: the classical problem of
-//! infinitely many trials, min f(E d), whose dual is the tangent bound at β = 0 ([`infinite_trials`]).
+//! Entropic risks are bounded as they are, for every β; measures that are at least the mean by the mean; probabilities and values at risk
+//! by cells, else by the best case. Each
+//! bound is the value of a relaxed problem that is solved exactly; nothing is sampled or interpolated.
 
 mod ascent;
+mod boxes;
+mod cells;
 mod tangent;
 mod visits;
 
-pub use tangent::{InfiniteTrials, infinite_trials};
+pub(crate) use tangent::{Affine, Visits, occupancy, tangent, visits};
 
 use std::fmt;
 
@@ -37,6 +40,17 @@ pub struct LowerBound {
     pub method: Method,
 }
 
+impl LowerBound {
+    /// How far a risk that is at most `high` can be above the optimum, and in percent where the bound is positive; nothing if it is
+    /// below the bound, as that of a few runs may be.
+    #[must_use]
+    pub fn above(&self, high: f64) -> Option<(f64, Option<f64>)> {
+        let above = high - self.value;
+        let percent = (self.value > 0.0).then(|| 100.0 * above / self.value);
+        (above.is_finite() && above >= 0.0).then_some((above, percent))
+    }
+}
+
 /// How a bound is proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
@@ -46,8 +60,15 @@ pub enum Method {
     Visits,
     /// Step costs from a tangent of f.
     Tangent,
+    /// A lattice of features, with an affine function on each cell that nothing in it is below.
+    Cells,
     /// The range of f.
     Range,
+}
+
+impl Method {
+    /// All that there are.
+    pub const ALL: [Self; 5] = [Self::Exact, Self::Visits, Self::Tangent, Self::Cells, Self::Range];
 }
 
 impl fmt::Display for Method {
@@ -56,6 +77,7 @@ impl fmt::Display for Method {
             Self::Exact => "exact",
             Self::Visits => "visits",
             Self::Tangent => "tangent",
+            Self::Cells => "cells",
             Self::Range => "range",
         })
     }
@@ -91,7 +113,7 @@ pub fn lower_bound(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) ->
 /// If it was stopped.
 pub fn relaxed_bound(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) -> Result<LowerBound, OracleError> {
     let risk = problem.measure(risk);
-    let erm = risk.entropic_floor();
+    let erm = risk.as_erm().unwrap_or_else(|| risk.entropic_floor());
     let range = LowerBound { value: problem.objective().bounds().low, method: Method::Range };
     let mut best = range;
     let mut consider = |value: Option<f64>, method| {
@@ -103,7 +125,10 @@ pub fn relaxed_bound(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) 
     consider(tangent.as_ref().map(|(value, _)| *value), Method::Tangent);
     let start = tangent.as_ref().map(|(_, occupancy)| &occupancy[..]);
     consider(visits::bound(problem, erm, start, limits)?, Method::Visits);
-    Ok(LowerBound { value: risk.at_least(best.value), ..best })
+    let floor = LowerBound { value: risk.at_least(best.value), ..best };
+    // Last, for it may know the measure itself.
+    let cells = cells::bound(problem, risk, limits)?.filter(|value| *value > floor.value);
+    Ok(cells.map_or(floor, |value| LowerBound { value, method: Method::Cells }))
 }
 
 /// A value less what rounding may have added, where numbers of this size went into it.

@@ -6,8 +6,8 @@
 mod journal;
 mod precision;
 
-pub use journal::{Journal, Record};
-pub use precision::{Precision, tail_note};
+pub use journal::{Journal, Record, UNCHECKED, checksum};
+pub use precision::Precision;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -147,6 +147,7 @@ impl<'a> Experiment<'a> {
             }
             Ok::<_, ExperimentError>(record)
         })?;
+        self.journal.map_or(Ok(()), Journal::sync)?;
         records.extend(played.into_iter().map(|record| (record.run, record)));
         Ok(records.into_values().collect())
     }
@@ -164,10 +165,9 @@ impl<'a> Experiment<'a> {
         let mut records = known;
         loop {
             let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
-            let half_width = precision::half_width(&costs, risks, self.seed);
-            let least = precision.least_runs(self.problem, risks, &costs);
-            let Some(next) = precision.more_runs(costs.len() as u64, half_width, least) else { return Ok(records) };
-            self.watch.goes_on(half_width, costs.len() as u64, next);
+            let known = precision::Known::of(&costs, risks, self.problem.objective().bounds(), self.seed);
+            let Some(next) = precision.more_runs(costs.len() as u64, &known) else { return Ok(records) };
+            self.watch.goes_on(known.half_width, costs.len() as u64, next);
             records = self.play(records, next)?;
         }
     }

@@ -1,14 +1,8 @@
 //! How many runs it takes to know a risk as precisely as wanted.
 
 use crate::objective::Bounds;
-use crate::problem::Problem;
 use crate::risk::Risk;
-use crate::stats::Summary;
-
-/// A cost that was not met in n runs has at most this probability over n, with 95 % certainty (the rule of three).
-const NOT_MET: f64 = 3.0;
-/// With fewer runs than this in its tail a measure's interval says little about the tail.
-const FEW: f64 = 30.0;
+use crate::stats::{Doubt, Interval, Statistic, intervals};
 
 /// How precisely a risk is to be known, and how many runs that may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,75 +14,69 @@ pub struct Precision {
 }
 
 impl Precision {
-    /// How many runs to go on to, if the interval is too wide or there are fewer runs than `least`; a tenth more than the
-    /// interval, whose width shrinks with the root of their number, seems to need, and at least a tenth more than there are, so
-    /// that few rounds are enough.
-    pub(super) fn more_runs(&self, runs: u64, half_width: f64, least: u64) -> Option<u64> {
-        if half_width <= self.half_width {
-            return Some(least.min(self.most_runs)).filter(|&next| next > runs);
+    /// How many runs to go on to, if the interval is too wide: a tenth more than it seems to need, and at least a tenth more than
+    /// there are, so that few rounds are enough. An interval of costs that were met shrinks with the root of their number, one
+    /// that allows for others with the number itself at best.
+    pub(super) fn more_runs(&self, runs: u64, known: &Known) -> Option<u64> {
+        let too_wide = known.half_width / self.half_width;
+        if too_wide <= 1.0 || !known.shrinks {
+            return None;
         }
-        let needed = runs as f64 * (half_width / self.half_width).powi(2);
+        let needed = runs as f64 * if known.of_unmet { too_wide } else { too_wide * too_wide };
         let needed = if needed.is_finite() { needed.ceil() as u64 } else { u64::MAX };
         let next = needed.saturating_add(needed / 10).max(runs.saturating_add(runs.div_ceil(10)));
-        Some(next.max(least).min(self.most_runs)).filter(|&next| next > runs)
+        Some(next.min(self.most_runs)).filter(|&next| next > runs)
     }
+}
 
-    /// Runs without which a cost so rare that it was not met may change one of the risks by more than wanted, however narrow
-    /// the interval is. `costs` are those met.
-    #[must_use]
-    pub fn least_runs(&self, problem: &Problem, risks: &[Risk], costs: &[f64]) -> u64 {
-        let Bounds { low, high } = problem.objective().bounds();
-        let possible = high - low;
-        let spread = if possible.is_finite() {
-            possible
-        } else {
-            let wider = |(low, high): (f64, f64), &cost: &f64| (low.min(cost), high.max(cost));
-            let met = costs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider);
-            met.1 - met.0
+/// How well some measures are known.
+pub(super) struct Known {
+    /// Half the width of the widest interval.
+    pub(super) half_width: f64,
+    /// Whether that allows for costs that were not met.
+    of_unmet: bool,
+    /// Whether more runs would make it narrower: extreme costs are no averages.
+    shrinks: bool,
+}
+
+impl Known {
+    pub(super) fn of(costs: &[f64], risks: &[Risk], bounds: Bounds, seed: u64) -> Self {
+        let statistics: Vec<Statistic> = risks.iter().copied().map(Statistic::Risk).collect();
+        let known = |(risk, (Interval { low, high }, trust)): (&Risk, _)| {
+            let trust: crate::stats::Trust = trust;
+            Self {
+                half_width: (high - low) / 2.0,
+                of_unmet: matches!(trust.doubt, Some(Doubt::Above(_) | Doubt::Below(_))),
+                shrinks: risk.as_erm().is_none_or(|erm| erm.beta().is_finite()),
+            }
         };
-        let least = |&risk: &Risk| (NOT_MET * spread / (risk.measure().share(spread) * self.half_width)).ceil() as u64;
-        risks.iter().map(least).max().unwrap_or(0)
+        let all = risks.iter().zip(intervals(costs, &statistics, bounds, seed)).map(known);
+        // What more runs cannot narrow does not ask for any.
+        let widest = all.max_by(|a, b| {
+            (a.shrinks, a.half_width).partial_cmp(&(b.shrinks, b.half_width)).unwrap_or(std::cmp::Ordering::Equal)
+        });
+        widest.unwrap_or(Self { half_width: 0.0, of_unmet: false, shrinks: false })
     }
-}
-
-/// Half the width of the widest interval of some measures.
-pub(super) fn half_width(costs: &[f64], risks: &[Risk], seed: u64) -> f64 {
-    let of = |&risk: &Risk| Summary::of(costs, risk, seed).map_or(f64::INFINITY, |of| (of.high - of.low) / 2.0);
-    risks.iter().map(of).fold(0.0, f64::max)
-}
-
-/// What to bear in mind of the interval of a measure of the tail, if few runs are in it.
-#[must_use]
-pub fn tail_note(risk: Risk, runs: u64) -> Option<String> {
-    let level = risk.measure().tail_level()?;
-    let tail = (1.0 - level) * runs as f64;
-    let percent = (1e9 * (100.0 - 100.0 * level)).round() / 1e9;
-    (level < 1.0 && tail < FEW).then(|| {
-        format!(
-            "{risk} rests on the worst {percent} % of {runs} runs, {} or so: rarer costs may be missing from its interval",
-            tail.ceil().max(1.0)
-        )
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// An interval allows for costs that were not met: one without width does not end the runs.
     #[test]
-    fn an_interval_without_width_is_not_enough() {
-        let problem = crate::test_problems::rooms();
-        let Bounds { low, high } = problem.objective().bounds();
-        let up_to = |most_runs| Precision { half_width: 0.01, most_runs };
-        let least = |risk: &str| up_to(1).least_runs(&problem, &[risk.parse().unwrap()], &[]);
-        assert_eq!(least("mean"), (3.0 * (high - low) / 0.01).ceil() as u64);
-        // To rounding ten times as many for the worst tenth.
-        assert!(least("cvar:0.9").abs_diff(10 * least("mean")) < 20);
-        assert!(least("erm:0.1") > least("mean") && least("erm:1e9") <= 10 * least("mean"));
-        assert!(least("worst") < u64::MAX && least("cvar:1") < u64::MAX);
-        assert_eq!(up_to(1_000_000).more_runs(100, 0.0, 3000), Some(3000));
-        assert_eq!(up_to(1000).more_runs(100, 0.0, 3000), Some(1000));
-        assert_eq!(up_to(1_000_000).more_runs(3000, 0.0, 3000), None);
-        assert_eq!(up_to(1_000_000).more_runs(100, 0.02, 50), Some(440));
+    fn what_was_not_met_takes_more_runs() {
+        let bounds = Bounds { low: 0.0, high: 1.0 };
+        let known = |risk: &str| Known::of(&[0.0; 100], &[risk.parse().unwrap()], bounds, 1);
+        let precision = |half_width| Precision { half_width, most_runs: 1_000_000 };
+        let mean = known("mean");
+        // The rule of three: 3.7 % for one side of a 95 % interval.
+        assert!(mean.of_unmet && (0.015..0.022).contains(&mean.half_width), "{}", mean.half_width);
+        assert!((900..1100).contains(&precision(mean.half_width / 9.0).more_runs(100, &mean).unwrap()));
+        assert_eq!(precision(0.1).more_runs(100, &mean), None);
+        assert_eq!(Precision { half_width: 1e-9, most_runs: 500 }.more_runs(100, &mean), Some(500));
+        assert_eq!(precision(0.01).more_runs(100, &known("worst")), None);
+        let wide = Known { half_width: 0.02, of_unmet: false, shrinks: true };
+        assert_eq!(precision(0.01).more_runs(100, &wide), Some(440));
     }
 }

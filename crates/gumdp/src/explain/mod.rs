@@ -15,6 +15,7 @@ use crate::experiment::{RunError, Watch, stoppable};
 use crate::oracle::{self, ExactDecision, Limits, OracleError, Solution};
 use crate::problem::Problem;
 use crate::risk::{Erm, Outer, Risk, RiskError};
+use crate::rng::{self, Purpose};
 use values::{Exact, Planned};
 
 /// Occupancy states that may be gone through for the other first actions: seconds.
@@ -166,7 +167,8 @@ pub fn explain(
     };
     let mut planner = agent.policy().boxed();
     planner.set_stop(&limits.stop);
-    let mut planned = Planned { problem, fixed, planner, seed: spec.seed, runs, stop: &limits.stop, watch };
+    let (seed, rng) = (spec.seed, rng::stream(spec.seed, 0, Purpose::Policy));
+    let mut planned = Planned { problem, fixed, planner, rng, seed, runs, stop: &limits.stop, watch };
     let tree = tree::grow(problem, fixed.erm(), &mut planned, wanted)?;
     let simulations = spec.budget.and_then(|budget| budget.simulations);
     let budget = simulations.map_or_else(String::new, |simulations| format!(" ({simulations} simulations)"));

@@ -172,22 +172,22 @@ impl<E: Explainer> Grower<'_, E> {
             None => self.explainer.value(at, number)?,
         };
         let (mut steps, mut turn) = (Vec::new(), None);
-        if at.time < problem.horizon() {
-            let effects = &mut self.effects;
-            self.explainer.follow(at, number, &mut |now, pair| {
-                let name = if indifferent(effects, now.state) { ANY } else { mdp.action_name(mdp.action(pair)) };
-                steps.push(name.to_owned());
-                let mut successors = mdp.successors(pair);
-                let last = now.time + 1 == problem.horizon();
-                let only = successors.next().filter(|_| successors.next().is_none() && !last);
-                if only.is_none() && !last {
-                    turn = Some((now.clone(), pair));
+        let mut now = (at.time < problem.horizon()).then(|| at.clone());
+        self.explainer.begin(number);
+        while let Some((mut here, pair)) =
+            now.take().and_then(|here| self.explainer.act(&here).map(|pair| (here, pair)))
+        {
+            let name = if indifferent(&mut self.effects, here.state) { ANY } else { mdp.action_name(mdp.action(pair)) };
+            steps.push(name.to_owned());
+            let mut successors = mdp.successors(pair);
+            match (successors.next(), successors.next()) {
+                _ if here.time + 1 == problem.horizon() => {}
+                (Some((next, _)), None) => {
+                    problem.advance(&mut here, pair, next);
+                    now = Some(here);
                 }
-                let (next, _) = only?;
-                let mut then = now.clone();
-                problem.advance(&mut then, pair, next);
-                Some(then)
-            });
+                _ => turn = Some((here, pair)),
+            }
         }
         let next_best = value.next_best.filter(|_| !indifferent(&mut self.effects, at.state));
         let action = |pair| mdp.action_name(mdp.action(pair)).to_owned();

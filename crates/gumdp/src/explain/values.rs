@@ -10,7 +10,7 @@ use crate::oracle::{ExactDecision, Limits, OptimalPolicy, OracleError, Solution}
 use crate::policy::Policy;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, FixedRisk};
-use crate::rng::{self, Purpose};
+use crate::rng::{self, Purpose, Rng};
 use crate::stop::Stop;
 
 /// Risk and expected final cost, given that one is there.
@@ -25,13 +25,11 @@ pub(super) struct Value {
 
 /// Knows what is done and what it costs.
 pub(super) trait Explainer {
-    /// What is done from here on, until chance has its turn or the episode is over. `number` tells situations apart.
-    fn follow(
-        &mut self,
-        at: &OccupancyState,
-        number: u64,
-        step: &mut dyn FnMut(&OccupancyState, Pair) -> Option<OccupancyState>,
-    );
+    /// What is done from now on is done in another situation; `number` tells situations apart.
+    fn begin(&mut self, _number: u64) {}
+
+    /// What is done here; nothing if that is not to be known.
+    fn act(&mut self, at: &OccupancyState) -> Option<Pair>;
 
     /// What it costs from here on.
     fn value(&mut self, at: &OccupancyState, number: u64) -> Result<Value, ExplainError>;
@@ -48,16 +46,8 @@ pub(super) struct Exact<'a> {
 }
 
 impl Explainer for Exact<'_> {
-    fn follow(
-        &mut self,
-        at: &OccupancyState,
-        _: u64,
-        step: &mut dyn FnMut(&OccupancyState, Pair) -> Option<OccupancyState>,
-    ) {
-        let mut at = at.clone();
-        while let Some(next) = step(&at, self.policy.best(&at)) {
-            at = next;
-        }
+    fn act(&mut self, at: &OccupancyState) -> Option<Pair> {
+        Some(self.policy.best(at))
     }
 
     fn value(&mut self, at: &OccupancyState, _: u64) -> Result<Value, ExplainError> {
@@ -92,6 +82,7 @@ pub(super) struct Planned<'a> {
     /// The risk measure with its outer variable.
     pub(super) fixed: FixedRisk,
     pub(super) planner: Box<dyn Policy>,
+    pub(super) rng: Rng,
     pub(super) seed: u64,
     /// Episodes for each situation.
     pub(super) runs: u64,
@@ -101,24 +92,15 @@ pub(super) struct Planned<'a> {
 }
 
 impl Explainer for Planned<'_> {
-    fn follow(
-        &mut self,
-        at: &OccupancyState,
-        number: u64,
-        step: &mut dyn FnMut(&OccupancyState, Pair) -> Option<OccupancyState>,
-    ) {
-        let mdp = self.problem.mdp();
-        let mut rng = rng::stream(self.seed, number, Purpose::Policy);
+    fn begin(&mut self, number: u64) {
+        self.rng = rng::stream(self.seed, number, Purpose::Policy);
         self.planner.begin_episode();
-        let mut at = Some(at.clone());
-        while let Some(now) = at {
-            if now.time >= self.problem.horizon() || self.stop.is_requested() {
-                return;
-            }
-            // What it fails for is told where its episodes are played.
-            let Ok(action) = self.planner.act(&now, &mut rng) else { return };
-            at = mdp.pair(now.state, action).and_then(|pair| step(&now, pair));
-        }
+    }
+
+    fn act(&mut self, at: &OccupancyState) -> Option<Pair> {
+        // What it fails for is told where its episodes are played.
+        let action = if self.stop.is_requested() { None } else { self.planner.act(at, &mut self.rng).ok() };
+        self.problem.mdp().pair(at.state, action?)
     }
 
     fn value(&mut self, at: &OccupancyState, number: u64) -> Result<Value, ExplainError> {

@@ -11,7 +11,8 @@
 use super::{Behaviour, Change, Frontier, Point};
 use crate::model::{Pair, State};
 use crate::oracle::{
-    Distribution, Limits, OptimalPolicy, OracleError, PASS, Passes, check_bounded, distribution_with_visits, solve,
+    Distribution, Limits, OptimalPolicy, OracleError, PASS, Passes, Visit, check_bounded, distribution_with_visits,
+    solve,
 };
 use crate::problem::Problem;
 use crate::risk::{Erm, Form, Risk};
@@ -177,7 +178,7 @@ impl Found<'_> {
     fn add(&mut self, policy: &OptimalPolicy) -> Result<usize, OracleError> {
         let problem = self.problem;
         let mut visits = vec![0.0; problem.mdp().pair_count()];
-        let count = |pair: Pair, probability: f64| visits[pair.index()] += probability;
+        let count = |visit: Visit<'_>| visits[visit.pair.index()] += visit.probability;
         let costs = distribution_with_visits(problem, policy, self.limits, count)?;
         let first: Vec<Pair> = problem
             .mdp()

@@ -11,7 +11,7 @@ pub use exact::exact;
 pub use levels::{few, usual};
 pub use sampled::{Intervals, SampleError, Sampled, sampled};
 
-use crate::model::{Action, Mdp, Pair, State};
+use crate::model::{Mdp, Pair, State};
 use crate::oracle::Distribution;
 use crate::risk::Risk;
 
@@ -77,12 +77,13 @@ pub struct Change {
 }
 
 /// How often a state is visited, or an action taken in it, before and after a change.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Visits {
-    /// The state.
-    pub state: State,
-    /// The action if only the actions differ.
-    pub action: Option<Action>,
+    /// The state's name.
+    pub state: String,
+    /// The action's name if only the actions differ.
+    pub action: Option<String>,
     /// Expected number of visits before.
     pub before: f64,
     /// And after.
@@ -100,7 +101,7 @@ impl Frontier {
         let [before, after] = [change.before, change.after].map(|number| &self.behaviours[number].visits);
         let of_state = |state: State| {
             let sum = |visits: &[f64]| mdp.pairs(state).map(|pair| visits[pair as usize]).sum::<f64>();
-            Visits { state, action: None, before: sum(before), after: sum(after) }
+            Visits { state: mdp.state_name(state).to_owned(), action: None, before: sum(before), after: sum(after) }
         };
         let changed = most_changed(mdp.states().map(of_state));
         if !changed.is_empty() {
@@ -108,8 +109,9 @@ impl Frontier {
         }
         let of_pair = |number: u32| {
             let (pair, place) = (Pair::from(number), number as usize);
-            let action = Some(mdp.action(pair));
-            Visits { state: mdp.state(pair), action, before: before[place], after: after[place] }
+            let (state, action) = (mdp.state_name(mdp.state(pair)), mdp.action_name(mdp.action(pair)));
+            let (state, action) = (state.to_owned(), Some(action.to_owned()));
+            Visits { state, action, before: before[place], after: after[place] }
         };
         most_changed((0..mdp.pair_count() as u32).map(of_pair))
     }

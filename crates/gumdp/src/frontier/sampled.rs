@@ -9,12 +9,11 @@ use crate::model::{Mdp, Pair};
 use crate::oracle::{Distribution, OracleError};
 use crate::problem::Problem;
 use crate::risk::{Cvar, Erm, Risk, RiskError};
-use crate::stats::{Interval, paired_intervals};
+use crate::stats::{self, Interval, Statistic, paired_intervals};
 
 /// The tail whose mean is looked at.
 const TAIL: f64 = 0.95;
-/// The confidence of intervals that are shown, and of those that decide whether there is a change: three are looked at.
-const SHOWN: f64 = 0.95;
+/// The confidence of intervals that decide whether there is a change: three are looked at.
 const DECIDING: f64 = 0.99;
 
 /// How a frontier was sampled.
@@ -110,9 +109,9 @@ pub fn sampled(
         for &pair in records.iter().flat_map(|record| &record.path) {
             visits[pair as usize] += 1.0 / runs as f64;
         }
-        let known = |costs: &[Vec<(f64, f64)>]| measured(&costs[0], risk);
-        let [mean, cvar95, (low, high)] =
-            paired_intervals(&[&costs], SHOWN, spec.seed, known).map(|Interval { low, high }| (low, high));
+        let shown = [Risk::MEAN, Cvar::new(TAIL)?.into(), risk].map(Statistic::Risk);
+        let found = stats::intervals(&costs, &shown, problem.objective().bounds(), spec.seed);
+        let [mean, cvar95, (low, high)] = [0, 1, 2].map(|k: usize| (found[k].0.low, found[k].0.high));
         intervals.push(Intervals { mean, cvar95 });
         points.push(Point { risk, value: distribution.risk(risk), low, high, behaviour: number });
         let first = first_pairs(problem.mdp(), records.iter().filter_map(|record| record.path.first().copied()));

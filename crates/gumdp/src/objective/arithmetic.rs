@@ -31,6 +31,37 @@ impl Node {
         }
     }
 
+    /// The range of values, and one that contains all slopes in one input, at kinks the Clarke subdifferential: everything where a slope
+    /// may be infinite.
+    pub(super) fn slope_range(&self, inputs: &[Bounds], wanted: usize) -> (Bounds, Bounds) {
+        match self {
+            Self::Number(x) => (Bounds::at(*x), Bounds::at(0.0)),
+            Self::Input(number) => (inputs[*number], Bounds::at(if *number == wanted { 1.0 } else { 0.0 })),
+            Self::Unary(unary, x) => {
+                let (x, slope) = x.slope_range(inputs, wanted);
+                (unary.range(x).outward(), unary.slope_range(x).product(slope))
+            }
+            Self::Binary(binary, x, y) => {
+                let ((x, in_x), (y, in_y)) = (x.slope_range(inputs, wanted), y.slope_range(inputs, wanted));
+                let slope = match binary {
+                    Binary::Minimum | Binary::Maximum => {
+                        let (first, second) = if *binary == Binary::Minimum { (x, y) } else { (y, x) };
+                        match () {
+                            () if first.high < second.low => in_x,
+                            () if second.high < first.low => in_y,
+                            () => Bounds { low: in_x.low.min(in_y.low), high: in_x.high.max(in_y.high) },
+                        }
+                    }
+                    _ => {
+                        let [of_x, of_y] = binary.slope_ranges(x, y);
+                        Binary::Add.range(of_x.product(in_x), of_y.product(in_y)).outward()
+                    }
+                };
+                (binary.range(x, y).outward(), slope)
+            }
+        }
+    }
+
     /// A range that contains every value that is a number, if the inputs are in these ranges: interval arithmetic. Its ends may
     /// be infinite.
     pub(super) fn range(&self, inputs: &[Bounds]) -> Bounds {
@@ -53,6 +84,21 @@ impl Bounds {
         let high = if self.high.is_nan() { f64::INFINITY } else { self.high };
         let slack = |end: f64| if end.is_finite() { ROUNDING * end.abs() } else { 0.0 };
         Self { low: low - slack(low), high: high + slack(high) }
+    }
+
+    fn at(x: f64) -> Self {
+        Self { low: x, high: x }
+    }
+
+    /// Both ends times a factor.
+    pub(super) fn times(self, factor: f64) -> Self {
+        let (a, b) = (factor * self.low, factor * self.high);
+        Self { low: a.min(b), high: a.max(b) }.outward()
+    }
+
+    /// Products of one from each; what is 0 for certain stays it.
+    fn product(self, other: Self) -> Self {
+        if other == Self::at(0.0) { other } else { Binary::Multiply.range(self, other).outward() }
     }
 
     fn of(values: impl IntoIterator<Item = f64>) -> Self {
@@ -89,6 +135,19 @@ impl Unary {
         }
     }
 
+    /// All slopes in a range.
+    fn slope_range(self, x: Bounds) -> Bounds {
+        match self {
+            Self::Negate => Bounds::at(-1.0),
+            Self::Absolute if x.low > 0.0 => Bounds::at(1.0),
+            Self::Absolute if x.high < 0.0 => Bounds::at(-1.0),
+            Self::Absolute => Bounds { low: -1.0, high: 1.0 },
+            Self::Exponential => self.range(x).outward(),
+            Self::Logarithm | Self::SquareRoot if x.low <= 0.0 => EVERYTHING,
+            Self::Logarithm | Self::SquareRoot => Bounds { low: self.slope(x.high), high: self.slope(x.low) }.outward(),
+        }
+    }
+
     fn range(self, Bounds { low, high }: Bounds) -> Bounds {
         match self {
             Self::Negate => Bounds { low: -high, high: -low },
@@ -119,6 +178,27 @@ impl Binary {
             Self::Minimum if x <= y => (1.0, 0.0),
             Self::Maximum if x >= y => (1.0, 0.0),
             Self::Minimum | Self::Maximum => (0.0, 1.0),
+        }
+    }
+
+    /// All slopes in x and in y, but for minima and maxima.
+    fn slope_ranges(self, x: Bounds, y: Bounds) -> [Bounds; 2] {
+        let one = Bounds::at(1.0);
+        match self {
+            Self::Add => [one, one],
+            Self::Subtract => [one, Bounds::at(-1.0)],
+            Self::Multiply => [y, x],
+            Self::Divide if y.contains(0.0) => [EVERYTHING; 2],
+            Self::Divide => {
+                let inverse = self.range(one, y).outward();
+                [inverse, Bounds::at(-1.0).product(x).product(inverse).product(inverse)]
+            }
+            // Exponents that change are not looked at.
+            Self::Power if y.low == y.high => {
+                let slope = power_range(x, Bounds::at(y.low - 1.0)).outward().times(y.low);
+                [if y.low == 0.0 { Bounds::at(0.0) } else { slope }, EVERYTHING]
+            }
+            Self::Power | Self::Minimum | Self::Maximum => [EVERYTHING; 2],
         }
     }
 

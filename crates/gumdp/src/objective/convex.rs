@@ -81,7 +81,7 @@ impl Objective {
 }
 
 impl Term {
-    fn curve(&self) -> Curve {
+    pub(super) fn curve(&self) -> Curve {
         match &self.function {
             Function::Utility(Utility::Linear(_)) => Curve::Affine,
             Function::Utility(Utility::Extreme(Extreme::Maximum)) | Function::Sum => Curve::Convex,
@@ -99,7 +99,7 @@ impl Term {
 
 /// What is known of the curvature of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Curve {
+pub(super) enum Curve {
     Constant,
     Affine,
     Convex,
@@ -116,7 +116,7 @@ impl Curve {
         }
     }
 
-    fn times(self, factor: f64) -> Self {
+    pub(super) fn times(self, factor: f64) -> Self {
         match factor {
             0.0 => Self::Constant,
             x if x < 0.0 => self.negated(),
@@ -134,11 +134,11 @@ impl Curve {
         }
     }
 
-    fn is_convex(self) -> bool {
+    pub(super) fn is_convex(self) -> bool {
         matches!(self, Self::Constant | Self::Affine | Self::Convex)
     }
 
-    fn is_concave(self) -> bool {
+    pub(super) fn is_concave(self) -> bool {
         self.negated().is_convex()
     }
 

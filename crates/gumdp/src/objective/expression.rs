@@ -291,20 +291,9 @@ impl Binary {
             Self::Divide => x / y,
             Self::Power if y == 2.0 => x * x,
             Self::Power => x.powf(y),
-            Self::Minimum => {
-                if x < y || x.is_nan() {
-                    x
-                } else {
-                    y
-                }
-            }
-            Self::Maximum => {
-                if x > y || x.is_nan() {
-                    x
-                } else {
-                    y
-                }
-            }
+            Self::Minimum if x < y || x.is_nan() => x,
+            Self::Maximum if x > y || x.is_nan() => x,
+            Self::Minimum | Self::Maximum => y,
         }
     }
 }

@@ -14,6 +14,7 @@ pub use kind::{Content, Field, Given, Holds, Kind, Written};
 pub use partition::Partition;
 
 pub(crate) use convex::Separable;
+pub(crate) use minorant::{Minorant, Within};
 pub(crate) use nature::Nature;
 pub(crate) use path::{PathEvaluator, Track, Walk};
 
@@ -25,6 +26,7 @@ mod error;
 mod expression;
 mod formula;
 mod kind;
+mod minorant;
 mod nature;
 mod partition;
 mod path;
@@ -188,6 +190,29 @@ impl Objective {
     #[must_use]
     pub fn pair_costs(&self, pair: usize) -> Vec<f64> {
         self.terms.iter().flat_map(|(_, term)| term.costs.of(pair)).copied().collect()
+    }
+
+    /// The features that are total costs, each with the cost of every pair.
+    pub(crate) fn totals(&self) -> impl Iterator<Item = (usize, Vec<f64>)> {
+        let of_term = |(first, term): (usize, &Term)| {
+            (0..term.costs.count()).map(move |k| (first + k, term.costs.of_total(k).collect())).collect::<Vec<_>>()
+        };
+        self.firsts().flat_map(of_term)
+    }
+
+    /// Where features begin that are the masses of all pairs.
+    pub(crate) fn masses_of_pairs(&self) -> impl Iterator<Item = usize> {
+        let custom = |&(_, term): &(usize, &Term)| matches!(term.function, Function::Custom(_));
+        self.firsts().filter(custom).map(|(first, _)| first)
+    }
+
+    /// Each term with the place of its first feature.
+    fn firsts(&self) -> impl Iterator<Item = (usize, &Term)> {
+        self.terms.iter().scan(0, |next, (_, term)| {
+            let first = *next;
+            *next += term.features;
+            Some((first, term))
+        })
     }
 
     /// Number of features that are carried along a trajectory.

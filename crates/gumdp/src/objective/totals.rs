@@ -1,6 +1,7 @@
 //! Total costs z_i = c_i·d. How these are combined, says the kind.
 
 use super::kind::{Content, Given, Kind, Utility, Written, each_utility};
+use super::minorant::Within;
 use super::term::{Function, Term};
 use super::{Bounds, Objective, ObjectiveError};
 
@@ -36,6 +37,10 @@ pub(super) trait Combine {
 
     /// The range of the utility for totals in these ranges.
     fn bounds(&self, ranges: &[Bounds]) -> Bounds;
+
+    /// weight·utility in the middle of a box, less what makes it affine: nothing in the box is below the value plus the slopes'
+    /// part.
+    fn minorant(&self, weight: f64, within: Within<'_>, slopes: &mut [f64]) -> f64;
 
     /// A formula for people of totals with these names.
     fn describe(&self, totals: &[String]) -> String;
@@ -98,6 +103,11 @@ impl Utility {
         each_utility!(self, utility => utility.lipschitz(&largest))
     }
 
+    /// As [`Combine::minorant`].
+    pub(super) fn minorant(&self, weight: f64, within: Within<'_>, slopes: &mut [f64]) -> f64 {
+        each_utility!(self, utility => utility.minorant(weight, within, slopes))
+    }
+
     pub(super) fn bounds(&self, costs: &Costs) -> Bounds {
         let ranges: Vec<Bounds> = costs.ranges().collect();
         each_utility!(self, utility => utility.bounds(&ranges)).widened()
@@ -110,7 +120,7 @@ impl Utility {
     }
 
     pub(super) fn written(&self, costs: &Costs) -> Written {
-        let costs = (0..costs.k).map(|i| costs.rows().map(|row| row[i]).collect()).collect();
+        let costs = (0..costs.k).map(|i| costs.of_total(i).collect()).collect();
         let (kind, fields) = each_utility!(self, utility => (utility.kind(), utility.written(costs)));
         Written { kind, fields: Given(fields) }
     }
@@ -188,6 +198,11 @@ impl Costs {
             }
         }
         totals
+    }
+
+    /// The cost of each pair, of one total.
+    pub(super) fn of_total(&self, total: usize) -> impl Iterator<Item = f64> {
+        self.rows().map(move |row| row[total])
     }
 
     fn rows(&self) -> impl Iterator<Item = &[f64]> {

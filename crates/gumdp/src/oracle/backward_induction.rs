@@ -22,6 +22,7 @@ use rayon::prelude::*;
 
 use super::backup::{Backup, Extreme, Form, Sums, Weight, Windows, exp, exp_m1, ln, ln_1p, product};
 use super::occupancy_dp::{Limits, Optimum};
+use super::ties::EQUAL;
 use super::unfolded::Start;
 use super::{OracleError, check_stop};
 use crate::model::{Pair, State};
@@ -89,6 +90,8 @@ pub(super) struct Linear<'a> {
     limits: &'a Limits,
     costs: Vec<f64>,
     constant: f64,
+    /// Risks that are closer than this are equal: the lower mean decides.
+    tie: f64,
     /// States of one piece of parallel work.
     piece: usize,
     /// Pairs with one successor, and that successor: no risk is taken, and nothing is rounded.
@@ -103,7 +106,9 @@ impl<'a> Linear<'a> {
         let piece = (PIECE * mdp.state_count() / mdp.transition_count()).max(1);
         let rows = mdp.rows(0..mdp.pair_count() as u32).zip(0..);
         let certain = rows.filter_map(|((to, _), pair)| if let [only] = *to { Some((pair, only)) } else { None });
-        Some(Self { problem, limits, costs, constant, piece, certain: certain.collect() })
+        let (low, high) = costs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &c| (c.min(a), c.max(b)));
+        let tie = EQUAL * (high - low) / problem.horizon() as f64;
+        Some(Self { problem, limits, costs, constant, tie, piece, certain: certain.collect() })
     }
 
     /// States of the model times the steps from `time` to the horizon: what one induction goes through.
@@ -200,7 +205,7 @@ impl<'a> Linear<'a> {
                 Form::Plain | Form::Windows => TIE * scale.abs(),
                 Form::Mean | Form::Worst | Form::Best => 0.0,
             };
-            let step = Step { of: self, mass, next: &next, near: near + noise, noise };
+            let step = Step { of: self, mass, next: &next, near: near + noise, noise, by_mean: with_means };
             let values = &*next.risks;
             (low, high) = match form {
                 Form::Mean => step.run(&Sums { terms: values, inverse: |sum| sum }, &mut now, &mut pairs),
@@ -261,6 +266,8 @@ struct Step<'a> {
     near: f64,
     /// How exactly risks are known at least, but for the rounding of what follows the pair.
     noise: f64,
+    /// Whether the mean decides between equal risks.
+    by_mean: bool,
 }
 
 impl Step<'_> {
@@ -323,11 +330,30 @@ impl Step<'_> {
                 lowest.1 = if risk < lowest.0 { pair } else { lowest.1 };
                 lowest.0 = if risk < lowest.0 { risk } else { lowest.0 };
             }
+            let equal = lowest.0 + self.near + self.of.tie;
+            if self.by_mean && of_own.iter().filter(|&&risk| risk <= equal).count() > 1 {
+                lowest = self.lowest_mean(of_own.iter().copied().zip(own[0]..).filter(|&(risk, _)| risk <= equal));
+            }
             (*best, *chosen) = lowest;
             low = if lowest.0 < low { lowest.0 } else { low };
             high = if lowest.0 > high { lowest.0 } else { high };
         }
         (low, high)
+    }
+
+    /// Of risks with their pairs the first that has the lowest mean.
+    #[cold]
+    fn lowest_mean(&self, equal: impl Iterator<Item = (f64, u32)>) -> (f64, u32) {
+        let mut best = (f64::INFINITY, (f64::INFINITY, 0));
+        for (risk, pair) in equal {
+            let (successors, probabilities) = self.of.problem.mdp().outcomes(Pair(pair));
+            let cost = self.mass * self.of.costs[pair as usize];
+            let mean = cost + product(&self.next.means, successors, probabilities);
+            if mean < best.0 - TIE * mean.abs() {
+                best = (mean, (risk, pair));
+            }
+        }
+        best.1
     }
 
     /// Whether the risk of a pair is lower by more than rounding.

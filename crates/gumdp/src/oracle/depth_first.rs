@@ -3,6 +3,7 @@
 use super::known_cost;
 use super::reduced::Reduced;
 use super::valuation::Valuation;
+use crate::model::Pair;
 use crate::problem::Problem;
 use crate::stop::Stop;
 
@@ -44,8 +45,7 @@ impl Costs for Path<'_> {
         let (above, rest) = self.features.split_at_mut(below);
         let features = &mut rest[..self.width];
         features.copy_from_slice(&above[at..]);
-        let mass = self.problem.masses()[self.problem.horizon() - remaining];
-        self.problem.objective().add(features, pair as usize, mass);
+        self.problem.gather(features, self.problem.horizon() - remaining, Pair(pair));
         below
     }
 

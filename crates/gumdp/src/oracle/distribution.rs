@@ -16,10 +16,14 @@ use crate::risk::{Erm, Risk, Sum, Tail};
 /// How far a sum of probabilities may be from 1.
 const SUM_TOLERANCE: f64 = 1e-9;
 
+/// Costs that are closer than this part of their spread, or of the largest of them, are equal.
+const EQUAL: f64 = 1e-12;
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
 /// A probability distribution on finitely many costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
-    /// Ascending, no two equal.
+    /// Ascending, no two equal but for rounding.
     values: Vec<f64>,
     probabilities: Vec<f64>,
     /// How far apart costs of the problem can be.
@@ -27,15 +31,22 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Sorts the outcomes and merges those with equal values. There is at least one outcome.
-    fn new(mut outcomes: Vec<(f64, f64)>) -> Self {
+    /// Sorts the outcomes and merges those that differ by no more than `near`, to the highest of them: what does not exceed a limit
+    /// with some probability still does not. There is at least one outcome.
+    fn new(mut outcomes: Vec<(f64, f64)>, near: f64) -> Self {
         outcomes.sort_unstable_by(|(a, p), (b, q)| a.total_cmp(b).then(p.total_cmp(q)));
-        let (mut values, mut probabilities) = (Vec::new(), Vec::new());
-        for equal in outcomes.chunk_by(|(a, _), (b, _)| a == b) {
-            values.push(equal[0].0);
-            probabilities.push(equal.iter().map(|&(_, p)| p).collect::<Sum>().value());
+        let (mut values, mut probabilities, mut first) = (Vec::new(), Vec::<Sum>::new(), f64::NEG_INFINITY);
+        for (value, probability) in outcomes {
+            if value - first > near {
+                first = value;
+                values.push(value);
+                probabilities.push(Sum::ZERO);
+            }
+            let last = values.len() - 1;
+            values[last] = value;
+            probabilities[last].add(probability);
         }
-        Self { values, probabilities, range: None }
+        Self { values, probabilities: probabilities.into_iter().map(Sum::value).collect(), range: None }
     }
 
     /// The distribution of equally likely costs; `None` if there are none or one is not finite.
@@ -50,7 +61,7 @@ impl Distribution {
     pub fn of_samples(costs: &[f64]) -> Option<Self> {
         let share = 1.0 / costs.len() as f64;
         let usable = !costs.is_empty() && costs.iter().all(|cost| cost.is_finite());
-        usable.then(|| Self::new(costs.iter().map(|&cost| (cost, share)).collect()))
+        usable.then(|| Self::new(costs.iter().map(|&cost| (cost, share)).collect(), 0.0))
     }
 
     /// The possible costs, ascending.
@@ -149,31 +160,48 @@ impl Distribution {
 /// [`OracleError::Probabilities`] if the policy does not fit the problem; [`OracleError::Overflow`] for astronomic costs;
 /// [`OracleError::NotFinite`] for a formula that breaks.
 pub fn distribution(problem: &Problem, policy: &dyn Policy, limits: &Limits) -> Result<Distribution, OracleError> {
-    distribution_with_visits(problem, policy, limits, |_, _| ())
+    distribution_with_visits(problem, policy, limits, |_| ())
 }
 
-/// The same; tells how likely each pair is to be visited, once for each occupancy state that leads there.
+/// A visit of a pair by a policy.
+pub(crate) struct Visit<'a> {
+    pub(crate) time: usize,
+    pub(crate) pair: Pair,
+    /// Those after it.
+    pub(crate) features: &'a [f64],
+    pub(crate) probability: f64,
+}
+
+/// The same; tells of each visit of a pair, once for each occupancy state that leads there.
 pub(crate) fn distribution_with_visits(
     problem: &Problem,
     policy: &dyn Policy,
     limits: &Limits,
-    mut visit: impl FnMut(Pair, f64),
+    visit: impl FnMut(Visit<'_>),
+) -> Result<Distribution, OracleError> {
+    law_from(problem, policy, limits, problem.mdp().initial(), visit)
+}
+
+/// The same from other first states.
+pub(super) fn law_from(
+    problem: &Problem,
+    policy: &dyn Policy,
+    limits: &Limits,
+    starts: &[(State, f64)],
+    mut visit: impl FnMut(Visit<'_>),
 ) -> Result<Distribution, OracleError> {
     check_bounded(problem)?;
     let mut policy = policy.boxed();
     policy.set_stop(&limits.stop);
     let (mdp, objective, horizon) = (problem.mdp(), problem.objective(), problem.horizon());
-    if let Some(of) = policy.problem() {
-        check_model(problem, of)?;
-        check_same("features of the occupancy", of.objective().feature_count(), objective.feature_count())?;
-    }
+    check_policy(problem, &*policy)?;
     let mut now = Reached::new(problem);
     let mut features = vec![0.0; objective.feature_count()];
-    for &(state, probability) in mdp.initial() {
+    for &(state, probability) in starts {
         now.add((state.0, &features, level::hash(&features)), probability, limits, (0, 0))?;
     }
     let (mut states, mut outcomes, mut action_probabilities) = (0_u64, Vec::new(), Vec::new());
-    for (time, &mass) in problem.masses().iter().enumerate() {
+    for time in 0..horizon {
         states += now.level.len() as u64;
         let bytes = now.bytes();
         let mut next = Reached::new(problem);
@@ -191,9 +219,9 @@ pub(crate) fn distribution_with_visits(
                     continue;
                 }
                 features.copy_from_slice(&at.features);
-                objective.add(&mut features, pair.index(), mass);
+                problem.gather(&mut features, time, pair);
                 let probability = possible(reached.value() * chosen);
-                visit(pair, probability);
+                visit(Visit { time, pair, features: &features, probability });
                 if time + 1 == horizon {
                     if outcomes.len() == outcomes.capacity() {
                         // Grown to twice the size, and then copied once more.
@@ -217,7 +245,9 @@ pub(crate) fn distribution_with_visits(
         now = next;
     }
     let Bounds { low, high } = objective.bounds();
-    Ok(Distribution { range: Some(high - low), ..Distribution::new(outcomes) })
+    let (least, most) = outcomes.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), o| (o.0.min(a), o.0.max(b)));
+    let near = EQUAL * (most - least) + ROUNDING * least.abs().max(most.abs());
+    Ok(Distribution { range: Some(high - low), ..Distribution::new(outcomes, near) })
 }
 
 /// The expected occupancy d_π of a Markov policy, as a vector over pairs.
@@ -257,6 +287,14 @@ pub fn expected_occupancy(problem: &Problem, policy: &Markov) -> Result<Vec<f64>
         now = next;
     }
     Ok(occupancy)
+}
+
+/// Whether a policy can be asked about the occupancy states of a problem.
+pub(crate) fn check_policy(problem: &Problem, policy: &dyn Policy) -> Result<(), OracleError> {
+    let Some(of) = policy.problem() else { return Ok(()) };
+    check_model(problem, of)?;
+    let features = |of: &Problem| of.objective().feature_count();
+    check_same("features of the occupancy", features(of), features(problem))
 }
 
 /// Whether a policy for the problem `of` can be asked about the states and times of `problem`.

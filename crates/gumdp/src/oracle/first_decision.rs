@@ -9,8 +9,8 @@ use super::unfolded::Start;
 use super::{OracleError, finite};
 use crate::model::Pair;
 
-/// How exactly the risk of an action is known that is not the best.
-const WIDTH: f64 = 1e-5;
+/// How exactly the risk of an action is known that is not the best, as a part of how far apart costs can be.
+const WIDTH: f64 = 1e-6;
 
 impl Solution {
     /// The first decision with the lowest risk of each action: what playing it first costs if everything after it is optimal, its

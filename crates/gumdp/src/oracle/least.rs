@@ -9,6 +9,7 @@ use super::distribution::distribution;
 use super::minimise::Solution;
 use super::occupancy_dp::{Limits, solve_aim};
 use super::optima::{PASS, Passes};
+use super::ties::{EQUAL, spread};
 use super::unfolded::Start;
 use crate::problem::Problem;
 use crate::risk::{Aim, Erm, Risk};
@@ -16,14 +17,17 @@ use crate::risk::{Aim, Erm, Risk};
 /// The interval is narrowed to this part of its width before a policy is looked at.
 const NARROW: f64 = 1e-9;
 
+/// Of the policies that make a cost of at most the answer most probable, one of lowest mean is taken.
 /// The lowest risk of a measure that is the least x at which no more than `most` of the probability is above x.
 pub(super) fn least(problem: &Problem, risk: Risk, most: f64, limits: &Limits) -> Result<Solution, OracleError> {
     let outer = risk.outer().ok_or(OracleError::NotFinite)?;
-    let aim = |x: f64| outer.at(x).aim;
+    // Costs that are closer than this are equal.
+    let slack = EQUAL * spread(problem, limits)?;
+    let aim = |x: f64| outer.at(x + slack).aim.within(EQUAL / problem.horizon() as f64);
     let mut passes = Passes::new(problem, limits, Start::of(problem))?;
     let extremes = passes.solve(&[Erm::BEST.into(), Erm::WORST.into()])?;
     // Nothing costs less than the lowest; the highest is what the most careful policy needs at most.
-    let (mut low, mut high) = (extremes[0].value.next_down(), extremes[1].value);
+    let (mut low, mut high) = ((extremes[0].value - 2.0 * slack).next_down(), extremes[1].value);
     loop {
         let width = NARROW * (high - low);
         while high - low > width && high > low.next_up() {
@@ -33,11 +37,11 @@ pub(super) fn least(problem: &Problem, risk: Risk, most: f64, limits: &Limits) -
         passes.states += inner.states;
         passes.solves += 1;
         let attained = match distribution(problem, &inner.policy, limits) {
-            Ok(costs) => costs.risk(risk).min(high),
+            Ok(costs) => costs.risk(risk).min(high + slack),
             Err(error) if error.is_limit() => high,
             Err(other) => return Err(other),
         };
-        let below = attained.next_down();
+        let below = (attained - 2.0 * slack).next_down();
         if below > low && passes.values(&[aim(below)])?[0] <= most {
             high = below;
             continue;

@@ -12,14 +12,17 @@ use super::least::least;
 use super::occupancy_dp::{Limits, Method};
 use super::optima::Passes;
 use super::optimal::{Inner, OptimalPolicy, optimum};
+use super::settled::by_mean;
+use super::ties::{EQUAL, lowest_mean, rounding, spread};
 use super::unfolded::Start;
 use super::{OracleError, check_bounded};
-use crate::objective::Bounds;
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Bounded, Erm, Extremes, FirstLook, FixedRisk, Interval, Outer, Risk, SearchBy};
 
-/// How wide the interval may be.
-const WIDTH: f64 = 1e-6;
+/// How wide the interval may be, as a part of how far apart costs can be, and after so many solves.
+const WIDTH: f64 = 1e-10;
+const PATIENCE: u64 = 512;
+const WIDE: f64 = 1e-7;
 /// The part of it that is excluded, and the part that is claimed; the rest is for rounding.
 const EXCLUDED: f64 = 0.9;
 const CLAIMED: f64 = 0.95;
@@ -36,7 +39,7 @@ const CLOSER: f64 = NEIGHBOURS as f64 + 0.5;
 /// Values of the outer variable looked at before anything is excluded.
 const LOOKS: u64 = (FIRST_LOOK + 2 * CLOSER_LOOKS * NEIGHBOURS as usize) as u64;
 /// Occupancy states of the law of a policy that was found by backward induction, at most: it may have far more than that.
-const MOST_LAW_STATES: u64 = 2_000_000;
+pub(super) const MOST_LAW_STATES: u64 = 2_000_000;
 /// Solves after which the search gives up: hours, and no problem is known to need them.
 const MOST_SOLVES: u64 = 1 << 18;
 
@@ -68,7 +71,8 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// A policy that attains the optimum: deterministic, ties to the lowest action. Cloning it is cheap.
+    /// A policy that attains the optimum: deterministic, of lowest mean among those whose risk is equal within 1e-12 of how far apart
+    /// costs can be, then with the lowest action. Cloning it is cheap.
     #[must_use]
     pub fn policy(&self) -> OptimalPolicy {
         self.policy.clone()
@@ -114,7 +118,7 @@ impl Solution {
 
 /// The lowest risk over all policies, history-dependent and stochastic ones included, in parallel in rayon's current thread pool;
 /// the same bits for any number of threads. Exact but for rounding if the measure has no outer variable, or it is found by
-/// bisection; else to within 1e-6 (or rounding, if that is larger).
+/// bisection; else to within 1e-10 of how far apart costs can be, after many solves 1e-7 (or rounding, if that is larger).
 ///
 /// ```
 /// use gumdp::oracle::{Limits, Method, distribution, solve};
@@ -145,7 +149,7 @@ pub fn solve(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) -> Resul
         (None, Some(outer)) => outer,
         (fixed, _) => {
             let fixed = fixed.unwrap_or(Erm::MEAN.into());
-            let inner = optimum(problem, fixed.aim, limits)?;
+            let inner = lowest_mean(problem, fixed.aim, limits)?;
             let work = (inner.states, 1);
             return Ok(Solution::of(risk, fixed, inner, work));
         }
@@ -154,6 +158,9 @@ pub fn solve(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) -> Resul
         SearchBy::Exclusion(outer) => outer,
         SearchBy::Bisection { most } => return least(problem, risk, most, limits),
     };
+    if let Some(solution) = by_mean(problem, risk, outer.as_ref(), limits)? {
+        return Ok(solution);
+    }
     let mut search = Search::new(problem, risk, outer, limits, Start::of(problem))?;
     search.look_around()?;
     search.improve(search.best.outer)?;
@@ -166,22 +173,12 @@ pub fn solve(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) -> Resul
     search.solution(low)
 }
 
-/// How wide the interval may be, at least as wide as rounding.
-fn tolerance(problem: &Problem, outer: &dyn Bounded, lowest: f64, minimax: f64) -> f64 {
-    let Bounds { low, high } = problem.objective().bounds();
-    // Of a function that is known by its values only there may be no bounds; costs that matter are between these.
-    let largest =
-        if low.is_finite() && high.is_finite() { low.abs().max(high.abs()) } else { lowest.abs().max(minimax.abs()) };
-    let rounding = 64.0 * f64::EPSILON * largest * outer.steepness().max(10.0);
-    WIDTH.max(rounding)
-}
-
 /// The best so far.
-struct Best {
+pub(super) struct Best {
     /// A risk that some policy attains.
-    risk: f64,
+    pub(super) risk: f64,
     /// The outer variable for which it does.
-    outer: f64,
+    pub(super) outer: f64,
     /// The best policy looked at.
     policy: Option<Found>,
 }
@@ -195,15 +192,17 @@ struct Found {
 
 /// The search from some start on.
 pub(super) struct Search<'a> {
-    problem: &'a Problem,
+    pub(super) problem: &'a Problem,
     risk: Risk,
-    outer: Box<dyn Bounded>,
+    pub(super) outer: Box<dyn Bounded>,
     /// Whether values come from backward induction.
     by_induction: bool,
-    limits: &'a Limits,
-    passes: Passes<'a>,
-    extremes: Extremes,
-    best: Best,
+    pub(super) limits: &'a Limits,
+    pub(super) passes: Passes<'a>,
+    pub(super) extremes: Extremes,
+    pub(super) best: Best,
+    /// How far apart costs can be.
+    pub(super) spread: f64,
     /// How wide the certified interval may be.
     width: f64,
     /// Occupancy states after which the search gives up.
@@ -232,20 +231,33 @@ impl<'a> Search<'a> {
         }
         let extremes = passes.solve(&[Erm::BEST.into(), Erm::MEAN.into(), Erm::WORST.into()])?;
         let [lowest, mean, minimax] = [0, 1, 2].map(|k| extremes[k].value);
-        let width = tolerance(problem, outer.as_ref(), lowest, minimax);
+        let spread = spread(problem, limits)?;
+        let width = (WIDTH * spread).max(rounding(problem, lowest, minimax));
         let best = Best { risk: f64::INFINITY, outer: 0.0, policy: None };
         let extremes = Extremes { lowest, mean, minimax };
-        Ok(Self { problem, risk, outer, by_induction, limits, passes, extremes, best, width, most_states: u64::MAX })
+        Ok(Self {
+            problem,
+            risk,
+            outer,
+            by_induction,
+            limits,
+            passes,
+            extremes,
+            best,
+            spread,
+            width,
+            most_states: u64::MAX,
+        })
     }
 
-    /// A risk that is attained, the expected cost of a policy that does, and whether it is the lowest to within `width`, which
+    /// A risk that is attained, the expected cost of a policy that does, and whether it is the lowest to within `width` of the spread, which
     /// is not found out if that takes more than `most_states`. No policy is looked at.
     pub(super) fn lowest(mut self, width: f64, most_states: u64) -> Result<(f64, f64, bool), OracleError> {
-        (self.width, self.most_states) = (self.width.max(width), most_states);
+        (self.width, self.most_states) = (self.width.max(width * self.spread), most_states);
         self.look_around()?;
         let certain = self.certify()?.is_none_or(|low| low > self.extremes.mean);
         let Best { risk, outer, .. } = self.best;
-        Ok((risk, self.passes.solve(&[self.outer.at(outer).aim])?[0].mean, certain))
+        Ok((risk, self.passes.solve(&[self.aim(outer)])?[0].mean, certain))
     }
 
     /// Excludes everything that is better than the best by more than the width; returns what is certain then, unless that is
@@ -281,21 +293,13 @@ impl<'a> Search<'a> {
 
     /// Takes the best policy for an outer variable, the best outer variable for its law, and so on.
     fn improve(&mut self, mut y: f64) -> Result<(), OracleError> {
-        let most_states = if self.by_induction { MOST_LAW_STATES } else { u64::MAX };
-        let law_limits = Limits { max_states: self.limits.max_states.min(most_states), ..self.limits.clone() };
         for _ in 0..TURNS {
-            let fixed = self.outer.at(y);
-            let inner = optimum(self.problem, fixed.aim, self.limits)?;
-            self.passes.solves += 1;
-            self.passes.states += inner.states;
-            let (risk, outer) = match distribution(self.problem, &inner.policy, &law_limits) {
-                Ok(law) => (law.risk(self.risk), self.outer.best(&law.tail())),
-                Err(error) if error.is_limit() => (inner.value + fixed.price(), y),
-                Err(other) => return Err(other),
-            };
-            let gain = self.best.policy.as_ref().map_or(f64::INFINITY, |found| found.risk - risk);
+            let inner = optimum(self.problem, self.aim(y), self.limits)?;
+            let found = self.found(inner, y)?;
+            let Found { risk, outer, .. } = found;
+            let gain = self.best.policy.as_ref().map_or(f64::INFINITY, |best| best.risk - risk);
             if gain > 0.0 || self.best.policy.is_none() {
-                self.best.policy = Some(Found { risk, outer, inner });
+                self.best.policy = Some(found);
             }
             if risk < self.best.risk {
                 (self.best.risk, self.best.outer) = (risk, outer);
@@ -308,12 +312,29 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
+    /// A policy that was solved for at y, with the risk and the best outer variable of its law if that is not too large.
+    fn found(&mut self, inner: Inner, y: f64) -> Result<Found, OracleError> {
+        let most_states = if self.by_induction { MOST_LAW_STATES } else { u64::MAX };
+        let law_limits = Limits { max_states: self.limits.max_states.min(most_states), ..self.limits.clone() };
+        self.passes.solves += 1;
+        self.passes.states += inner.states;
+        let (risk, outer) = match distribution(self.problem, &inner.policy, &law_limits) {
+            Ok(law) => (law.risk(self.risk), self.outer.best(&law.tail())),
+            Err(error) if error.is_limit() => (self.risk_at(y, inner.value), y),
+            Err(other) => return Err(other),
+        };
+        Ok(Found { risk, outer, inner })
+    }
+
     /// Excludes all intervals, or finds a better value until they can be. Returns whether it came to an end.
     fn exclude(&mut self, mut open: Vec<Interval>) -> Result<bool, OracleError> {
         while !open.is_empty() {
             let Passes { solves, states, transitions, .. } = self.passes;
             if solves > MOST_SOLVES || states > self.most_states || transitions > self.limits.search_transitions {
                 return Ok(false);
+            }
+            if solves > PATIENCE {
+                self.width = self.width.max(WIDE * self.spread);
             }
             let threshold = self.best.risk - EXCLUDED * self.width;
             let aims: Vec<_> = open.iter().flat_map(|&interval| self.outer.exclusion(interval, threshold)).collect();
@@ -342,8 +363,8 @@ impl<'a> Search<'a> {
         // A smaller gain is not worth a look; the interval that holds it is excluded or split again.
         let least = WORTHWHILE * self.width;
         if risk < self.best.risk - least {
-            let fixed = self.outer.at(y);
-            let risk = self.passes.values(&[fixed.aim])?[0] + fixed.price();
+            let value = self.passes.values(&[self.aim(y)])?[0];
+            let risk = self.risk_at(y, value);
             if risk < self.best.risk - least {
                 (self.best.risk, self.best.outer) = (risk, y);
             }
@@ -352,10 +373,19 @@ impl<'a> Search<'a> {
     }
 
     /// The best policy; `low` is certified.
-    fn solution(self, low: f64) -> Result<Solution, OracleError> {
-        let Passes { states, solves, .. } = self.passes;
+    fn solution(mut self, low: f64) -> Result<Solution, OracleError> {
         // There is one from the start on.
-        let Found { risk: value, outer, inner } = self.best.policy.ok_or(OracleError::Overflow)?;
+        let mut found = self.best.policy.take().ok_or(OracleError::Overflow)?;
+        for inner in self.of_lowest_mean()? {
+            let other = self.found(inner, found.outer)?;
+            let (risk, mean) = (found.risk - other.risk, found.inner.mean - other.inner.mean);
+            let equal = EQUAL * self.spread;
+            if risk > equal || (risk >= -equal && mean > equal) {
+                found = other;
+            }
+        }
+        let Passes { states, solves, .. } = self.passes;
+        let Found { risk: value, outer, inner } = found;
         let solution = Solution::of(self.risk, self.outer.at(outer), inner, (states, solves));
         Ok(Solution { value, low: low.min(value), high: value, ..solution })
     }

@@ -24,13 +24,15 @@ mod occupancy_dp;
 mod optima;
 mod optimal;
 mod reduced;
+mod settled;
 mod sweep;
+mod ties;
 mod unfolded;
 mod valuation;
 
 pub use decide::{ActionValue, ExactDecision, decide};
-pub(crate) use distribution::distribution_with_visits;
 pub use distribution::{Distribution, distribution, expected_occupancy};
+pub(crate) use distribution::{Visit, check_policy, distribution_with_visits};
 pub use minimise::{Solution, solve};
 pub use occupancy_dp::{Limits, Method, Strategy};
 pub(crate) use optima::{PASS, Passes};

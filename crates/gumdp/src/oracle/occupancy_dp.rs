@@ -117,9 +117,12 @@ impl Limits {
 /// How to solve a problem. The answer does not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Backward induction over the states of the model where the objective is linear and the measure entropic; else [`Self::Mixed`].
+    /// Backward induction over the states of the model where the objective is linear and the measure entropic, and over the occupancy
+    /// MDP for the sake of the mean alone, if that is small; else [`Self::Mixed`].
     #[default]
     Auto,
+    /// The same without a second look at the mean: the policy of such a problem looks at time and state only.
+    ByState,
     /// Over the occupancy MDP: merge while that finds equal states, then depth first.
     Mixed,
     /// Merge equal states at all times.

@@ -61,6 +61,11 @@ impl<'a> Passes<'a> {
         Ok(self.solve(&aims)?.into_iter().map(|optimum| optimum.value).collect())
     }
 
+    /// All costs between these that an episode can end with, ascending, if they are known.
+    pub(super) fn final_costs(&self, between: (f64, f64)) -> Option<Vec<f64>> {
+        self.unfolded.as_ref()?.final_costs(between)
+    }
+
     /// How far apart two costs can be, whatever the policy, if the objective is linear.
     pub(super) fn linear_range(&self) -> Result<Option<f64>, OracleError> {
         self.linear.as_ref().map(Linear::range).transpose()

@@ -32,7 +32,7 @@ pub(super) struct Inner {
 
 /// Solves a problem for one aim: by backward induction if it is entropic and the objective linear, else over its occupancy states.
 pub(super) fn optimum(problem: &Problem, aim: Aim, limits: &Limits) -> Result<Inner, OracleError> {
-    let by_induction = aim.is_entropic() && limits.strategy == Strategy::Auto;
+    let by_induction = aim.is_entropic() && matches!(limits.strategy, Strategy::Auto | Strategy::ByState);
     let Some(linear) = Linear::new(problem, limits).filter(|_| by_induction) else {
         return solve_aim(problem, aim, limits);
     };
@@ -107,7 +107,7 @@ impl OptimalPolicy {
             return Pair(pair);
         }
         let small = reduced.size(problem.horizon() - at.time, state) <= WALKED_TREE;
-        let mixed = matches!(strategy, Strategy::Auto | Strategy::Mixed);
+        let mixed = matches!(strategy, Strategy::Auto | Strategy::ByState | Strategy::Mixed);
         let limits = Limits {
             max_states: u64::MAX,
             max_bytes: u64::MAX,

@@ -9,6 +9,7 @@ use super::reduced::Reduced;
 use super::unfolded::Start;
 use super::valuation::{Solved, Valuation};
 use super::{Method, OracleError, check_stop};
+use crate::model::Pair;
 use crate::problem::Problem;
 use crate::risk::Aim;
 
@@ -152,7 +153,7 @@ impl Sweep<'_> {
         match self.limits.strategy {
             Strategy::Merge => false,
             Strategy::DepthFirst => true,
-            Strategy::Auto | Strategy::Mixed => {
+            Strategy::Auto | Strategy::ByState | Strategy::Mixed => {
                 let recent = levels.expanded.len().saturating_sub(RECENT);
                 let generated: usize = levels.expanded[recent..].iter().map(|expanded| expanded.links.len()).sum();
                 let new: usize = levels.sizes[recent + 1..].iter().sum();
@@ -173,7 +174,7 @@ impl Sweep<'_> {
     /// Generates the next level.
     fn expand(&self, levels: &mut Levels, mut level: Level, time: usize) -> Result<(Expanded, Level), OracleError> {
         let Self { problem, reduced, .. } = self;
-        let (mass, stop) = (problem.masses()[time], &self.limits.stop);
+        let stop = &self.limits.stop;
         let mut next = Level::new(problem.objective().feature_count());
         let mut features = vec![0.0; problem.objective().feature_count()];
         let generated: usize = level.states().iter().map(|&state| reduced.out_degree(state)).sum();
@@ -184,7 +185,7 @@ impl Sweep<'_> {
             check_stop(stop)?;
             for &choice in reduced.choices(state) {
                 features.copy_from_slice(level.features(number));
-                problem.objective().add(&mut features, choice.pair as usize, mass);
+                problem.gather(&mut features, time, Pair(choice.pair));
                 let hash = level::hash(&features);
                 for successor in reduced.successors(choice) {
                     let new = (successor.state, &*features, hash);

@@ -58,7 +58,7 @@ impl Start {
     /// What follows a pair in a situation.
     pub(super) fn after(problem: &Problem, at: &OccupancyState, pair: Pair) -> Self {
         let mut features = at.features.clone();
-        problem.objective().add(&mut features, pair.index(), problem.masses()[at.time]);
+        problem.gather(&mut features, at.time, pair);
         Self { time: at.time + 1, features, outcomes: problem.mdp().successors(pair).collect() }
     }
 
@@ -106,6 +106,15 @@ impl<'a> Unfolded<'a> {
             }
         }
         Optimum::of(&self.start.outcomes, &self.roots(&aims)?, &aims)
+    }
+
+    /// All final costs between these, ascending, if they were kept.
+    pub(super) fn final_costs(&self, (low, high): (f64, f64)) -> Option<Vec<f64>> {
+        let costs = self.costs.as_ref()?.iter().flatten().copied();
+        let mut costs: Vec<f64> = costs.filter(|cost| (low..=high).contains(cost)).collect();
+        costs.sort_unstable_by(f64::total_cmp);
+        costs.dedup();
+        Some(costs)
     }
 
     fn neutral<T: Terminals<AIMS>, const AIMS: usize>(&self, terminals: T) -> Result<[Optimum; AIMS], OracleError> {

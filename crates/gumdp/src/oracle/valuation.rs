@@ -4,6 +4,9 @@
 use super::reduced::Successor;
 use crate::risk::{Aim, Terminals};
 
+/// Values that differ by no more than this part of them are equal but for rounding.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
 /// Takes the risk of final costs and of choices.
 pub(super) trait Valuation: Sync {
     /// What is known of an occupancy state once it is solved.
@@ -69,13 +72,19 @@ impl<const AIMS: usize> Valuation for [Aim; AIMS] {
         })
     }
 
-    /// Of equal ones the one with the lower mean if probabilities are minimised, which are often equal, else the first. One that is
-    /// not a number is never passed over: it shows at the root.
+    /// Of equal ones the one with the lower mean, and of those the first. One that is not a number is never passed over: it shows at
+    /// the root.
     #[inline]
     fn better(&self, best: &mut Self::Value, other: &Self::Value) {
         for ((best, other), aim) in best.iter_mut().zip(other).zip(self) {
-            let by_mean = || other.value == best.value && other.mean < best.mean && aim.is_probability();
-            if other.value < best.value || other.value.is_nan() || by_mean() {
+            let gain = best.value - other.value;
+            let near = if aim.near > 0.0 { aim.near + ROUNDING * other.value.abs() } else { 0.0 };
+            let is_better = if gain.abs() <= near {
+                best.mean - other.mean > ROUNDING * (best.mean.abs() + other.mean.abs())
+            } else {
+                gain > 0.0
+            };
+            if is_better || other.value.is_nan() {
                 *best = *other;
             }
         }

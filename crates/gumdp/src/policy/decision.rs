@@ -62,6 +62,20 @@ pub enum StopReason {
 }
 
 impl Decision {
+    /// Whether estimates of actions rank them only, and are no risks.
+    #[must_use]
+    pub fn only_ranks(&self) -> bool {
+        self.stopped == StopReason::Marginal
+    }
+
+    /// The place of each action, 1 for the best, equal for equal estimates; those never tried come last.
+    #[must_use]
+    pub fn ranks(&self) -> Vec<usize> {
+        let better = |a: f64, b: f64| a < b || (b.is_nan() && !a.is_nan());
+        let rank = |own: &ActionReason| 1 + self.reasons.iter().filter(|other| better(other.erm, own.erm)).count();
+        self.reasons.iter().map(rank).collect()
+    }
+
     /// An action without reasons.
     pub(super) fn known(action: Action) -> Self {
         Self {

@@ -122,6 +122,10 @@ impl Policy for Markov {
         Some(&self.problem)
     }
 
+    fn is_markov(&self) -> bool {
+        true
+    }
+
     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
         probabilities.clear();
         let pairs = self.problem.mdp().pairs(at.state).map(Pair);

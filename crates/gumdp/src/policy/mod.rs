@@ -91,6 +91,11 @@ pub trait Policy: ClonePolicy + Send + Sync {
         None
     }
 
+    /// Whether its actions depend on nothing but time, state and chance.
+    fn is_markov(&self) -> bool {
+        false
+    }
+
     /// Replaces the content of `probabilities` by the probability of each pair of the state, in order; `false` if they are
     /// not known, as for planners.
     fn probabilities(&self, _at: &OccupancyState, _probabilities: &mut Vec<f64>) -> bool {

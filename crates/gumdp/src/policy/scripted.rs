@@ -77,6 +77,10 @@ impl Policy for Scripted {
         Some(&self.problem)
     }
 
+    fn is_markov(&self) -> bool {
+        true
+    }
+
     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
         let mdp = self.problem.mdp();
         let scripted = self.actions[at.time % self.actions.len()];

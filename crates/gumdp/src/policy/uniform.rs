@@ -26,6 +26,10 @@ impl Policy for Uniform {
         Some(&self.0)
     }
 
+    fn is_markov(&self) -> bool {
+        true
+    }
+
     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
         let actions = self.0.mdp().pairs(at.state).len();
         probabilities.clear();

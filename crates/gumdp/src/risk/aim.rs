@@ -6,13 +6,15 @@
 
 use super::Erm;
 use super::cvar::Kinked;
-use super::tilted::Tilted;
+use super::tilted::{LARGEST_EXPONENT, Tilted};
 
 /// What is minimised.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Aim {
     pub(crate) erm: Erm,
     pub(crate) terminal: Terminal,
+    /// Values that are closer than this, or than rounding, are equal: the lower mean decides. 0: only equal ones are.
+    pub(crate) near: f64,
 }
 
 impl Aim {
@@ -21,8 +23,22 @@ impl Aim {
         self.terminal == Terminal::Cost
     }
 
+    /// The same with values that are equal if they are this close.
+    pub(crate) fn within(self, near: f64) -> Self {
+        Self { near, ..self }
+    }
+
+    /// 0 for a policy that never costs more than this, else 1.
+    pub(crate) fn never_above(limit: f64) -> Self {
+        Self { erm: Erm::WORST, ..Terminal::Above(limit).into() }
+    }
+
+    /// The mean of expm1(β(f − about))/β.
+    pub(crate) fn exponential(beta: f64, about: f64) -> Self {
+        Terminal::Exponential { beta, about }.into()
+    }
+
     /// Whether this is a probability.
-    #[inline]
     pub(crate) fn is_probability(&self) -> bool {
         matches!(self.terminal, Terminal::Above(_))
     }
@@ -30,13 +46,13 @@ impl Aim {
 
 impl From<Erm> for Aim {
     fn from(erm: Erm) -> Self {
-        Self { erm, terminal: Terminal::Cost }
+        Self { erm, terminal: Terminal::Cost, near: 0.0 }
     }
 }
 
 impl From<Terminal> for Aim {
     fn from(terminal: Terminal) -> Self {
-        Self { erm: Erm::MEAN, terminal }
+        Self { erm: Erm::MEAN, terminal, near: 0.0 }
     }
 }
 
@@ -49,6 +65,11 @@ pub(crate) enum Terminal {
     Tilted(Tilted),
     /// 1 above a threshold, else 0.
     Above(f64),
+    /// expm1(β(x − about))/β.
+    Exponential {
+        beta: f64,
+        about: f64,
+    },
 }
 
 impl Terminal {
@@ -59,6 +80,10 @@ impl Terminal {
             Self::Kinked(kinked) => kinked.of(cost),
             Self::Tilted(tilted) => tilted.of(cost),
             Self::Above(_) if cost.is_nan() => cost,
+            Self::Exponential { beta, about } => {
+                let exponent = beta * (cost - about);
+                (if exponent > LARGEST_EXPONENT { LARGEST_EXPONENT } else { exponent }).exp_m1() / beta
+            }
             Self::Above(threshold) => f64::from(u8::from(cost > *threshold)),
         }
     }

@@ -16,7 +16,7 @@
 use super::aim::{Aim, Terminal, Terminals};
 use super::outer::{Bounded, Extremes, FirstLook, Interval, OuterForm, SearchBy};
 use super::tail::Tail;
-use super::{Erm, FixedRisk, Form, LEAST_SHARE, Measure, Risk, RiskError, Sweep, number, valid_level};
+use super::{Erm, FixedRisk, Form, Measure, Risk, RiskError, Sweep, number, valid_level};
 
 /// The conditional value at risk at one level, alone or mixed with the mean.
 ///
@@ -101,13 +101,9 @@ impl Measure for Cvar {
         Some(Box::new(*self))
     }
 
-    fn tail_level(&self) -> Option<f64> {
-        Some(self.level)
-    }
-
-    fn share(&self, _: f64) -> f64 {
-        let share = if self.level < 1.0 { 1.0 - self.level } else { LEAST_SHARE };
-        self.weight.map_or(share, |weight| 1.0 / (1.0 - weight + weight / share))
+    fn effective_share(&self, _: &Tail) -> f64 {
+        let square = self.weight() * self.weight();
+        1.0 / (1.0 - square + square / (1.0 - self.level))
     }
 }
 
@@ -127,8 +123,8 @@ impl OuterForm for Cvar {
 }
 
 impl Bounded for Cvar {
-    fn steepness(&self) -> f64 {
-        1.0 / (1.0 - self.level)
+    fn unit(&self) -> f64 {
+        1.0 - self.level
     }
 
     fn first_look(&self, Extremes { lowest, minimax, .. }: Extremes, count: usize) -> FirstLook {
@@ -149,11 +145,20 @@ impl Bounded for Cvar {
     }
 
     fn exclusion(&self, interval: Interval, _: f64) -> [Aim; 2] {
-        [interval.0, interval.1].map(|end| Terminal::Kinked(Kinked::bound(*self, interval, end)).into())
+        [interval.0, interval.1].map(|end| Kinked::bound(*self, interval, end).scaled(self.unit()))
     }
 
-    fn is_excluded(&self, _: Interval, solved: &[f64], threshold: f64) -> bool {
-        solved.iter().copied().fold(f64::INFINITY, f64::min) > threshold
+    fn is_excluded(&self, (low, high): Interval, solved: &[f64], threshold: f64) -> bool {
+        solved.iter().zip([low, high]).all(|(value, end)| end + value / self.unit() > threshold)
+    }
+
+    /// Without 1/(1 − α), which would magnify the rounding of costs that are not in the tail.
+    fn quick_aim(&self, y: f64, _: f64) -> Aim {
+        Kinked::at(*self, y).scaled(self.unit())
+    }
+
+    fn quick_risk(&self, y: f64, value: f64, _: f64) -> f64 {
+        y + value / self.unit()
     }
 
     fn middle(&self, (low, high): Interval) -> f64 {
@@ -164,15 +169,16 @@ impl Bounded for Cvar {
 /// λ + u(x − λ), bounded from below by a function that is linear in λ on [low, high]:
 ///
 /// ```text
-/// (1 − w)·x + w·(λ + e(x)/(1 − α)),    e(x) = θ(x)·(x − λ),    θ(x) = 0 for x ≤ low, 1 for x ≥ high, linear between
+/// λ + (1 − w)·(x − λ) + w/(1 − α)·e(x),    e(x) = θ(x)·(x − λ),    θ(x) = 0 for x ≤ low, 1 for x ≥ high, linear between
 /// ```
 ///
-/// It is exact for low = high = λ.
+/// It is exact for low = high = λ. Scaled, it is without λ and times 1 − α.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Kinked {
-    weight: f64,
-    /// 1 − α.
-    share: f64,
+    /// Factors of x − λ and of e.
+    mean: f64,
+    tail: f64,
+    constant: f64,
     low: f64,
     high: f64,
     lambda: f64,
@@ -186,7 +192,14 @@ impl Kinked {
 
     /// Its bound for all of an interval, at one end of it.
     pub(crate) fn bound(measure: Cvar, (low, high): (f64, f64), end: f64) -> Self {
-        Self { weight: measure.weight(), share: 1.0 - measure.level, low, high, lambda: end }
+        let (weight, share) = (measure.weight(), 1.0 - measure.level);
+        Self { mean: 1.0 - weight, tail: weight / share, constant: end, low, high, lambda: end }
+    }
+
+    /// What is minimised instead, with all digits of small excesses.
+    fn scaled(self, share: f64) -> Aim {
+        let Self { mean, tail, .. } = self;
+        Terminal::Kinked(Self { mean: mean * share, tail: tail * share, constant: 0.0, ..self }).into()
     }
 
     #[inline]
@@ -198,7 +211,7 @@ impl Kinked {
         } else {
             (x - self.low) / (self.high - self.low) * (x - self.lambda)
         };
-        (1.0 - self.weight) * x + self.weight * (self.lambda + excess / self.share)
+        self.constant + self.mean * (x - self.lambda) + self.tail * excess
     }
 }
 
@@ -211,7 +224,7 @@ pub(crate) struct KinkedTerminals<const AIMS: usize> {
     /// One over the width of the interval, or huge if that is 0.
     slope: [f64; AIMS],
     lambda: [f64; AIMS],
-    /// What is added: the weight times λ.
+    /// What is added.
     constant: [f64; AIMS],
 }
 
@@ -219,19 +232,13 @@ impl<const AIMS: usize> KinkedTerminals<AIMS> {
     /// If all aims are such functions.
     pub(crate) fn of_aims(aims: &[Aim; AIMS]) -> Option<Self> {
         let kinked = |aim: &Aim| if let Terminal::Kinked(kinked) = aim.terminal { Some(kinked) } else { None };
-        let Kinked { weight, share, .. } = kinked(aims.first()?)?;
-        let mut all = Self {
-            mean: 1.0 - weight,
-            tail: weight / share,
-            low: [0.0; AIMS],
-            slope: [0.0; AIMS],
-            lambda: [0.0; AIMS],
-            constant: [0.0; AIMS],
-        };
+        let Kinked { mean, tail, .. } = kinked(aims.first()?)?;
+        let mut all =
+            Self { mean, tail, low: [0.0; AIMS], slope: [0.0; AIMS], lambda: [0.0; AIMS], constant: [0.0; AIMS] };
         for (k, aim) in aims.iter().enumerate() {
-            let Kinked { low, high, lambda, .. } =
-                kinked(aim).filter(|other| other.weight == weight && other.share == share)?;
-            (all.low[k], all.lambda[k], all.constant[k]) = (low, lambda, weight * lambda);
+            let Kinked { low, high, lambda, constant, .. } =
+                kinked(aim).filter(|other| other.mean == mean && other.tail == tail)?;
+            (all.low[k], all.lambda[k], all.constant[k]) = (low, lambda, constant);
             all.slope[k] = (1.0 / (high - low)).min(f64::MAX);
         }
         Some(all)
@@ -241,10 +248,9 @@ impl<const AIMS: usize> KinkedTerminals<AIMS> {
 impl<const AIMS: usize> Terminals<AIMS> for KinkedTerminals<AIMS> {
     #[inline]
     fn of(&self, x: f64) -> [f64; AIMS] {
-        let mean = self.mean * x;
         std::array::from_fn(|k| {
-            let share = ((x - self.low[k]) * self.slope[k]).clamp(0.0, 1.0);
-            mean + (self.constant[k] + self.tail * (share * (x - self.lambda[k])))
+            let (share, beyond) = (((x - self.low[k]) * self.slope[k]).clamp(0.0, 1.0), x - self.lambda[k]);
+            self.constant[k] + (self.mean + self.tail * share) * beyond
         })
     }
 }

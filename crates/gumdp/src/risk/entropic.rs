@@ -6,7 +6,7 @@
 //! | form | for | error, relative to the range of costs |
 //! |---|---|---|
 //! | [`Tilt`], behind [`Erm::of_outcomes`] | solvers: all outcomes at once | a few ε |
-//! | [`ErmTable`] | many resamples of the same costs | a few ε |
+//! | [`ErmTable`] | many weights of the same costs | a few ε |
 //! | [`Weigher`] and [`Seen`] | a cost that enters many sums, as in a search tree | number of samples times ε, at worst |
 //! | [`Erm::quickly`] | backups of a planner | 1e-7 |
 //!
@@ -35,8 +35,6 @@ use crate::logarithm::Logarithm;
 
 /// Exponents up to this would lose digits when they become subnormal, and the mean is the measure to rounding.
 const SMALLEST_EXPONENT: f64 = 1e-290;
-/// Below this mean of exp(z), terms may have become subnormal and lost digits.
-const SMALLEST_MEAN: f64 = 1e-290;
 
 /// The transform g and its inverse for values within a known range.
 #[derive(Clone, Copy, Debug)]
@@ -104,33 +102,24 @@ impl Tilt {
     }
 }
 
-/// The terms g(x) of fixed values, to evaluate many resamples of them without an exp each.
-#[derive(Clone, Debug)]
-pub(crate) struct ErmTable<'a> {
-    erm: Erm,
-    values: &'a [f64],
+/// The terms g(x) of fixed values, to evaluate many weights of them without an exp each.
+pub(crate) struct ErmTable {
     tilt: Tilt,
     terms: Vec<f64>,
 }
 
-impl<'a> ErmTable<'a> {
-    pub(crate) fn new(erm: Erm, values: &'a [f64]) -> Self {
-        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let tilt = Tilt::new(erm, low, high);
-        let terms = values.iter().map(|&x| tilt.term(x)).collect();
-        Self { erm, values, tilt, terms }
+impl ErmTable {
+    /// Of ascending values, whose extremes have weights that are not vanishing.
+    pub(crate) fn new(erm: Erm, values: &[f64]) -> Self {
+        let tilt = Tilt::new(erm, values[0], values[values.len() - 1]);
+        Self { tilt, terms: values.iter().map(|&x| tilt.term(x)).collect() }
     }
 
-    /// The measure of the values with these numbers.
-    pub(crate) fn of_drawn(&self, drawn: &[u32]) -> f64 {
-        let sum: f64 = drawn.iter().map(|&number| self.terms[number as usize]).sum();
-        let mean = sum / drawn.len() as f64;
-        if self.tilt.transform == Transform::Exp && mean < SMALLEST_MEAN {
-            // The resample misses the value at the shift and β is large: shift by its own extreme instead.
-            return self.erm.of_outcomes(drawn.iter().map(|&number| (self.values[number as usize], 1.0)));
-        }
-        self.tilt.value(mean)
+    /// The measure of the values with these weights.
+    pub(crate) fn of(&self, weights: &[f64]) -> f64 {
+        let add = |(sum, total), (term, weight): (&f64, &f64)| (sum + term * weight, total + weight);
+        let (sum, total) = self.terms.iter().zip(weights).fold((0.0, 0.0), add);
+        self.tilt.value(sum / total)
     }
 }
 

@@ -16,7 +16,7 @@
 use super::entropic::Tilt;
 use super::sum::Sum;
 use super::tail::Tail;
-use super::{FixedRisk, Form, LEAST_SHARE, Measure, Risk, RiskError, Sweep, Swept, number};
+use super::{FixedRisk, Form, Measure, Risk, RiskError, Sweep, Swept, number};
 
 /// Below this |β| the measure is the mean: the difference is at most |β|·range²/8, lost in rounding for any
 /// range below 1e134, while β·(x − shift) could become subnormal and lose its digits.
@@ -235,9 +235,16 @@ impl Measure for Erm {
         Some((*self).into())
     }
 
-    fn share(&self, spread: f64) -> f64 {
-        let tilt = self.beta.abs() * spread;
-        if tilt > 0.0 { (tilt / tilt.exp_m1()).max(LEAST_SHARE) } else { 1.0 }
+    fn effective_share(&self, tail: &Tail) -> f64 {
+        let (low, high) = tail.ends();
+        let extreme = if self.beta < 0.0 { low } else { high };
+        let weight = |cost: f64| if cost == extreme { 1.0 } else { (self.beta * (cost - extreme)).exp() };
+        let add = |(once, twice): (f64, f64), &(cost, p): &(f64, f64)| {
+            let weight = weight(cost);
+            (once + p * weight, twice + p * weight * weight)
+        };
+        let (once, twice) = tail.outcomes.iter().fold((0.0, 0.0), add);
+        once * once / (twice * tail.total)
     }
 
     fn swept(&self) -> Option<(&'static Form, f64)> {

@@ -148,8 +148,8 @@ impl Measure for Evar {
         Some(Box::new(Beta { measure: *self, linear_range: None }))
     }
 
-    fn tail_level(&self) -> Option<f64> {
-        Some(self.level)
+    fn effective_share(&self, tail: &Tail) -> f64 {
+        Erm::new(self.with_beta(tail).1).map_or(1.0, |erm| erm.effective_share(tail))
     }
 }
 

@@ -58,6 +58,11 @@ impl Exceed {
         Ok(Self { threshold, slack: None })
     }
 
+    /// The largest cost that is taken for one that does not exceed the threshold.
+    pub(crate) fn highest(&self) -> f64 {
+        self.threshold + self.slack.unwrap_or(0.0)
+    }
+
     /// The largest cost that does not exceed the threshold, if costs are between these.
     fn limit(&self, low: f64, high: f64) -> f64 {
         let range = high.max(self.threshold) - low.min(self.threshold);
@@ -75,7 +80,7 @@ impl Measure for Exceed {
     }
 
     fn at_least(&self, floor: f64) -> f64 {
-        f64::from(u8::from(floor > self.threshold + self.slack.unwrap_or(0.0)))
+        f64::from(u8::from(floor > self.highest()))
     }
 
     fn of_tail(&self, tail: &Tail) -> f64 {
@@ -86,12 +91,7 @@ impl Measure for Exceed {
     }
 
     fn fixed(&self) -> Option<FixedRisk> {
-        Some(FixedRisk::new(*self, Terminal::Above(self.threshold + self.slack.unwrap_or(0.0))))
-    }
-
-    /// It does not matter by how much a cost exceeds the threshold.
-    fn share(&self, spread: f64) -> f64 {
-        spread
+        Some(FixedRisk::new(*self, Terminal::Above(self.highest())))
     }
 
     fn interval(&self, sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {

@@ -134,6 +134,33 @@ impl FromStr for Risk {
     }
 }
 
+/// By its name.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Risk {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// By its name; earlier versions wrote β alone, infinite ones as text.
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Risk {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        #[derive(serde::Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Beta(f64),
+            Text(String),
+        }
+        let entropic = |beta| super::Erm::new(beta).map(Self::Erm).map_err(D::Error::custom);
+        match Written::deserialize(deserializer)? {
+            Written::Beta(beta) => entropic(beta),
+            Written::Text(text) => text.parse().map_or_else(|_| text.parse().map_err(D::Error::custom), entropic),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -69,15 +69,9 @@ pub(crate) trait Measure {
         None
     }
 
-    /// The level beyond which costs are in the tail that it looks at.
-    fn tail_level(&self) -> Option<f64> {
-        None
-    }
-
-    /// The part of all runs that it rests on, for costs that are at most `spread` apart: what a cost adds to it is at most its
-    /// probability over this, times how far it is from the others. At least 0.1 where no number of runs would do.
-    fn share(&self, _spread: f64) -> f64 {
-        self.tail_level().filter(|&level| level < 1.0).map_or(LEAST_SHARE, |level| 1.0 - level)
+    /// The part of all runs that says as much as they do: 1/E[(dQ/dP)²], where Q is how it weighs costs.
+    fn effective_share(&self, _: &Tail) -> f64 {
+        1.0
     }
 
     /// An entropic risk that it is never below.
@@ -218,6 +212,11 @@ impl Risk {
         self.measure().of_tail(tail)
     }
 
+    /// The part of all runs that says as much as they do.
+    pub(crate) fn effective_share(self, tail: &Tail) -> f64 {
+        self.as_erm().map_or_else(|| self.measure().effective_share(tail), |erm| erm.effective_share(tail))
+    }
+
     /// What is minimised over policies, if that needs no outer variable.
     #[must_use]
     pub fn fixed(self) -> Option<FixedRisk> {
@@ -286,9 +285,6 @@ impl fmt::Display for Risk {
         numbers.iter().try_for_each(|number| write!(f, ":{number}"))
     }
 }
-
-/// No measure is taken to rest on fewer of the runs than this where the rarest cost counts, and no number of runs would be enough.
-const LEAST_SHARE: f64 = 0.1;
 
 /// Why a risk measure could not be built or evaluated.
 ///

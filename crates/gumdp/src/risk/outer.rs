@@ -84,8 +84,8 @@ pub(crate) trait Bounded: OuterForm {
     /// The same for a linear cost whose values are at most so far apart.
     fn know_linear_range(&mut self, _range: f64) {}
 
-    /// How much a rounding error of a cost counts, at most.
-    fn steepness(&self) -> f64 {
+    /// What a unit of risk is in values of the quick aim.
+    fn unit(&self) -> f64 {
         1.0
     }
 

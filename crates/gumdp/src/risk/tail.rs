@@ -13,6 +13,9 @@
 use super::RiskError;
 use super::erm::{Erm, LIGHTER};
 
+/// A standard deviation of this share of the cost is rounding: the cost is sure.
+const SURE: f64 = 1e-12;
+
 /// A validated distribution in ascending order: the one implementation behind all tail measures.
 pub(crate) struct Tail {
     /// (value, positive weight), ascending, not empty.
@@ -58,11 +61,12 @@ impl Tail {
         Erm::MEAN.of_outcomes(self.outcomes.iter().copied())
     }
 
-    /// The standard deviation.
+    /// The standard deviation; 0 if it is rounding.
     pub(crate) fn deviation(&self) -> f64 {
-        let mean = self.mean();
+        let (mean, (low, high)) = (self.mean(), self.ends());
         let squares = self.outcomes.iter().map(|(value, weight)| weight / self.total * (value - mean).powi(2));
-        squares.sum::<f64>().sqrt()
+        let deviation = squares.sum::<f64>().sqrt();
+        if deviation <= SURE * low.abs().max(high.abs()) { 0.0 } else { deviation }
     }
 
     /// The lowest and the highest value.

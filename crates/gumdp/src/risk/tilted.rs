@@ -3,7 +3,7 @@
 use super::aim::{Aim, Terminal, Terminals};
 
 /// Exponents are not larger: their exponential and sums of it are finite.
-const LARGEST_EXPONENT: f64 = 600.0;
+pub(super) const LARGEST_EXPONENT: f64 = 600.0;
 /// Beyond this exponent, subtracting 1 from an exponential loses a digit at most.
 const FEW_DIGITS_LOST: f64 = 0.1;
 

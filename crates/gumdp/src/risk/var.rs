@@ -81,10 +81,6 @@ impl Measure for Var {
         Some(Box::new(*self))
     }
 
-    fn tail_level(&self) -> Option<f64> {
-        Some(self.level)
-    }
-
     fn interval(&self, sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
         Some(quantile_interval(sorted, self.level, confidence))
     }

@@ -1,6 +1,7 @@
 //! The largest and the smallest of several costs, and what one exceeds a bound by.
 
 use super::{Field, Given, Holds, Kind, Utility};
+use crate::objective::minorant::Within;
 use crate::objective::totals::Combine;
 use crate::objective::{Bounds, Objective, ObjectiveError};
 
@@ -90,6 +91,23 @@ impl Combine for Extreme {
 
     fn bounds(&self, ranges: &[Bounds]) -> Bounds {
         Bounds { low: self.of(ranges.iter().map(|z| z.low)), high: self.of(ranges.iter().map(|z| z.high)) }
+    }
+
+    /// The tangent where it is convex; else that piece's slope, lowered to all pieces.
+    fn minorant(&self, weight: f64, within: Within<'_>, slopes: &mut [f64]) -> f64 {
+        let middles: Vec<f64> = (0..slopes.len()).map(|i| within.middle(i)).collect();
+        for (slope, own) in slopes.iter_mut().zip(self.slopes(&middles)) {
+            *slope = weight * own;
+        }
+        if (weight > 0.0) == matches!(self, Self::Maximum) {
+            return weight * self.of(middles.into_iter());
+        }
+        let piece = |j: usize| {
+            let part =
+                |(i, slope): (usize, &f64)| (if i == j { weight - slope } else { *slope }).abs() * within.half(i);
+            weight * middles[j] - slopes.iter().enumerate().map(part).sum::<f64>()
+        };
+        (0..middles.len()).map(piece).fold(f64::INFINITY, f64::min)
     }
 
     fn describe(&self, totals: &[String]) -> String {

@@ -1,6 +1,7 @@
 //! c·d: the expected cost, and weighted sums of several.
 
 use super::{Content, Field, Holds, Kind, Utility};
+use crate::objective::minorant::Within;
 use crate::objective::totals::Combine;
 use crate::objective::{Bounds, Objective, ObjectiveError};
 
@@ -57,6 +58,11 @@ impl Combine for Linear {
 
     fn bounds(&self, ranges: &[Bounds]) -> Bounds {
         ranges[0]
+    }
+
+    fn minorant(&self, weight: f64, within: Within<'_>, slopes: &mut [f64]) -> f64 {
+        slopes[0] = weight;
+        weight * within.middle(0)
     }
 
     fn describe(&self, _: &[String]) -> String {

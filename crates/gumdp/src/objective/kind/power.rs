@@ -1,6 +1,7 @@
 //! Sums of signed powers of several costs.
 
 use super::{Content, Field, Holds, Kind, Utility};
+use crate::objective::minorant::{Within, chord};
 use crate::objective::totals::Combine;
 use crate::objective::{Bounds, Objective, ObjectiveError};
 use crate::words::rounded;
@@ -83,6 +84,27 @@ impl Combine for SignedPower {
             bounds.high += a.max(b);
         }
         bounds
+    }
+
+    /// Each power is convex or concave on either side of 0, and monotone.
+    fn minorant(&self, weight: f64, within: Within<'_>, slopes: &mut [f64]) -> f64 {
+        let of = |(i, (&(own, power), slope)): (usize, (&(f64, f64), &mut f64))| {
+            let (low, high, factor) = (within.low[i], within.high[i], weight * own);
+            let value = |z: f64| factor * signed_power(z, power);
+            if low < 0.0 && high > 0.0 {
+                return value(low).min(value(high));
+            }
+            if low == high {
+                return value(low);
+            }
+            if (factor > 0.0) == ((power >= 1.0) == (low >= 0.0)) {
+                let z = within.middle(i);
+                *slope = factor * power * z.abs().powf(power - 1.0);
+                return value(z);
+            }
+            chord(low, high, value, slope)
+        };
+        self.0.iter().zip(slopes).enumerate().map(of).sum()
     }
 
     fn describe(&self, totals: &[String]) -> String {

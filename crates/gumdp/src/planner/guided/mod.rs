@@ -117,7 +117,7 @@ impl GuidedPlanner {
             linear: problem.objective().as_linear().is_some() && risk.is_entropic(),
             marginal: Marginal::new(problem, &moves),
             settings,
-            spread: moves.spread(),
+            spread: moves.spread(problem),
             moves,
             prepared: None,
             scratch: Scratch::default(),
@@ -134,12 +134,6 @@ impl GuidedPlanner {
             stop: Stop::NEVER,
             problem: problem.clone(),
         })
-    }
-
-    /// The settings it plans with.
-    #[must_use]
-    pub fn settings(&self) -> &GuidedSettings {
-        &self.settings
     }
 
     /// Simulations of a move of the root and the estimated ERM of playing it.

@@ -8,6 +8,9 @@ use crate::problem::{Effects, Problem};
 /// Holds are kept for each time; this many in all.
 const KEPT_HOLDS: usize = 1 << 22;
 
+/// Outcomes that are looked at, about, to see how many possibilities a step opens.
+const SPREAD_OUTCOMES: usize = 1 << 23;
+
 /// The moves of all states.
 #[derive(Clone, Debug, Default)]
 pub(in crate::planner) struct Moves {
@@ -49,7 +52,7 @@ pub(in crate::planner) struct Class {
     pub(super) hold: u32,
 }
 
-/// Logarithms of what one more step makes of the simulations that a search needs, means over all states.
+/// Logarithms of what one more step makes of the simulations that a search needs, means over the states that random moves visit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spread {
     /// Half that of the number of moves, since poor moves can be cut as in alpha-beta search.
@@ -106,19 +109,30 @@ impl Moves {
         self.all.len()
     }
 
-    /// How many possibilities one more step opens.
-    pub(super) fn spread(&self) -> Spread {
+    /// How many possibilities one more step opens, where random moves lead.
+    pub(super) fn spread(&self, problem: &Problem) -> Spread {
         let entropy =
             |number| self.outcomes(number).iter().map(|to| -to.probability * to.probability.ln()).sum::<f64>();
-        let mut spread = Spread { choice: 0.0, chance: 0.0 };
-        for bounds in self.first.windows(2) {
-            let own = bounds[0]..bounds[1];
-            let count = own.len() as f64;
-            spread.choice += 0.5 * count.ln();
-            spread.chance += own.map(entropy).sum::<f64>() / count;
+        let mut likely = vec![0.0; self.first.len() - 1];
+        problem.mdp().initial().iter().for_each(|(state, p)| likely[state.index()] += p);
+        let mut sum = Spread { choice: 0.0, chance: 0.0 };
+        let (mut steps, mut seen) = (0, 0);
+        while steps < problem.horizon() && seen <= SPREAD_OUTCOMES {
+            let mut next = vec![0.0; likely.len()];
+            for (state, share) in problem.mdp().states().zip(likely).filter(|(_, share)| *share > 0.0) {
+                let own = self.range(state);
+                let each = share / own.len() as f64;
+                sum.choice += share * 0.5 * (own.len() as f64).ln();
+                for number in own {
+                    sum.chance += each * entropy(number);
+                    self.outcomes(number).iter().for_each(|to| next[to.state.index()] += each * to.probability);
+                    seen += self.outcomes(number).len();
+                }
+            }
+            likely = next;
+            steps += 1;
         }
-        let states = (self.first.len() - 1) as f64;
-        Spread { choice: spread.choice / states, chance: spread.chance / states }
+        Spread { choice: sum.choice / steps as f64, chance: sum.chance / steps as f64 }
     }
 
     /// The moves of a state, by number.

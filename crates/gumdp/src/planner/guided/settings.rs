@@ -19,7 +19,7 @@ pub struct GuidedSettings {
     /// When a decision's search ends; it may end earlier if nothing is left to be found out.
     pub budget: Budget,
     /// The tree is searched where (steps to go)·(½ ln(moves) + entropy of a move's outcomes) ≤ reach·ln(simulations), means over
-    /// states. Farther from the horizon it would see too little of what is to come, and marginal backward induction plays
+    /// the states that random moves visit. Farther from the horizon it would see too little of what is to come, and marginal backward induction plays
     /// alone. 0 is never, ∞ always.
     pub reach: f64,
     /// Where nothing is searched and chance decides more than choice (entropy of a move's outcomes above ½ ln(moves)): the part

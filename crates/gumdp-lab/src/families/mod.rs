@@ -1,9 +1,16 @@
-//! Families of problems that nobody tuned on, small enough to be solved exactly: the text of problem files, the same for the same
-//! seed. Others, of the same kinds, come with another seed.
+//! Families of problems that nobody tuned on, as texts of problem files: the same for the same seed, others of the same kinds with
+//! another. All but the large maps are small enough to be solved exactly.
+
+mod aimed;
+mod maps;
 
 use std::fmt::Write as _;
 
 use gumdp::rng::{self, Purpose, Rng};
+
+use aimed::aimed;
+pub use maps::{Terrain, explore};
+use maps::{imitate, with_goals};
 
 /// A problem and an attitude to risk.
 #[derive(Clone, Debug)]
@@ -48,7 +55,7 @@ pub fn cells(seed: u64) -> Vec<Cell> {
         add("aimed", number, &|rng| aimed(rng, number as usize, 1.0), &averse);
     }
     for number in 0..20 {
-        add("maps", number, &|rng| map(rng, number as usize), &averse);
+        add("maps", number, &|rng| with_goals(rng, number as usize), &averse);
     }
     for number in 0..33 {
         let write = |rng: &mut Rng| {
@@ -69,6 +76,14 @@ pub fn cells(seed: u64) -> Vec<Cell> {
             }
         };
         add("discounted", number, &write, &averse);
+    }
+    for number in 0..6 {
+        let terrain = Terrain { share: 0.25, stuck: 0.1, unstuck: 0.03 };
+        let write = |rng: &mut Rng| match number % 2 {
+            0 => ("explore".to_owned(), explore(6 + 3 * number as usize, 60 + 20 * number as usize, &terrain, rng)),
+            _ => ("imitate".to_owned(), imitate(5 + 3 * number as usize, 50 + 10 * number as usize, &terrain, rng)),
+        };
+        add("large", number, &write, &averse);
     }
     cells
 }
@@ -210,176 +225,6 @@ fn sparse(rng: &mut Rng, number: usize, discount: f64) -> (String, String) {
         _ => format!("kind = \"linear\"\ncost = {}", costs(rng)),
     };
     (format!("sparse-{kind}"), model.text(discount, horizon, &objective))
-}
-
-/// Commitment, thresholds, gambles, traps: where one visit alone says little.
-fn aimed(rng: &mut Rng, number: usize, discount: f64) -> (String, String) {
-    [commit, share, gamble, shares][number % 4](rng, discount)
-}
-
-/// Two places on either side of the start.
-fn commit(rng: &mut Rng, discount: f64) -> (String, String) {
-    let short = discount < 1.0;
-    let far = between(rng, 2, if short { 2 } else { 4 });
-    let states: Vec<String> = std::iter::once("mid".to_owned())
-        .chain((0..far).map(|k| format!("l{k}")))
-        .chain((0..far).map(|k| format!("r{k}")))
-        .collect();
-    let slip = about(rng, 0.0, 0.2);
-    let go = |to: usize, stay: usize| {
-        if slip > 0.0 { vec![(to, 1.0 - slip), (stay, slip)] } else { vec![(to, 1.0)] }
-    };
-    let mut rows = Vec::new();
-    for state in 0..states.len() {
-        rows.push((state, 0, vec![(state, 1.0)]));
-        let (left, right) = match state {
-            0 => (Some(1), Some(1 + far)),
-            s if s <= far => ((s < far).then_some(s + 1), Some(s - 1)),
-            s => (Some(if s == 1 + far { 0 } else { s - 1 }), (s < 2 * far).then_some(s + 1)),
-        };
-        rows.extend(left.map(|to| (state, 1, go(to, state))));
-        rows.extend(right.map(|to| (state, 2, go(to, state))));
-    }
-    let actions = ["stay", "left", "right"].map(str::to_owned).to_vec();
-    let model = Model { states, actions, rows };
-    let expression = ["max(-x, -y)", "-4*x*y", "-sqrt(x*y)", "-x^2 - y^2"][rng::below(rng, 4) as usize];
-    let horizon = if short { 12 } else { between(rng, 5 * far as u32, 8 * far as u32) };
-    let objective = format!(
-        "kind = \"formula\"\nexpression = \"{expression}\"\nfeatures = {{ x = {{ l{} = 1 }}, y = {{ r{} = 1 }} }}",
-        far - 1,
-        far - 1
-    );
-    ("commit".to_owned(), model.text(discount, horizon, &objective))
-}
-
-/// Work that must be done to a share, with a way that jams.
-fn share(rng: &mut Rng, discount: f64) -> (String, String) {
-    let short = discount < 1.0;
-    let states = ["idle", "slow", "fast", "done", "jam"].map(str::to_owned).to_vec();
-    let actions = ["rest", "go", "rush"].map(str::to_owned).to_vec();
-    let p = |rng: &mut Rng| about(rng, 0.5, 0.95);
-    let two = |a: usize, p: f64, b: usize| vec![(a, p), (b, ((1.0 - p) * 100.0).round() / 100.0)];
-    let rows = vec![
-        (0, 0, vec![(0, 1.0)]),
-        (0, 1, two(1, p(rng), 4)),
-        (0, 2, two(2, p(rng), 4)),
-        (1, 0, vec![(0, 1.0)]),
-        (1, 1, two(3, p(rng), 1)),
-        (2, 0, vec![(1, 1.0)]),
-        (2, 2, two(3, p(rng), 4)),
-        (3, 0, vec![(0, 1.0)]),
-        (3, 1, two(3, p(rng), 1)),
-        (4, 0, two(0, p(rng), 4)),
-        (4, 1, two(1, about(rng, 0.2, 0.5), 4)),
-    ];
-    let share = about(rng, 0.2, 0.45);
-    let expression = [
-        format!("min(1, max(0, ({share} - y)*1000)) + x"),
-        format!("5*max(0, {share} - y) + x"),
-        format!("max(0, y - {share})*20 + max(0, {share} - y)*4 + x/2"),
-    ];
-    let expression = &expression[rng::below(rng, 3) as usize];
-    let objective = format!(
-        "kind = \"formula\"\nexpression = \"{expression}\"\nfeatures = {{ x = {{ fast = 1, jam = 1 }}, y = {{ done = 1 }} }}"
-    );
-    let horizon = if short { 10 } else { between(rng, 15, 30) };
-    ("share".to_owned(), Model { states, actions, rows }.text(discount, horizon, &objective))
-}
-
-/// A better way with a rare, lasting catastrophe.
-fn gamble(rng: &mut Rng, discount: f64) -> (String, String) {
-    let short = discount < 1.0;
-    let states = ["base", "mine", "ruin", "home"].map(str::to_owned).to_vec();
-    let actions = ["wait", "dig", "quit"].map(str::to_owned).to_vec();
-    let p = [0.002, 0.01, 0.03][rng::below(rng, 3) as usize];
-    let rows = vec![
-        (0, 0, vec![(0, 1.0)]),
-        (0, 1, vec![(1, 0.9), (0, 0.1)]),
-        (0, 2, vec![(3, 1.0)]),
-        (1, 0, vec![(0, 1.0)]),
-        (1, 1, vec![(1, 1.0 - p), (2, p)]),
-        (2, 0, vec![(2, 1.0)]),
-        (3, 0, vec![(3, 1.0)]),
-    ];
-    let expression = ["3*r - sqrt(m)", "2*r - m - h/3", "4*max(0, r - 0.1) - m + h^2"][rng::below(rng, 3) as usize];
-    let objective = format!(
-        "kind = \"formula\"\nexpression = \"{expression}\"\nfeatures = {{ m = {{ mine = 1 }}, r = {{ ruin = 1 }}, h = {{ home = 1 }} }}"
-    );
-    let horizon = if short { 11 } else { between(rng, 15, 40) };
-    ("gamble".to_owned(), Model { states, actions, rows }.text(discount, horizon, &objective))
-}
-
-/// Shares to be hit, one of them for good.
-fn shares(rng: &mut Rng, discount: f64) -> (String, String) {
-    let short = discount < 1.0;
-    let states = ["a", "b", "c", "end"].map(str::to_owned).to_vec();
-    let actions = ["go", "stay", "quit"].map(str::to_owned).to_vec();
-    let p = |rng: &mut Rng| about(rng, 0.5, 0.9);
-    let two = |a: usize, p: f64, b: usize| vec![(a, p), (b, ((1.0 - p) * 100.0).round() / 100.0)];
-    let mut rows = vec![
-        (0, 0, two(1, p(rng), 2)),
-        (0, 1, two(0, p(rng), 2)),
-        (1, 0, two(2, p(rng), 0)),
-        (1, 1, two(1, p(rng), 0)),
-        (2, 0, two(0, p(rng), 2)),
-        (2, 1, two(2, p(rng), 1)),
-        (3, 0, vec![(3, 1.0)]),
-    ];
-    rows.extend((0..3).map(|state| (state, 2, vec![(3, 1.0)])));
-    let (b, e) = (about(rng, 0.15, 0.35), about(rng, 0.2, 0.5));
-    let objective = format!(
-        "kind = \"formula\"\nexpression = \"4*abs(b - {b}) + 4*abs(e - {e}) + c^2\"\n\
-         features = {{ b = {{ b = 1 }}, e = {{ end = 1 }}, c = {{ c = 1 }} }}"
-    );
-    let horizon = if short { 9 } else { between(rng, 12, 20) };
-    ("shares".to_owned(), Model { states, actions, rows }.text(discount, horizon, &objective))
-}
-
-/// A small map with goals.
-fn map(rng: &mut Rng, number: usize) -> (String, String) {
-    let side = between(rng, 5, 7);
-    let mut cells = vec!['.'; side * side];
-    for cell in &mut cells {
-        let x = rng::unit(rng);
-        *cell = if x < 0.12 {
-            '#'
-        } else if x < 0.24 {
-            '~'
-        } else {
-            '.'
-        };
-    }
-    let mut free: Vec<usize> = (0..side * side).collect();
-    let mut take = |rng: &mut Rng| free.swap_remove(rng::below(rng, free.len() as u32) as usize);
-    for sign in ['S', 'A', 'B'] {
-        let cell = take(rng);
-        cells[cell] = sign;
-        // Its neighbours are open.
-        if cell % side > 0 && cells[cell - 1] == '#' {
-            cells[cell - 1] = '.';
-        }
-        if cell + side < cells.len() && cells[cell + side] == '#' {
-            cells[cell + side] = '.';
-        }
-    }
-    let rows: Vec<String> = cells.chunks(side).map(|row| row.iter().collect()).collect();
-    let slip = [0.0, 0.1, 0.2][rng::below(rng, 3) as usize];
-    let (name, expression) = [
-        ("both", "-4*a*b"),
-        ("fair", "max(-a, -b)"),
-        ("mud", "2*m - sqrt(a) - b"),
-        ("far", "m/5 - a"),
-        ("visit", "max(0, 0.1 - a)*5 + max(0, 0.2 - b)*5 + m"),
-    ][number % 5];
-    let horizon = between(rng, 16, 36);
-    let text = format!(
-        "kind = \"grid\"\ndiscount = 1\nhorizon = {horizon}\nslip = {slip}\nmap = \"\"\"\n{}\n\"\"\"\n[legend]\n\".\" = \"floor\"\n\
-         \"#\" = \"wall\"\n\"S\" = \"start\"\n\"A\" = {{ name = \"ga\" }}\n\"B\" = {{ name = \"gb\" }}\n\
-         \"~\" = {{ name = \"mud\", stuck = 0.3, unstuck = 0.3 }}\n[objective]\nkind = \"formula\"\nexpression = \"{expression}\"\n\
-         features = {{ a = {{ ga = 1 }}, b = {{ gb = 1 }}, m = {{ mud = 1 }} }}\n",
-        rows.join("\n")
-    );
-    (format!("map-{name}"), text)
 }
 
 /// Few features over long horizons.

@@ -1,0 +1,160 @@
+//! Of the policies of lowest risk one of lowest mean.
+//!
+//! Risks are equal within 1e-12 of how far apart costs can be. Solvers take, in every situation, the choice of lower mean among those of
+//! equal value; a value counts as equal if it is within a share of that tolerance that all steps together use up. That is enough where a
+//! risk weighs every situation it may lead to, as means of a function of the cost do. The worst case and strong aversion do not weigh
+//! situations that are not the worst: a choice there may cost more than it must without being seen. So what they minimise is written
+//! as the mean of a function of the cost, known once the lowest risk is, and solved again:
+//!
+//! | measure | second aim |
+//! |---|---|
+//! | worst case w | no cost above w |
+//! | ERM_β = v, strong | mean of expm1(β(f − v))/β, which is 0 at the optimum |
+//!
+//! A linear objective then needs its occupancy states, where it had none before; if there are too many, the first answer stays.
+
+use super::OracleError;
+use super::minimise::Search;
+use super::occupancy_dp::{Limits, Method, Strategy, solve_aim};
+use super::optima::Passes;
+use super::optimal::{Inner, optimum};
+use crate::objective::Bounds;
+use crate::problem::Problem;
+use crate::risk::{Aim, Erm};
+
+/// Risks that are closer than this part of how far apart costs can be are equal; so are probabilities that are closer than this.
+pub(super) const EQUAL: f64 = 1e-12;
+/// From this |β|·spread on, some situations are hardly seen.
+const STRONG: f64 = 20.0;
+/// Occupancy states that a linear objective may take for the sake of the mean.
+const LINEAR_STATES: u64 = 2_000_000;
+
+/// How far apart costs can be; of a formula, whose bounds may be far too wide, how far apart its lowest and its minimax cost are.
+pub(super) fn spread(problem: &Problem, limits: &Limits) -> Result<f64, OracleError> {
+    let Bounds { low, high } = problem.objective().bounds();
+    if !problem.objective().has_formula() {
+        return Ok(high - low);
+    }
+    let ends = Passes::from_start(problem, limits)?.lowest(&[Erm::BEST, Erm::WORST])?;
+    Ok(ends[1] - ends[0])
+}
+
+/// What rounding may make of a risk.
+pub(super) fn rounding(problem: &Problem, lowest: f64, minimax: f64) -> f64 {
+    let Bounds { low, high } = problem.objective().bounds();
+    // Of a function that is known by its values only there may be no bounds; costs that matter are between these.
+    let largest =
+        if low.is_finite() && high.is_finite() { low.abs().max(high.abs()) } else { lowest.abs().max(minimax.abs()) };
+    640.0 * f64::EPSILON * largest
+}
+
+/// How close values of an aim are equal in one situation, so that all steps together stay within the tolerance.
+pub(super) fn near(problem: &Problem, aim: Aim, spread: f64) -> f64 {
+    EQUAL * if aim.is_probability() { 1.0 } else { spread } / problem.horizon() as f64
+}
+
+/// The optimum for an aim of its own measure, and of all policies that attain it one of lowest mean.
+pub(super) fn lowest_mean(problem: &Problem, aim: Aim, limits: &Limits) -> Result<Inner, OracleError> {
+    if aim == Erm::MEAN.into() {
+        return optimum(problem, aim, limits);
+    }
+    let spread = spread(problem, limits)?;
+    let first = optimum(problem, aim.within(near(problem, aim, spread)), limits)?;
+    let Some(second) = second_aim(aim, first.value, spread) else { return Ok(first) };
+    let mut limits = limits.clone();
+    if first.method == Method::BackwardInduction {
+        if limits.strategy == Strategy::ByState
+            || first.mean <= optimum(problem, Erm::MEAN.into(), &limits)?.value + EQUAL * spread
+        {
+            return Ok(first);
+        }
+        limits.max_states = limits.max_states.min(LINEAR_STATES);
+    }
+    match solve_aim(problem, second.within(near(problem, second, spread)), &limits) {
+        Ok(inner) if inner.mean < first.mean - EQUAL * spread => {
+            Ok(Inner { value: first.value, states: first.states + inner.states, ..inner })
+        }
+        Err(error) if !error.is_limit() => Err(error),
+        _ => Ok(first),
+    }
+}
+
+/// What is minimised once the lowest risk is known, where some situations are hardly seen.
+fn second_aim(aim: Aim, lowest: f64, spread: f64) -> Option<Aim> {
+    let beta = aim.erm.beta();
+    if !aim.is_entropic() || beta == f64::NEG_INFINITY {
+        None
+    } else if beta == f64::INFINITY {
+        Some(Aim::never_above(lowest + EQUAL * spread))
+    } else {
+        (beta.abs() * spread > STRONG).then(|| Aim::exponential(beta, lowest))
+    }
+}
+
+/// Solves after which no more values of an outer variable are looked for.
+const MOST_SOLVES: u64 = 256;
+
+impl Search<'_> {
+    /// What is minimised at a value of the outer variable to find a policy.
+    pub(super) fn aim(&self, y: f64) -> Aim {
+        if self.outer.is_entropic() { self.outer.at(y).aim } else { self.outer.quick_aim(y, self.best.risk) }
+    }
+
+    /// The risk that goes with a value of that.
+    pub(super) fn risk_at(&self, y: f64, value: f64) -> f64 {
+        if self.outer.is_entropic() {
+            return value + self.outer.at(y).price();
+        }
+        self.outer.quick_risk(y, value, self.best.risk)
+    }
+
+    /// For each value of the outer variable that is as good as the best, as far as they are found, a policy of lowest mean; of many
+    /// the one that has the lowest.
+    pub(super) fn of_lowest_mean(&mut self) -> Result<Vec<Inner>, OracleError> {
+        let (problem, limits) = (self.problem, self.limits);
+        if self.outer.is_entropic() {
+            let worst = self.extremes.minimax <= self.best.risk + EQUAL * self.spread;
+            let others = [self.best.outer, f64::INFINITY].into_iter().filter(|&y| y == self.best.outer || worst);
+            return others.map(|y| lowest_mean(problem, self.outer.at(y).aim, limits)).collect();
+        }
+        let near = near(problem, Erm::WORST.into(), self.spread) * self.outer.unit();
+        let aims: Vec<Aim> = self.tied()?.into_iter().map(|y| self.aim(y).within(near)).collect();
+        let means = self.passes.solve(&aims)?;
+        let lowest = aims.iter().zip(&means).min_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
+        lowest.into_iter().map(|(&aim, _)| solve_aim(problem, aim, limits)).collect()
+    }
+
+    /// The costs that are as good a value of the outer variable λ as the best. No other value has to be looked at: between two
+    /// neighbouring costs what a policy attains is linear in λ, so one that is best inside is best at both ends.
+    fn tied(&mut self) -> Result<Vec<f64>, OracleError> {
+        let equal = EQUAL * self.spread;
+        let matter = self.outer.that_matter((self.best.risk + equal, self.best.outer), self.extremes, f64::INFINITY);
+        let mut found = vec![(self.best.risk, self.best.outer)];
+        let all = matter.first().and_then(|&ends| self.passes.final_costs(ends)).filter(|costs| !costs.is_empty());
+        let Some(costs) = all else { return Ok(vec![self.best.outer]) };
+        let last = costs.len() - 1;
+        let mut new = if last > 0 { vec![0, last] } else { vec![0] };
+        let (mut open, before) = (vec![(0, last)], self.passes.solves);
+        while !new.is_empty() && self.passes.solves - before < MOST_SOLVES {
+            let aims: Vec<Aim> = new.iter().map(|&k| self.aim(costs[k])).collect();
+            let values = self.passes.values(&aims)?;
+            found.extend(new.iter().zip(values).map(|(&k, value)| (self.risk_at(costs[k], value), costs[k])));
+            let lowest = found.iter().fold(f64::INFINITY, |lowest, &(risk, _)| risk.min(lowest));
+            open.retain(|(low, high)| high - low > 1);
+            let ends = |&(low, high): &(usize, usize)| (costs[low], costs[high]);
+            let aims: Vec<Aim> = open.iter().flat_map(|k| self.outer.exclusion(ends(k), lowest + equal)).collect();
+            let values = self.passes.values(&aims)?;
+            let left = open.iter().zip(values.chunks(2));
+            let left = left.filter(|(k, solved)| !self.outer.is_excluded(ends(k), solved, lowest + equal));
+            let halves = left.map(|(&(low, high), _)| (low, usize::midpoint(low, high), high));
+            let halves: Vec<(usize, usize, usize)> = halves.collect();
+            new = halves.iter().map(|&(_, middle, _)| middle).collect();
+            open = halves.into_iter().flat_map(|(low, middle, high)| [(low, middle), (middle, high)]).collect();
+        }
+        let lowest = found.iter().fold(f64::INFINITY, |lowest, &(risk, _)| risk.min(lowest));
+        (self.best.risk, self.best.outer) =
+            found.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or(found[0]);
+        found.retain(|&(risk, _)| risk <= lowest + 2.0 * equal);
+        Ok(found.into_iter().map(|(_, y)| y).collect())
+    }
+}

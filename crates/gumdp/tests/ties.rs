@@ -1,0 +1,164 @@
+//! Ties in risk do not cost the mean: against brute force over all history-dependent policies of problems with many ties.
+
+mod common;
+
+use common::brute_force::{Outcomes, laws};
+use common::generator;
+use gumdp::oracle::{Limits, distribution, solve};
+use gumdp::rng::{self, Rng};
+use gumdp::{Mdp, Objective, Problem, Risk};
+
+/// Few different costs and probabilities, so that many policies have the same risk.
+fn problem(number: u64, scale: f64, rng: &mut Rng) -> Problem {
+    let (states, actions) = (3, 2 + (number % 2) as usize);
+    let mut mdp = Mdp::sized(states, actions);
+    mdp = if number % 7 == 3 { mdp.initial([(0, 0.5), (1, 0.5)]) } else { mdp.start(0) };
+    for (state, action) in (0..states).flat_map(|state| (0..actions).map(move |action| (state, action))) {
+        let (to, p) = (rng::below(rng, 3) as usize, [1.0, 0.5, 0.25, 0.9][rng::below(rng, 4) as usize]);
+        let row = [(to, p), ((to + 1) % states, 1.0 - p)];
+        mdp = mdp.transition(state, action, row.into_iter().filter(|&(_, p)| p > 0.0));
+    }
+    let mdp = mdp.build().unwrap();
+    let mut costs = || (0..mdp.pair_count()).map(|_| scale * f64::from(rng::below(rng, 3))).collect::<Vec<f64>>();
+    let objective = match number % 4 {
+        0 | 1 => Objective::linear(costs()).unwrap(),
+        2 => Objective::maximum(&[costs(), costs()]).unwrap(),
+        _ => {
+            let inputs = [("x", Objective::linear(costs()).unwrap()), ("y", Objective::linear(costs()).unwrap())];
+            Objective::formula("abs(x - y)", &inputs).unwrap()
+        }
+    };
+    let horizon = if number % 7 == 3 { 2 } else { 3 };
+    Problem::new(mdp, objective, if number % 5 == 4 { 0.9 } else { 1.0 }, horizon).unwrap()
+}
+
+fn mean(law: &Outcomes) -> f64 {
+    law.iter().map(|(cost, p)| cost * p).sum()
+}
+
+/// The lowest of `keys`, and the lowest mean of the laws whose key is within each of two tolerances of it: what is equal for
+/// certain, and what may be.
+fn lowest(laws: &[Outcomes], key: impl Fn(&Outcomes) -> f64, tolerances: [f64; 2]) -> (f64, [f64; 2]) {
+    let keys: Vec<f64> = laws.iter().map(key).collect();
+    let lowest = keys.iter().copied().fold(f64::INFINITY, f64::min);
+    let of = |tolerance: f64| {
+        let equal = laws.iter().zip(&keys).filter(|(_, key)| **key <= lowest + tolerance);
+        equal.map(|(law, _)| mean(law)).fold(f64::INFINITY, f64::min)
+    };
+    (lowest, tolerances.map(of))
+}
+
+const MEASURES: [&str; 19] = [
+    "worst",
+    "erm:1000",
+    "erm:60",
+    "erm:3",
+    "erm:-3",
+    "erm:-1000",
+    "cvar:0.25",
+    "cvar:0.5",
+    "cvar:0.75",
+    "cvar:0.9",
+    "cvar:0.999999999999",
+    "mean-cvar:0.5:0.5",
+    "mean-cvar:0.75:0.25",
+    "evar:0.5",
+    "evar:0.75",
+    "evar:0.95",
+    "exceed:0.5",
+    "var:0.5",
+    "var:0.75",
+];
+
+/// A measure of costs that are so many times as large.
+fn scaled(measure: &str, scale: f64) -> Risk {
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    match measure.split_once(':') {
+        Some(("erm", beta)) => format!("erm:{}", number(beta) / scale).parse().unwrap(),
+        Some(("exceed", cost)) => format!("exceed:{}", number(cost) * scale).parse().unwrap(),
+        _ => measure.parse().unwrap(),
+    }
+}
+
+/// Each measure on some problems; returns how many had policies of equal risk and different means.
+fn compare(numbers: std::ops::Range<u64>, scale: f64) -> usize {
+    let mut ties = 0;
+    for number in numbers {
+        let problem = problem(number, scale, &mut generator(51, number));
+        let laws = laws(&problem);
+        let bounds = problem.objective().bounds();
+        let range = (bounds.high - bounds.low).max(1e-3 * scale);
+        for measure in MEASURES {
+            let risk = problem.measure(scaled(measure, scale));
+            let solution = solve(&problem, risk, &Limits::default()).unwrap();
+            let context = format!("problem {number}, {risk}, scale {scale}");
+            let of = |law: &Outcomes| risk.of_distribution(law).unwrap();
+            let is_probability = measure.starts_with("exceed");
+            let unit = if is_probability { 1.0 } else { range };
+            let (best, mut means) = lowest(&laws, of, [1e-14 * unit, 4e-12 * unit]);
+            assert!((solution.value - best).abs() <= 1e-11 * unit, "{context}: {} {best}", solution.value);
+            assert!(solution.low <= best + 1e-11 * unit, "{context}: {} {best}", solution.low);
+            assert!(solution.high - solution.low <= 1e-6 * unit, "{context}: {} {}", solution.low, solution.high);
+            if measure.starts_with("var") {
+                // Of those that make a cost of at most that most probable.
+                let above =
+                    |law: &Outcomes| law.iter().filter(|o| o.0 > best + 1e-12 * range).map(|o| o.1).sum::<f64>();
+                means = lowest(&laws, above, [1e-14, 4e-12]).1;
+            }
+            let [certain, possible] = means;
+            let near = 1e-9 * range;
+            assert!(solution.mean <= certain + near, "{context}: mean {}, {certain} is possible", solution.mean);
+            assert!(solution.mean >= possible - near, "{context}: mean {} {possible}", solution.mean);
+            let law = distribution(&problem, &solution.policy(), &Limits::default()).unwrap();
+            assert!((law.mean() - solution.mean).abs() <= near, "{context}");
+            assert!((law.risk(risk) - best).abs() <= 1e-11 * unit, "{context}: {} {best}", law.risk(risk));
+            let highest = laws.iter().filter(|law| of(law) <= best + 1e-14 * unit).map(mean).fold(f64::MIN, f64::max);
+            ties += usize::from(highest > certain + near);
+        }
+    }
+    ties
+}
+
+/// More with GUMDP_SLOW=1.
+#[test]
+fn the_mean_is_the_lowest_among_equal_risks() {
+    let many = if std::env::var_os("GUMDP_SLOW").is_some() { 400 } else { 40 };
+    assert!(compare(0..many, 1.0) > 3 * many as usize);
+}
+
+#[test]
+fn the_unit_of_cost_does_not_matter() {
+    for scale in [1e-12, 1e-9, 1e12] {
+        compare(0..12, scale);
+    }
+    for number in 0..12 {
+        let at = |scale: f64| problem(number, scale, &mut generator(51, number));
+        for measure in MEASURES {
+            let solved = |scale: f64| {
+                let solution = solve(&at(scale), scaled(measure, scale), &Limits::default()).unwrap();
+                (solution.solves, solution.states, solution.method)
+            };
+            // A power of two, which rounds nothing.
+            let scale = 2.0_f64.powi(40);
+            assert_eq!(solved(scale), solved(1.0), "problem {number}, {measure}");
+            assert_eq!(solved(1.0 / scale), solved(1.0), "problem {number}, {measure}");
+        }
+    }
+}
+
+/// A state with a sure cost of 1 against an even chance of 0 or 1, and a branch that has slack.
+#[test]
+fn a_branch_with_slack_lowers_the_mean() {
+    // From 0 chance leads to 1 (nothing helps: it costs 1) or to 2, where a sure cost of 0.6 or a coin of 0 and 1 is chosen.
+    let mdp = Mdp::sized(7, 2).start(0).transition(0, 0, [(1, 0.5), (2, 0.5)]).transition(1, 0, [(4, 1.0)]);
+    let mdp = mdp.transition(2, 0, [(5, 1.0)]).transition(2, 1, [(3, 0.5), (4, 0.5)]);
+    let mdp = [3, 4, 5, 6].into_iter().fold(mdp, |mdp, s| mdp.transition(s, 0, [(s, 1.0)])).build().unwrap();
+    let costs = mdp.by_state(&[0.0, 0.0, 0.0, 0.0, 3.0, 1.8, 0.0]).unwrap();
+    for objective in [Objective::linear(costs.clone()).unwrap(), Objective::maximum(&[costs]).unwrap()] {
+        let problem = Problem::new(mdp.clone(), objective, 1.0, 3).unwrap();
+        for measure in ["worst", "evar:0.5", "cvar:0.75"] {
+            let solution = solve(&problem, measure.parse::<Risk>().unwrap(), &Limits::default()).unwrap();
+            assert!((solution.mean - 0.75).abs() < 1e-12, "{measure}: {}", solution.mean);
+        }
+    }
+}
