@@ -6,14 +6,15 @@
 //! below 1 % (k of our n' runs above the largest of n others has probability at most (n'/(n + n'))^k), or if so many of ours do not
 //! reach it that it is unlikely to be theirs (n/(n + n') below 1 %: 99 n runs decide).
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use gumdp::rng::{self, Purpose};
 use gumdp::stats::{self, Interval, Summary};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::number;
 use crate::outcome;
 use crate::player::Who;
+use crate::published::{Number, Published, Statistic};
 use crate::results::{Finished, TaskResults};
 use gumdp_plot::{Field, Tone};
 
@@ -23,41 +24,6 @@ const Z99: f64 = 2.576;
 const FEWEST_RUNS: usize = 30;
 /// Resamples of a bootstrap interval.
 const RESAMPLES: usize = 2000;
-
-/// The paper's numbers.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Published {
-    /// Statistics of costs.
-    pub number: Vec<Number>,
-    /// Run times.
-    pub time: Vec<Time>,
-    /// Where what is played departs from the paper's text.
-    pub departure: Vec<Departure>,
-    /// Which figures of the paper ours are.
-    pub figure: Vec<PaperFigure>,
-}
-
-/// Where what is played departs from the paper's text, and why.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Departure {
-    /// The task.
-    pub task: String,
-    /// What departs.
-    pub what: String,
-    /// Why.
-    pub why: String,
-}
-
-/// A figure of the paper.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PaperFigure {
-    number: u32,
-    /// Our figures.
-    names: Vec<String>,
-}
 
 /// How many published numbers agree, differ, may be true and cannot be judged.
 #[derive(Debug, Default)]
@@ -102,51 +68,6 @@ impl Tally {
         let differ = (self.differ > 0).then(|| format!("{} differ", self.differ));
         differ.into_iter().chain(possible).chain(undecided).collect::<Vec<_>>().join(", ")
     }
-}
-
-/// A statistic of the paper.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Number {
-    task: String,
-    beta: f64,
-    statistic: Statistic,
-    value: Option<f64>,
-    range: Option<[f64; 2]>,
-    outcomes: Option<Vec<String>>,
-    runs: u64,
-    digits: i32,
-    why: Option<String>,
-}
-
-/// What is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Statistic {
-    /// Mean cost.
-    Mean,
-    /// Median cost.
-    Median,
-    /// Highest cost.
-    Max,
-    /// A bound that the highest cost stays below.
-    Below,
-    /// Both whiskers of the box plot.
-    Whiskers,
-    /// Share of runs with certain outcomes.
-    Share,
-}
-
-/// A run time of the paper.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Time {
-    /// The task.
-    pub task: String,
-    /// Seconds.
-    pub seconds: f64,
-    /// Of a whole figure or of one run.
-    pub of: String,
 }
 
 /// A published number beside ours.
@@ -243,24 +164,6 @@ impl Comparison {
             Field::number("agrees within", within),
             Field::text("verdict", self.verdict.text()).tone(tone),
         ]
-    }
-}
-
-impl Published {
-    /// The numbers that are built in.
-    pub fn new() -> Result<Self> {
-        toml::from_str(include_str!("published.toml")).context("published.toml")
-    }
-
-    /// The departures of these experiments.
-    pub fn departures<'a>(&'a self, experiments: &'a [TaskResults]) -> impl Iterator<Item = &'a Departure> {
-        let played = |departure: &&Departure| experiments.iter().any(|of| of.task.name == departure.task);
-        self.departure.iter().filter(played)
-    }
-
-    /// The number of the paper's figure that ours with this name is.
-    pub fn figure_number(&self, name: &str) -> Option<u32> {
-        self.figure.iter().find(|figure| figure.names.iter().any(|other| other == name)).map(|figure| figure.number)
     }
 }
 

@@ -15,6 +15,7 @@ mod outcome;
 mod paper_report;
 mod player;
 mod progress;
+mod published;
 mod results;
 mod side_by_side;
 mod store;

@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 
-use crate::comparison::{Comparison, Departure, Published, Tally, Time, Verdict};
+use crate::comparison::{Comparison, Tally, Verdict};
 use crate::manifest::Manifest;
 use crate::number::beta;
 use crate::player::Who;
+use crate::published::{Departure, Published, Time};
 use crate::results::{Finished, TaskResults};
 use crate::store::Store;
 use crate::{draw, side_by_side};

@@ -9,9 +9,10 @@ use serde::Serialize;
 
 use super::document::{Table, look_at};
 use super::error::{FileError, counted};
+use super::files::read_problem_text;
 use super::import::{Format, some_of};
 use super::mistakes::Mistakes;
-use super::{Scene, Task, read, read_problem_text};
+use super::{Scene, Task, read};
 use gumdp::{Effects, Mdp, Pair};
 
 /// How bad a finding is.

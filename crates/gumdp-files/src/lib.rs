@@ -46,7 +46,6 @@
 //! here: drawing, planning.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::Path;
 
 pub use broken::broken_formula;
@@ -89,7 +88,7 @@ pub mod write;
 pub use settings::{Defaults, PlannerVariant, Script};
 
 use document::{Document, Either, Table, Value, shortened};
-use files::{Files, MAX_BYTES};
+use files::{Files, read_problem_text};
 use import::{Format, Opened};
 use mistakes::{Mistakes, Text};
 use pieces::Pieces;
@@ -97,9 +96,6 @@ use world::World;
 
 use gumdp::oracle::check_bounded;
 use gumdp::{MAX_HORIZON, Objective, Problem, ProblemError, Scripted};
-
-/// Problem files with more bytes than this are not read: one of 120 MB would take 9 GB.
-const MAX_TOML: usize = 16 << 20;
 
 const FIELDS: [&str; 11] = [
     "kind",
@@ -199,48 +195,6 @@ impl Task {
         let task = read(file, text, folder, &mistakes);
         task.ok_or_else(|| mistakes.into_first(file))
     }
-}
-
-/// The text of a problem file or of a model. TOML is read as a tree of values that know their place, which takes much memory.
-pub(crate) fn read_problem_text(path: &Path) -> Result<String, FileError> {
-    let (file, text) = (path.display().to_string(), read_text(path, "a problem file")?);
-    if text.len() > MAX_TOML && Format::of(&file, &text).is_none() {
-        let size = text.len() >> 20;
-        let message = format!("the problem file has {size} MiB; at most {} MiB of TOML are read", MAX_TOML >> 20);
-        let hint =
-            "write the transitions as CSV, which takes a tenth of the memory: kind = \"import\", file = \"model.csv\"";
-        return Err(FileError::unreadable(&file, message).hint(hint));
-    }
-    Ok(text)
-}
-
-/// The text of a file; `wanted` is what it should be.
-pub(crate) fn read_text(path: &Path, wanted: &str) -> Result<String, FileError> {
-    let file = path.display().to_string();
-    // A pipe does not tell its size, and a device may have no end.
-    let read = || {
-        let mut bytes = Vec::new();
-        std::fs::File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = read().map_err(|error: std::io::Error| {
-        let message = if path.is_dir() {
-            format!("this is a folder; name {wanted}")
-        } else if error.kind() == std::io::ErrorKind::NotFound {
-            "there is no such file".to_owned()
-        } else {
-            format!("cannot be read: {error}")
-        };
-        FileError::unreadable(&file, message)
-    })?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(FileError::unreadable(&file, format!("the file is too large; at most {MAX_BYTES} bytes are read")));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let text = String::from_utf8_lossy(&error.as_bytes()[..valid]);
-        FileError::at(&file, &text, valid, "the file is not text in UTF-8").hint("save it as text in UTF-8")
-    })
 }
 
 /// The task of a file; `None` if it has mistakes.

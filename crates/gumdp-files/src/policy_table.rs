@@ -14,8 +14,8 @@ use std::path::Path;
 
 use crate::csv::{Csv, Field};
 use crate::error::{FileError, position};
+use crate::files::read_text;
 use crate::mistakes::{Mistakes, Text, every};
-use crate::read_text;
 use gumdp::{Action, Markov, Pair, Policy, PolicyError, Problem, Scripted, State};
 
 const COLUMNS: [&str; 4] = ["time", "state", "action", "probability"];

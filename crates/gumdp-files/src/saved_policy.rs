@@ -9,9 +9,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Task;
 use crate::error::FileError;
 use crate::export::ExportError;
-use crate::{Task, read_text};
+use crate::files::read_text;
 use gumdp::oracle::Solution;
 use gumdp::{
     Action, Budget, ByOccupancy, Exploration, Markov, OccupancyState, Pair, PlannerSettings, Policy, Problem, Risk,

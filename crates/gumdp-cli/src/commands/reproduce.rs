@@ -11,7 +11,7 @@ use gumdp_files::{Task, tasks};
 
 use super::{Run, load, use_threads};
 use crate::args::{MAX_RUNS, RandomArgs, whole};
-use crate::comparison::{self, Comparison, Departure, Published, Tally, Verdict};
+use crate::comparison::{self, Comparison, Tally, Verdict};
 use crate::exact::Solver;
 use crate::failure::BadInput;
 use crate::manifest::{self, Manifest};
@@ -19,6 +19,7 @@ use crate::number::{self, known};
 use crate::paper_report;
 use crate::player::Who;
 use crate::progress::Progress;
+use crate::published::{Departure, Published};
 use crate::results::TaskResults;
 use crate::side_by_side::{Both, both};
 use crate::store::Store;

@@ -1,0 +1,113 @@
+//! What the paper says: its numbers, its figures, and where what is played here departs from its text (`published.toml`).
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::results::TaskResults;
+
+/// The paper's numbers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Statistics of costs.
+    pub number: Vec<Number>,
+    /// Run times.
+    pub time: Vec<Time>,
+    /// Where what is played departs from the paper's text.
+    pub departure: Vec<Departure>,
+    /// Which figures of the paper ours are.
+    pub figure: Vec<PaperFigure>,
+}
+
+/// Where what is played departs from the paper's text, and why.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Departure {
+    /// The task.
+    pub task: String,
+    /// What departs.
+    pub what: String,
+    /// Why.
+    pub why: String,
+}
+
+/// A figure of the paper.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaperFigure {
+    number: u32,
+    /// Our figures.
+    names: Vec<String>,
+}
+
+/// A statistic of the paper.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Number {
+    /// The task.
+    pub task: String,
+    /// Attitude to risk.
+    pub beta: f64,
+    /// What it is of the costs.
+    pub statistic: Statistic,
+    /// The number, if it is one.
+    pub value: Option<f64>,
+    /// The whiskers, if it is two.
+    pub range: Option<[f64; 2]>,
+    /// What a share counts.
+    pub outcomes: Option<Vec<String>>,
+    /// Runs that it was computed from.
+    pub runs: u64,
+    /// Decimals that are printed.
+    pub digits: i32,
+    /// What is known about a difference.
+    pub why: Option<String>,
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Statistic {
+    /// Mean cost.
+    Mean,
+    /// Median cost.
+    Median,
+    /// Highest cost.
+    Max,
+    /// A bound that the highest cost stays below.
+    Below,
+    /// Both whiskers of the box plot.
+    Whiskers,
+    /// Share of runs with certain outcomes.
+    Share,
+}
+
+/// A run time of the paper.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Time {
+    /// The task.
+    pub task: String,
+    /// Seconds.
+    pub seconds: f64,
+    /// Of a whole figure or of one run.
+    pub of: String,
+}
+
+impl Published {
+    /// The numbers that are built in.
+    pub fn new() -> Result<Self> {
+        toml::from_str(include_str!("published.toml")).context("published.toml")
+    }
+
+    /// The departures of these experiments.
+    pub fn departures<'a>(&'a self, experiments: &'a [TaskResults]) -> impl Iterator<Item = &'a Departure> {
+        let played = |departure: &&Departure| experiments.iter().any(|of| of.task.name == departure.task);
+        self.departure.iter().filter(played)
+    }
+
+    /// The number of the paper's figure that ours with this name is.
+    pub fn figure_number(&self, name: &str) -> Option<u32> {
+        self.figure.iter().find(|figure| figure.names.iter().any(|other| other == name)).map(|figure| figure.number)
+    }
+}
