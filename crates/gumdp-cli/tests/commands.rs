@@ -239,7 +239,7 @@ fn compare() {
     assert_eq!(sandbox.read("gumdp-out/msee-compare/samples.csv").lines().count(), 1 + 4 * 2 * 4);
     let drawing = sandbox.read("gumdp-out/msee-compare/figures/msee-boxes.svg");
     assert_well_formed(&drawing);
-    assert!(drawing.contains("exact optimum (ERM)"));
+    assert!(drawing.contains("exact optimum (risk)"));
     let first = sandbox.read("gumdp-out/msee-compare/report.html");
     std::fs::remove_file(sandbox.path("gumdp-out/msee-compare/report.html")).unwrap();
     sandbox.data("report gumdp-out/msee-compare -q");

@@ -22,7 +22,7 @@ fn valid(name: &str, text: &str) -> Value {
 }
 
 /// The fields that the rows of `run` and `compare` share.
-const ROW: [&str; 24] = [
+const ROW: [&str; 28] = [
     "task",
     "risk",
     "beta",
@@ -47,6 +47,10 @@ const ROW: [&str; 24] = [
     "simulated_steps",
     "bound",
     "bound_method",
+    "below_bound",
+    "exact",
+    "effective_runs",
+    "caution",
 ];
 
 fn fields(object: &Value) -> Vec<&str> {

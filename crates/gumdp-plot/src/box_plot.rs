@@ -1,10 +1,10 @@
-//! Tukey box plots of several series side by side, with means, outliers and an exact reference per group.
+//! Tukey box plots of several series side by side, with means, outliers, risks in their intervals and an exact reference per group.
 
 use super::frame::{Bottom, Frame, Labels, Plot};
-use super::ink::{MUTED, series_colour};
+use super::ink::{INK, MUTED, PAPER, series_colour};
 use super::legend::{self, Entry};
 use super::scale::{Axis, Extent, brief};
-use super::svg::{Canvas, Paint, Rect};
+use super::svg::{Anchor, Canvas, Paint, Point, Rect, TextStyle};
 use super::{name, or, spoken_list};
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ pub struct BoxPlot {
     pub series: Vec<String>,
     /// Groups from left to right.
     pub groups: Vec<BoxGroup>,
-    /// Legend entry of the reference marks, such as "exact optimum (ERM)".
+    /// Legend entry of the reference marks, such as "exact optimum (risk)".
     pub reference_label: String,
 }
 
@@ -43,6 +43,39 @@ pub struct BoxStats {
     pub mean: f64,
     /// Values beyond the whiskers.
     pub outliers: Vec<f64>,
+    /// The risk, beside the box.
+    pub risk: Option<RiskMark>,
+}
+
+/// A risk and what is known of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct RiskMark {
+    /// The risk, drawn as a dot.
+    pub value: f64,
+    /// Ends of its interval, drawn as a bar; an arrow where the bar leaves the figure, whose axis is that of values, not of intervals.
+    pub interval: [f64; 2],
+    /// Whether it is lower than anything possible: a ring with an exclamation mark instead of a dot.
+    pub too_low: bool,
+}
+
+impl RiskMark {
+    /// Draws the mark at `x`; the ends of the bar are pixels, as far as the plot reaches.
+    fn draw(self, canvas: &mut Canvas, (x, y): Point, ends: [f64; 2], inside: (f64, f64)) {
+        for end in ends {
+            let at = end.clamp(inside.0, inside.1);
+            canvas.line((x, y), (x, at), &Paint::stroke(INK, 1.3));
+            if at == end {
+                canvas.line((x - 2.5, at), (x + 2.5, at), &Paint::stroke(INK, 1.3));
+            } else {
+                legend::arrow_head(canvas, (x, at), (0.0, (end - at).signum()), 5.0, INK);
+            }
+        }
+        let paint = if self.too_low { Paint::fill(PAPER).and_stroke(INK, 1.3) } else { Paint::fill(INK) };
+        canvas.circle((x, y), 2.8, &paint);
+        if self.too_low {
+            canvas.text((x, y + 9.0), "!", &TextStyle::new(11.0, Anchor::Middle).bold());
+        }
+    }
 }
 
 impl BoxPlot {
@@ -96,7 +129,8 @@ impl BoxPlot {
         let boxes = self
             .stats()
             .flat_map(|b| b.quartiles.into_iter().chain(b.whiskers).chain([b.mean]).chain(b.outliers.iter().copied()));
-        boxes.chain(self.groups.iter().filter_map(|group| group.reference))
+        let risks = self.stats().filter_map(|stats| stats.risk).map(|risk| risk.value);
+        boxes.chain(risks).chain(self.groups.iter().filter_map(|group| group.reference))
     }
 
     fn legend(&self) -> Vec<Entry<'_>> {
@@ -108,6 +142,17 @@ impl BoxPlot {
             let circle =
                 |canvas: &mut Canvas, place: Rect| canvas.circle(place.middle(), 2.4, &Paint::stroke(MUTED, 1.1));
             entries.push(legend::entry("outlier", circle));
+        }
+        let marks =
+            |too_low: bool| self.stats().filter_map(|stats| stats.risk).find(move |mark| mark.too_low == too_low);
+        for (mark, name) in [(marks(false), "risk in its 95 % interval"), (marks(true), "! below what is possible")] {
+            let sample = |mark: RiskMark| {
+                move |canvas: &mut Canvas, place: Rect| {
+                    let (x, y) = place.middle();
+                    mark.draw(canvas, (x, y), [y - 5.0, y + 5.0], (y - 5.0, y + 5.0));
+                }
+            };
+            entries.extend(mark.map(|mark| legend::entry(name, sample(mark))));
         }
         if self.groups.iter().any(|group| group.reference.is_some_and(f64::is_finite)) {
             entries.push(legend::of_references(self.reference_label()));
@@ -124,8 +169,17 @@ impl BoxPlot {
         let outliers = thinned(stats.outliers.iter().filter_map(|value| place(*value)));
         let [first, middle, third] = stats.quartiles.map(brief);
         let (name, average, count) = (name(&self.series, series), brief(stats.mean), stats.outliers.len());
-        let tip =
+        let mut tip =
             format!("{group}, {name}: median {middle}, quartiles {first} to {third}, mean {average}, {count} outliers");
+        let mut mark = None;
+        if let Some(risk) = stats.risk {
+            let [from, to] = risk.interval.map(brief);
+            let note = if risk.too_low { ", below what is possible" } else { "" };
+            let _ = write!(tip, ", risk {} ({from} to {to}){note}", brief(risk.value));
+            if let (Some(y), [Some(low), Some(high)]) = (place(risk.value), risk.interval.map(place)) {
+                mark = Some((risk, y, [low, high], (plot.area.y, plot.area.bottom())));
+            }
+        }
         plot.canvas.with_tip(&tip, |canvas| {
             for (y, count) in outliers {
                 let paint = Paint::stroke(colour, 1.1).opacity((0.45 + 0.1 * count as f64).min(0.9));
@@ -145,6 +199,9 @@ impl BoxPlot {
             }
             if let Some(y) = mean {
                 legend::diamond(canvas, (x, y));
+            }
+            if let Some((risk, y, ends, inside)) = mark {
+                risk.draw(canvas, (x + width * 0.5 + 5.0, y), ends, inside);
             }
         });
     }

@@ -6,7 +6,7 @@
 //!
 //! | kind | shows |
 //! |---|---|
-//! | [`BoxPlot`] | samples of several methods, with outliers, means and the exact optimum |
+//! | [`BoxPlot`] | samples of several methods, with outliers, means, risks and the exact optimum |
 //! | [`LinePlot`] | values over a setting, convergence, distribution functions |
 //! | [`DotPlot`] | a few values in many named rows |
 //! | [`StemPlot`] | exact distributions of a random value |
@@ -52,7 +52,7 @@ mod tests;
 mod text;
 
 pub use bar_plot::BarPlot;
-pub use box_plot::{BoxGroup, BoxPlot, BoxStats};
+pub use box_plot::{BoxGroup, BoxPlot, BoxStats, RiskMark};
 pub use decision_tree::{DecisionTree, TreeCard};
 pub use dot_plot::{Dot, DotPlot, DotRow};
 pub use frame::Labels;

@@ -35,7 +35,8 @@ const NASTY: [f64; 8] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 
 const MARKUP: &str = "<b> & \"q\" 'p' \u{1}";
 
 fn nasty_box(value: f64) -> BoxStats {
-    BoxStats { quartiles: [value; 3], whiskers: [value; 2], mean: value, outliers: NASTY.to_vec() }
+    let risk = Some(RiskMark { value, interval: [value; 2], too_low: value > 0.0 });
+    BoxStats { quartiles: [value; 3], whiskers: [value; 2], mean: value, outliers: NASTY.to_vec(), risk }
 }
 
 fn nasty_tree() -> DecisionTree {

@@ -11,7 +11,8 @@ use crate::results::{Finished, TaskResults, distinct, runs_text};
 use crate::{number, outcome};
 use gumdp_plot::page::Figure;
 use gumdp_plot::{
-    BarPlot, BoxGroup, BoxPlot, BoxStats, CategoryMap, HeatMaps, Labels, LinePlot, LineSeries, ReferenceLine, StemPlot,
+    BarPlot, BoxGroup, BoxPlot, BoxStats, CategoryMap, HeatMaps, Labels, LinePlot, LineSeries, ReferenceLine, RiskMark,
+    StemPlot,
 };
 
 /// Points of a curve over β.
@@ -49,6 +50,11 @@ pub fn boxes(experiment: &TaskResults) -> Option<Figure> {
             whiskers: [summary.whisker_low, summary.whisker_high],
             mean: summary.mean,
             outliers: summary.outliers(&costs).collect(),
+            risk: Some(RiskMark {
+                value: summary.value,
+                interval: [summary.low, summary.high],
+                too_low: experiment.is_too_low(finished),
+            }),
         })
     };
     let groups = experiment
@@ -64,14 +70,16 @@ pub fn boxes(experiment: &TaskResults) -> Option<Figure> {
         labels: Labels::new(&experiment.task.title, "", "cost f(d)"),
         series: presets.iter().map(|preset| preset.title().to_owned()).collect(),
         groups,
-        reference_label: "exact optimum (ERM)".to_owned(),
+        reference_label: "exact optimum (risk)".to_owned(),
     };
     let runs = runs_text(&experiment.finished);
     Some(figure(
         &experiment.task,
         "boxes",
         plot.svg(),
-        format!("Costs of {runs} for each β: quartiles, Tukey whiskers, outliers, mean. Lower is better."),
+        format!(
+            "Costs of {runs} for each β: quartiles, Tukey whiskers, outliers, mean, and beside each box the risk in its 95 % interval. Lower is better."
+        ),
     ))
 }
 

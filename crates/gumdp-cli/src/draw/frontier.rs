@@ -169,7 +169,7 @@ fn stats(distribution: &Distribution) -> BoxStats {
         quartiles: [0.25, 0.5, 0.75].map(|level| distribution.quantile(level)),
         whiskers: [distribution.min(), distribution.max()],
         mean: distribution.mean(),
-        outliers: Vec::new(),
+        ..BoxStats::default()
     }
 }
 

@@ -1,9 +1,9 @@
 //! The outer variable of a risk measure where it cannot be computed: chosen by pilot episodes before the first decision.
 //!
-//! Players with a few entropic attitudes to risk, from neutral to the worst case, play first. The laws of the best of them
+//! Players with a few entropic attitudes to risk, from neutral to the worst case, play first. The distributions of the best of them
 //! ask for a λ or β each; players with these play next, and with three λ between the lowest and the highest cost met. Then the
 //! better half plays on, twice, the last of them for as long as there are episodes, and the best is kept: so a plain entropic
-//! attitude is kept where no λ does better. All meet the same luck, so that equal players have equal costs; of equals only the first plays on.
+//! attitude is kept where no λ does better. All have common random numbers, so that equal players have equal costs; of equals only the first plays on.
 //! How many episodes there are depends on how long one is: about two seconds in all, but at least 24 episodes, and fewer
 //! candidates where they are few. That is counted, never timed: the choice is the same for the same seed.
 //! Not here: the exact search ([`crate::oracle::solve()`]).
@@ -25,7 +25,7 @@ const TRANSITION: f64 = 1.0 / 6.0;
 const MOST_TRANSITIONS: usize = 2048;
 /// The fewest and the most pilot episodes, whatever one takes.
 const LEAST: f64 = 24.0;
-const MOST: f64 = 960.0;
+const MOST: f64 = 6000.0;
 /// Episodes of the neutral player before it is known how many there are.
 const PROBE: u64 = 2;
 /// With fewer episodes than this, fewer candidates play.
@@ -166,7 +166,7 @@ struct Rounds {
     /// Times that the better half plays twice as many.
     halvings: u32,
     attitudes: &'static [f64],
-    /// Attitudes whose laws are asked for their λ or β.
+    /// Attitudes whose distributions are asked for their λ or β.
     asked: usize,
     thresholds: bool,
 }
@@ -290,11 +290,11 @@ mod tests {
             planner.begin_episode();
             planner.act(&start, &mut rng::stream(5, 0, Purpose::Policy)).unwrap().index()
         };
-        // The rare cost decides which lottery looks better: 26 % of first rounds meet it, and there the sure cost is kept.
+        // The rare cost decides which lottery looks better: enough episodes meet it about as often as it is likely.
         let kept = |seed| fix_outer(&problem, "cvar:0.5".parse().unwrap(), seed, &Stop::NEVER, player).unwrap();
         let best = (0..12).map(kept).filter(|fixed| !fixed.is_entropic() && first(*fixed) == 1);
         let best = best.count();
-        assert!(best >= 9, "{best} of 12");
+        assert!(best >= 11, "{best} of 12");
         assert_eq!((first(Erm::MEAN.into()), first(Erm::WORST.into())), (0, 2));
         let exact = solve(&problem, "cvar:0.5".parse::<Risk>().unwrap(), &Limits::QUICK).unwrap();
         assert!((exact.high - 0.394).abs() < 1e-9);
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn long_episodes_are_few() {
-        for (problem, fewest, most) in [(map(200), 6, 24), (map(99), 20, 66), (msee(), 150, 960)] {
+        for (problem, fewest, most) in [(map(200), 6, 24), (map(99), 20, 66), (msee(), 3000, 6000)] {
             let count = std::sync::Arc::default();
             let uniform = Counted(crate::Uniform::new(&problem), std::sync::Arc::clone(&count));
             fix_outer(&problem, "cvar:0.95".parse().unwrap(), 0, &Stop::NEVER, |_| Ok::<_, ()>(uniform.clone()))
