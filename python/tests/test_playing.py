@@ -280,7 +280,7 @@ def test_compare_meets_the_same_luck(rooms: Problem) -> None:
 
 def test_decisions_print_and_explain(rooms: Problem) -> None:
     decision = Planner(rooms, 50, simulations=100, preset="paper").act("s1")
-    assert decision.reasons.dtype.names == ("action", "visits", "value", "mean", "best", "worst")
+    assert decision.reasons.dtype.names == ("action", "visits", "rank", "value", "mean", "best", "worst")
     assert decision.reasons["visits"].sum() == decision.simulations == 100
     assert (decision.reasons["best"] <= decision.reasons["worst"]).all()
     assert repr(decision).startswith("Decision('")
@@ -488,8 +488,9 @@ def test_runs_until_the_risk_is_known(rooms: Problem) -> None:
 
 @needs_command
 def test_as_many_runs_as_the_command_line(rooms: Problem) -> None:
-    (row,) = command("run", "rooms", "--risk", "cvar:0.5", "--policy", "uniform", "--runs", "50", "--precision", "0.01")
-    samples = gumdp.evaluate(rooms, "uniform", Cvar(0.5), runs=50, precision=0.01)
+    settings = ["--preset", "paper", "--simulations", "5", "--runs", "50", "--precision", "0.01"]
+    (row,) = command("run", "rooms", "--risk", "cvar:0.5", "--policy", "planner", *settings)
+    samples = gumdp.evaluate(rooms, "paper", Cvar(0.5), runs=50, precision=0.01, simulations=5)
     assert row["runs"] == len(samples) > 50
     assert row["mean"] == samples.summary()["mean"]
 

@@ -230,7 +230,9 @@ fn known_summary(trial: &Trial, agent: &Agent, task: &Task) -> Option<Summary> {
     if trial.preset.plans() {
         return None;
     }
-    let limits = Limits { stop: interrupt::stop().clone(), ..Limits::QUICK };
+    // A solved problem is known to be small enough; of others a short try tells.
+    let most = if agent.solution().is_some() { Limits::QUICK } else { Limits::patient(0.1) };
+    let limits = Limits { stop: interrupt::stop().clone(), ..most };
     let costs: Vec<(f64, f64)> = distribution(&task.problem, agent.policy(), &limits).ok()?.outcomes().collect();
     let bounds = task.problem.objective().bounds();
     Summary::exact(&costs, trial.risk.within(bounds.high - bounds.low)).ok()

@@ -21,7 +21,11 @@ type Exported = (Vec<(&'static str, String)>, Vec<String>);
 /// Writes a file; see [`gumdp_files::write`].
 #[pyfunction]
 pub fn write(py: Python<'_>, path: PathBuf, text: &str) -> PyResult<()> {
-    py.detach(|| gumdp_files::write::write(&path, text.as_bytes())).map_err(|error| {
+    // As everywhere in Python, folders are made by whoever wants them.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let has_folder = || folder.map_or(Ok(()), |folder| folder.metadata().map(drop));
+    let written = py.detach(|| has_folder().and_then(|()| gumdp_files::write::write(&path, text.as_bytes())));
+    written.map_err(|error| {
         let what = format!("{error}: the file cannot be written");
         PyOSError::new_err((error.raw_os_error(), what, path.display().to_string()))
     })

@@ -38,8 +38,8 @@ const WHISKER_REACH: f64 = 1.5;
 /// assert!(summary.low < summary.value && summary.value < summary.high);
 /// let error = Summary::of(&[1.0, f64::NAN], Erm::MEAN, bounds, 7).unwrap_err();
 /// assert_eq!(error.to_string(), "cost 1 is NaN, but must lie in [-8e307, 8e307]");
-/// let known = Summary::exact(&[(0.0, 0.9), (1.0, 0.1)], Erm::MEAN)?;
-/// assert_eq!((known.low, known.value, known.high, known.max), (0.1, 0.1, 0.1, 1.0));
+/// let known = Summary::exact(&[(0.0, 0.75), (1.0, 0.25)], Erm::MEAN)?;
+/// assert_eq!((known.low, known.value, known.high, known.max), (0.25, 0.25, 0.25, 1.0));
 /// # Ok::<(), gumdp::RiskError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
