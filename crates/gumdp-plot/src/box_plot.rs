@@ -73,7 +73,7 @@ impl RiskMark {
         let paint = if self.too_low { Paint::fill(PAPER).and_stroke(INK, 1.3) } else { Paint::fill(INK) };
         canvas.circle((x, y), 2.8, &paint);
         if self.too_low {
-            canvas.text((x, y + 9.0), "!", &TextStyle::new(11.0, Anchor::Middle).bold());
+            canvas.text((x + 6.0, y), "!", &TextStyle::new(11.0, Anchor::Middle).bold());
         }
     }
 }
