@@ -350,7 +350,7 @@ def compare(
     risk: RiskLike | None = None,
     **settings: Any,
 ) -> dict[str, Samples]:
-    """Plays several policies with the same luck: run k of each meets the same random numbers of the environment.
+    """Plays several policies with common random numbers: run k of each meets the same random numbers of the environment.
 
     Parameters
     ----------

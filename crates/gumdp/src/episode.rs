@@ -40,8 +40,8 @@ pub enum EpisodeError {
     },
 }
 
-/// Plays one episode. The environment and the policy draw from separate streams, so that two policies can meet the same
-/// luck.
+/// Plays one episode. The environment and the policy draw from separate streams, so that two policies can have
+/// common random numbers.
 ///
 /// ```
 /// use gumdp::rng::{self, Purpose};

@@ -206,7 +206,7 @@ fn print_table(experiment: &TaskResults, naming: Naming, out: &mut impl Write) -
 }
 
 /// What it would take to know the widest interval twice as well, if costs that were met decide its width: one that allows for others
-/// follows other laws.
+/// shrinks in other ways.
 fn precision_note(naming: Naming, finished: &[Finished]) -> Option<String> {
     let averaged = finished.iter().filter(|of| of.summary.trust.doubt.is_none() && of.half_width() > 0.0);
     let widest = averaged.max_by(|a, b| a.half_width().total_cmp(&b.half_width()))?;

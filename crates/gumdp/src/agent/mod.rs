@@ -82,8 +82,8 @@ pub enum AgentError {
 /// let runs = experiment(&problem, agent.policy(), 0, 0..20)?;
 /// assert_eq!(runs.len(), 20);
 /// // The distribution of what is played has the lowest possible risk.
-/// let law = distribution(&problem, agent.policy(), &Limits::QUICK)?;
-/// assert!((law.erm(careful) - agent.solution().unwrap().high).abs() < 1e-12);
+/// let costs = distribution(&problem, agent.policy(), &Limits::QUICK)?;
+/// assert!((costs.erm(careful) - agent.solution().unwrap().high).abs() < 1e-12);
 ///
 /// let vast = tasks::get("grid-msee").unwrap().problem;
 /// assert!(auto(&vast)?.what().starts_with("too large to solve ("));

@@ -38,7 +38,7 @@ const NEIGHBOURS: i32 = 4;
 const CLOSER: f64 = NEIGHBOURS as f64 + 0.5;
 /// Values of the outer variable looked at before anything is excluded.
 const LOOKS: u64 = (FIRST_LOOK + 2 * CLOSER_LOOKS * NEIGHBOURS as usize) as u64;
-/// Occupancy states of the law of a policy that was found by backward induction, at most: it may have far more than that.
+/// Occupancy states of the distribution of a policy that was found by backward induction, at most: it may have far more than that.
 pub(super) const MOST_LAW_STATES: u64 = 2_000_000;
 /// Solves after which the search gives up: hours, and no problem is known to need them.
 const MOST_SOLVES: u64 = 1 << 18;
@@ -183,7 +183,7 @@ pub(super) struct Best {
     policy: Option<Found>,
 }
 
-/// A policy with its risk and the best outer variable for its law.
+/// A policy with its risk and the best outer variable for its distribution.
 struct Found {
     risk: f64,
     outer: f64,
@@ -291,7 +291,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Takes the best policy for an outer variable, the best outer variable for its law, and so on.
+    /// Takes the best policy for an outer variable, the best outer variable for its distribution, and so on.
     fn improve(&mut self, mut y: f64) -> Result<(), OracleError> {
         for _ in 0..TURNS {
             let inner = optimum(self.problem, self.aim(y), self.limits)?;
@@ -312,14 +312,14 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// A policy that was solved for at y, with the risk and the best outer variable of its law if that is not too large.
+    /// A policy that was solved for at y, with the risk and the best outer variable of its distribution if that is not too large.
     fn found(&mut self, inner: Inner, y: f64) -> Result<Found, OracleError> {
         let most_states = if self.by_induction { MOST_LAW_STATES } else { u64::MAX };
         let law_limits = Limits { max_states: self.limits.max_states.min(most_states), ..self.limits.clone() };
         self.passes.solves += 1;
         self.passes.states += inner.states;
         let (risk, outer) = match distribution(self.problem, &inner.policy, &law_limits) {
-            Ok(law) => (law.risk(self.risk), self.outer.best(&law.tail())),
+            Ok(costs) => (costs.risk(self.risk), self.outer.best(&costs.tail())),
             Err(error) if error.is_limit() => (self.risk_at(y, inner.value), y),
             Err(other) => return Err(other),
         };

@@ -50,8 +50,8 @@ pub(super) fn optimum(problem: &Problem, aim: Aim, limits: &Limits) -> Result<In
 /// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let solution = solve(&problem, Erm::new(10.0)?, &Limits::default())?;
-/// let law = distribution(&problem, &solution.policy(), &Limits::default())?;
-/// assert!((law.mean() - solution.mean).abs() < 1e-12);
+/// let costs = distribution(&problem, &solution.policy(), &Limits::default())?;
+/// assert!((costs.mean() - solution.mean).abs() < 1e-12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

@@ -7,8 +7,8 @@
 //!
 //! [`evaluate`] computes these means for a policy, [`solve`] finds the lowest f(E d).
 
+mod features;
 mod game;
-mod law;
 mod solve;
 
 pub use solve::{InfiniteTrials, TrialsError, solve};
@@ -16,7 +16,7 @@ pub use solve::{InfiniteTrials, TrialsError, solve};
 use std::fmt;
 use std::str::FromStr;
 
-use self::law::Law;
+use self::features::Features;
 use crate::experiment::{Experiment, RunError, stoppable};
 use crate::model::Pair;
 use crate::oracle::{Limits, OracleError, check_policy};
@@ -126,7 +126,7 @@ pub enum EvaluationError {
     },
 }
 
-/// The mean of f over the average occupancy of so many independent episodes of a policy: exact if the law of the average occupancy
+/// The mean of f over the average occupancy of so many independent episodes of a policy: exact if the distribution of the average occupancy
 /// fits the limits (for infinitely many trials the expected one is enough), else from so many episodes of the experiment, with a
 /// bootstrap interval ([`Trials::episodes`] has enough).
 ///
@@ -157,7 +157,7 @@ pub fn evaluate(
             sampled(experiment, trials, episodes, "a planner can only be played".to_owned())
         }
         Err(error) if error.is_limit() => {
-            sampled(experiment, trials, episodes, format!("the law of its occupancy is {}", error.in_short()))
+            sampled(experiment, trials, episodes, format!("the distribution of its occupancy is {}", error.in_short()))
         }
         Err(error) => Err(error.into()),
     }
@@ -169,12 +169,12 @@ fn exact(problem: &Problem, policy: &dyn Policy, trials: Trials, limits: &Limits
         check_policy(problem, policy)?;
         return Ok(solve::of_markov(problem, policy));
     }
-    let law = Law::of(problem, policy, limits)?;
+    let features = Features::of(problem, policy, limits)?;
     match trials {
-        Trials::Infinite => Ok(problem.objective().value_of_features(&law.mean())),
-        Trials::Finite(_) if is_linear => Ok(problem.objective().value_of_features(&law.mean())),
+        Trials::Infinite => Ok(problem.objective().value_of_features(&features.mean())),
+        Trials::Finite(_) if is_linear => Ok(problem.objective().value_of_features(&features.mean())),
         Trials::Finite(count) => {
-            let mean = law.of_sum(count, limits)?.expected(|features| {
+            let mean = features.of_sum(count, limits)?.expected(|features| {
                 for x in features.iter_mut() {
                     *x /= count as f64;
                 }

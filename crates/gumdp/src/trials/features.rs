@@ -1,4 +1,4 @@
-//! The law of the features of an episode's occupancy, and of sums of independent ones.
+//! The distribution of the features of an episode's occupancy, and of sums of independent ones.
 
 use std::collections::HashMap;
 
@@ -14,24 +14,24 @@ const EQUAL: f64 = 1.0 / (1_u64 << 40) as f64;
 const MOST_SUMS: u64 = 4_000_000;
 
 /// Features with their probabilities.
-pub(super) struct Law {
-    features: Vec<Vec<f64>>,
+pub(super) struct Features {
+    values: Vec<Vec<f64>>,
     probabilities: Vec<Sum>,
     places: HashMap<Box<[i64]>, usize>,
     /// Those that differ by less are equal.
     grain: f64,
 }
 
-impl Law {
+impl Features {
     fn new(grain: f64) -> Self {
-        Self { features: Vec::new(), probabilities: Vec::new(), places: HashMap::new(), grain }
+        Self { values: Vec::new(), probabilities: Vec::new(), places: HashMap::new(), grain }
     }
 
     fn add(&mut self, features: Vec<f64>, probability: f64) {
         let key = features.iter().map(|x| (x / self.grain).round() as i64).collect();
-        let number = *self.places.entry(key).or_insert(self.features.len());
-        if number == self.features.len() {
-            self.features.push(features);
+        let number = *self.places.entry(key).or_insert(self.values.len());
+        if number == self.values.len() {
+            self.values.push(features);
             self.probabilities.push(Sum::ZERO);
         }
         self.probabilities[number].add(probability);
@@ -47,17 +47,17 @@ impl Law {
             largest = zeros.iter().fold(largest, |largest, x| largest.max(x.abs()));
             zeros.fill(0.0);
         }
-        let mut law = Self::new(EQUAL * largest.max(f64::MIN_POSITIVE));
+        let mut all = Self::new(EQUAL * largest.max(f64::MIN_POSITIVE));
         let last = problem.horizon() - 1;
         distribution_with_visits(problem, policy, limits, |visit: Visit<'_>| {
             if visit.time == last {
                 let mut features = visit.features.to_vec();
                 let derived = features.iter_mut().zip(&natures).filter(|(_, nature)| **nature == Nature::Derived);
                 derived.for_each(|(x, _)| *x = 0.0);
-                law.add(features, visit.probability);
+                all.add(features, visit.probability);
             }
         })?;
-        Ok(law)
+        Ok(all)
     }
 
     /// That of the sum of so many independent ones.
@@ -85,28 +85,28 @@ impl Law {
     }
 
     fn plus(&self, other: &Self, limits: &Limits) -> Result<Self, OracleError> {
-        let reached = (self.features.len() as u64).saturating_mul(other.features.len() as u64);
+        let reached = (self.values.len() as u64).saturating_mul(other.values.len() as u64);
         let limit = MOST_SUMS.min(limits.max_states);
         if reached > limit {
             return Err(OracleError::TooLarge { reached, projected: None, limit });
         }
-        let mut law = Self::new(self.grain);
+        let mut all = Self::new(self.grain);
         for (a, p) in self.outcomes() {
             check_stop(&limits.stop)?;
             for (b, q) in other.outcomes() {
-                law.add(a.iter().zip(b).map(|(x, y)| x + y).collect(), p * q);
+                all.add(a.iter().zip(b).map(|(x, y)| x + y).collect(), p * q);
             }
         }
-        Ok(law)
+        Ok(all)
     }
 
     fn outcomes(&self) -> impl Iterator<Item = (&[f64], f64)> {
-        self.features.iter().map(Vec::as_slice).zip(self.probabilities.iter().map(|sum| sum.value()))
+        self.values.iter().map(Vec::as_slice).zip(self.probabilities.iter().map(|sum| sum.value()))
     }
 
     /// The expected features.
     pub(super) fn mean(&self) -> Vec<f64> {
-        let mut mean = vec![Sum::ZERO; self.features[0].len()];
+        let mut mean = vec![Sum::ZERO; self.values[0].len()];
         for (features, p) in self.outcomes() {
             mean.iter_mut().zip(features).for_each(|(sum, x)| sum.add(p * x));
         }
