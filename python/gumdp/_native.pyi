@@ -173,6 +173,9 @@ def bound(problem: Problem, measure: str, max_states: int | None, threads: int |
 def solve_trials(
     problem: Problem, max_states: int | None, threads: int | None
 ) -> tuple[float, float, _Floats, _Floats, int]: ...
+def saved_planner(
+    problem: Problem, measure: str, preset: str, simulations: int | None, seed: int, first: tuple[str, str]
+) -> str: ...
 def saved_table(problem: Problem, probabilities: _Floats) -> str: ...
 def evaluate_trials(
     problem: Problem,

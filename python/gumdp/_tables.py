@@ -18,6 +18,14 @@ __all__ = ["Observations", "Table"]
 Outcome = tuple[float, int, float, bool]
 OUTCOME = "(probability, next state, reward, terminated)"
 
+# What a wrapper must not have of its own: the table would say something else than the environment does.
+CHANGES = frozenset({"P", "action", "initial_state_distrib", "observation", "reset", "reward", "step"})
+
+# Those of Gymnasium that have some of it and yet change no state, action or reward.
+HARMLESS = frozenset(
+    "Env HumanRendering OrderEnforcing PassiveEnvChecker RecordEpisodeStatistics RecordVideo RenderCollection TimeLimit Wrapper".split()
+)
+
 # Where the library found a mistake in the text of a table.
 PLACE = re.compile(r"gymnasium\.\w+(?:, text)?:\d+:\d+: ")
 
@@ -29,7 +37,7 @@ class Table:
     """The table of an environment: probability, next state, reward and end of each outcome, by state and action."""
 
     def __init__(self, env: Any, initial: Any) -> None:
-        world = getattr(env, "unwrapped", env)
+        world = _unwrapped(env)
         table = getattr(world, "P", None)
         if not isinstance(table, (Mapping, Sequence)) or isinstance(table, (str, bytes)):
             raise TypeError(f"{shown(env)} has no table P of transitions")
@@ -115,6 +123,22 @@ class Observations:
             known = any(other == name for other, _ in self._numbers)
             raise ValueError(f"state {seen} is never reached with reward {paid:g}" if known else f"there is no state {seen}")
         return found
+
+
+def _unwrapped(env: Any) -> Any:
+    """The environment inside of wrappers that change nothing which the table says."""
+    world = getattr(env, "unwrapped", env)
+    while env is not world:
+        for kind in type(env).__mro__:
+            known = kind.__module__.partition(".")[0] == "gymnasium" and kind.__name__ in HARMLESS
+            changed = () if known else sorted(CHANGES & (vars(kind).keys() | vars(env).keys()))
+            if changed:
+                raise ValueError(
+                    f"the environment is wrapped in {type(env).__name__}, whose {changed[0]} may change what the table P says; "
+                    "pass env.unwrapped, or an environment whose table has that change"
+                )
+        env = getattr(env, "env", world)
+    return world
 
 
 def _items(where: str, what: str, table: Any) -> Iterable[tuple[Any, Any]]:

@@ -124,7 +124,8 @@ class Model:
         Parameters
         ----------
         env : gymnasium.Env
-            An environment whose ``env.unwrapped.P[state][action]`` lists (probability, next state, reward, terminated).
+            An environment whose ``env.unwrapped.P[state][action]`` lists (probability, next state, reward, terminated). Wrappers
+            that may change rewards, observations or actions are refused: the table does not know of them.
         initial : array_like, optional
             The probability of each state to be the first; by default the environment's ``initial_state_distrib``.
         """

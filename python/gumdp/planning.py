@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -226,6 +227,20 @@ class Planner(Agent):
     def outer(self) -> str | None:
         """The threshold or β that CVaR or EVaR is fixed at by pilot episodes, which are played if they were not; None for Erm."""
         return self._policy.outer
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the planner as a file that :func:`load_policy` and ``gumdp evaluate`` read: that of ``gumdp plan --save``.
+
+        One with a time limit cannot be saved: its decisions depend on the machine.
+        """
+        most, seconds, preset = self._settings
+        if seconds is not None:
+            raise ValueError("a planner with a time limit cannot be saved; give simulations instead")
+        seed, model = self._native.progress()[0], self.problem.model
+        state = model.states[int(np.argmax(model.initial))]
+        action = _planner_again(self.problem, self.risk, self._settings, seed, 0).act(state).action_name
+        text = _native.saved_planner(self.problem._native, self.risk, preset, most, seed, (state, action))
+        _native.write(path, text)
 
     def __repr__(self) -> str:
         return f"Planner({self.problem.name!r}, {self.risk!r}, time={self.time})"

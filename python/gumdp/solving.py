@@ -100,7 +100,7 @@ class InfiniteTrials:
         """Writes the policy as a file that :func:`load_policy` and ``gumdp evaluate`` read: that of ``gumdp solve --trials inf --save``."""
         model = self.problem.model
         table = np.ascontiguousarray(self.probabilities[:, model.pair_states, model.pair_actions])
-        Path(path).write_text(_native.saved_table(self.problem._native, table), encoding="utf-8")
+        _native.write(path, _native.saved_table(self.problem._native, table))
 
     def __repr__(self) -> str:
         return f"InfiniteTrials({self.value:.6g}, at least {self.low:.6g}, {self.solves} solves)"
@@ -167,7 +167,7 @@ class SavedPolicy:
 
 
 def load_policy(path: str | os.PathLike[str], problem: Problem) -> SavedPolicy:
-    """A policy that :meth:`Solution.save`, ``gumdp solve --save`` or ``gumdp plan --save`` wrote for this problem.
+    """A policy that :meth:`Solution.save`, :meth:`Planner.save`, ``gumdp solve --save`` or ``gumdp plan --save`` wrote for this problem.
 
     Raises
     ------

@@ -13,6 +13,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium import wrappers
 from gymnasium.utils.env_checker import check_env
 from mdptoolbox import mdp as toolbox
 
@@ -372,6 +373,55 @@ def test_wrong_environments() -> None:
     env.reset(seed=0)
     with pytest.raises(ValueError, match="action is 9"):
         env.step(9)
+
+
+class Doubled(gymnasium.Wrapper):  # type: ignore[misc]
+    def step(self, action: Any) -> Any:
+        observation, reward, *rest = self.env.step(action)
+        return observation, 2 * reward, *rest
+
+
+class Named(gymnasium.Wrapper):  # type: ignore[misc]
+    name = "changes nothing"
+
+
+class Recorded(wrappers.RecordEpisodeStatistics):  # type: ignore[misc]
+    def reset(self, **settings: Any) -> Any:
+        return 5, {}
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda env: wrappers.TransformReward(env, lambda reward: 2 * reward),
+        lambda env: wrappers.ClipReward(env, -1, 1),
+        lambda env: wrappers.NormalizeReward(env),
+        lambda env: wrappers.TransformObservation(env, lambda state: state, None),
+        lambda env: wrappers.FlattenObservation(env),
+        lambda env: wrappers.TimeAwareObservation(env),
+        lambda env: wrappers.TransformAction(env, lambda action: 3 - action, env.action_space),
+        lambda env: wrappers.StickyAction(env, 0.5),
+        lambda env: wrappers.Autoreset(env),
+        Doubled,
+        Recorded,
+        lambda env: Named(wrappers.TimeLimit(Doubled(env), 10)),
+    ],
+)
+def test_wrappers_that_change_the_table_are_refused(wrap: Any) -> None:
+    env = wrap(made("FrozenLake-v1"))
+    for read in (Model.from_gymnasium, lambda env: Problem.from_gymnasium(env, discount=0.9, horizon=5)):
+        with pytest.raises(ValueError, match="the environment is wrapped in [A-Z][A-Za-z]+, whose (step|reset|reward|observation|action)"):
+            read(env)
+    assert Model.from_gymnasium(env.unwrapped).costs
+
+
+def test_wrappers_that_change_nothing_pass() -> None:
+    plain = made("FrozenLake-v1")
+    env = Named(wrappers.RecordEpisodeStatistics(wrappers.TimeLimit(plain, 7)))
+    assert np.array_equal(Model.from_gymnasium(env).costs["cost"], Model.from_gymnasium(plain).costs["cost"])
+    env.step = plain.step
+    with pytest.raises(ValueError, match="wrapped in Named, whose step"):
+        Model.from_gymnasium(env)
 
 
 def test_the_environment_has_the_law_of_the_problem() -> None:

@@ -428,14 +428,21 @@ def test_saved_policies_are_the_same_everywhere(tmp_path: Path, task: str, risk:
 
 
 @needs_command
-def test_saved_planners_plan_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("preset", "risk"), [("default", "cvar:0.9"), ("paper", "erm:5")])
+def test_saved_planners_plan_again(tmp_path: Path, preset: str, risk: str) -> None:
     problem = gumdp.tasks["msee"]
-    settings = ["--policy", "planner", "--risk", "cvar:0.9", "--simulations", "50", "--seed", "3"]
-    command("plan", "msee", *settings, "--save", str(tmp_path / "planner.json"))
-    saved = gumdp.load_policy(tmp_path / "planner.json", problem)
-    own = gumdp.Planner(problem, "cvar:0.9", simulations=50, seed=3)
-    theirs = gumdp.evaluate(problem, saved, runs=3, seed=3).costs
-    assert theirs.tolist() == gumdp.evaluate(problem, own, runs=3, seed=3).costs.tolist()
+    settings = ["--policy", "planner", "--preset", preset, "--risk", risk, "--simulations", "50", "--seed", "3"]
+    command("plan", "msee", *settings, "--save", str(tmp_path / "shell.json"))
+    own = gumdp.Planner(problem, risk, simulations=50, preset=preset, seed=3)
+    own.save(tmp_path / "python.json")
+    assert (tmp_path / "python.json").read_text() == (tmp_path / "shell.json").read_text()
+    saved = gumdp.load_policy(tmp_path / "shell.json", problem)
+    costs = [gumdp.evaluate(problem, policy, runs=3, seed=3).costs.tolist() for policy in (own, saved)]
+    assert costs[0] == costs[1]
+    theirs = command("evaluate", "msee", "--policy", str(tmp_path / "python.json"), "--runs", "3")
+    assert theirs["measures"][0]["value"] == gumdp.evaluate(problem, saved, runs=3, seed=3).summary()["mean"]
+    with pytest.raises(ValueError, match="a planner with a time limit cannot be saved"):
+        gumdp.Planner(problem, risk, time_limit=0.1).save(tmp_path / "none.json")
 
 
 def test_a_journal_is_gone_on_with(rooms: Problem, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_playing import command, needs_command
 
 import gumdp
 
@@ -27,6 +28,17 @@ def test_infinitely_many_trials(tmp_path: Path) -> None:
     assert np.isclose(gumdp.evaluate(found.problem, saved, trials=np.inf).value, found.value)
     copy = pickle.loads(pickle.dumps(found))
     assert copy.value == found.value and repr(copy) == repr(found)
+
+
+@needs_command
+def test_policies_for_infinitely_many_trials_are_the_same_everywhere(tmp_path: Path) -> None:
+    found = gumdp.solve(gumdp.tasks["msee"], trials=math.inf)
+    found.save(tmp_path / "python.json")
+    command("solve", "msee", "--trials", "inf", "--save", str(tmp_path / "shell.json"))
+    assert (tmp_path / "python.json").read_text() == (tmp_path / "shell.json").read_text()
+    shell = gumdp.evaluate(found.problem, tmp_path / "shell.json", trials=math.inf)
+    theirs = command("evaluate", "msee", "--policy", str(tmp_path / "python.json"), "--trials", "inf")
+    assert theirs["means"][0]["value"] == shell.value
 
 
 def test_more_trials_are_less_risk() -> None:

@@ -118,7 +118,8 @@ pub fn above_the_optimum(high: f64, bound: Option<LowerBound>) -> Option<String>
 
 /// Why a task cannot be solved exactly, with a way out.
 pub fn unsolved(task: &str, error: &OracleError) -> anyhow::Error {
-    let ways = "raise --max-states, shorten the horizon, or plan instead: gumdp run with --policy planner";
+    let raise = if error.wants_states() { "raise --max-states, " } else { "" };
+    let ways = format!("{raise}shorten the horizon, or plan instead: gumdp run with --policy planner");
     let all = |reached: u64, projected: Option<f64>| match projected {
         Some(states) => format!("about {states:.1e} occupancy states"),
         None => format!("more than {reached} occupancy states"),

@@ -16,7 +16,7 @@ use anyhow::Result;
 use gumdp::bound::{LowerBound, Method};
 use gumdp::stats::Summary;
 use gumdp::words::cell;
-use gumdp::{Pair, Risk, UNCHECKED, checksum};
+use gumdp::{Pair, Record, Risk, UNCHECKED, checksum};
 use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
@@ -253,27 +253,35 @@ fn saved_task(experiment: &TaskResults) -> SavedTask {
     }
 }
 
-/// Writes samples and trajectories.
+/// Writes samples and trajectories, row by row: as text they would take several times the memory of the runs.
 fn save_runs(store: &Store, experiments: &[TaskResults]) -> Result<()> {
-    let [mut samples, mut trajectories] = [(); 2].map(|()| csv::Writer::from_writer(Vec::new()));
-    samples.write_record(["task", "beta", "preset", "run", "seed", "cost"])?;
-    trajectories.write_record(["task", "beta", "preset", "run", "time", "state", "action"])?;
-    for TaskResults { task, finished, .. } in experiments {
-        let mdp = task.problem.mdp();
-        for Finished { trial, records, .. } in finished {
-            let name = cell(&trial.task);
-            let [beta, preset, seed] = [number::risk(trial.risk), trial.preset.to_string(), trial.seed.to_string()];
-            for record in records {
-                let (run, cost) = (record.run.to_string(), record.cost.to_string());
-                samples.write_record([&*name, &beta, &preset, &run, &seed, &cost])?;
-                for (time, pair) in record.path.iter().map(|&pair| Pair::from(pair)).enumerate() {
-                    let (state, action) = (mdp.state_name(mdp.state(pair)), mdp.action_name(mdp.action(pair)));
-                    let time = time.to_string();
-                    trajectories.write_record([&*name, &beta, &preset, &run, &time, &cell(state), &cell(action)])?;
-                }
+    let runs = || {
+        experiments.iter().flat_map(|TaskResults { task, finished, .. }| {
+            finished.iter().flat_map(move |Finished { trial, records, .. }| {
+                records.iter().map(move |record| (task, trial, record))
+            })
+        })
+    };
+    let named = |Trial { task, risk, preset, .. }: &Trial, record: &Record| {
+        [cell(task).into_owned(), number::risk(*risk), preset.to_string(), record.run.to_string()]
+    };
+    store.write_table("samples.csv", |table| {
+        table.write_record(["task", "beta", "preset", "run", "seed", "cost"])?;
+        for (_, trial, record) in runs() {
+            let [task, beta, preset, run] = named(trial, record);
+            table.write_record([task, beta, preset, run, trial.seed.to_string(), record.cost.to_string()])?;
+        }
+        Ok(())
+    })?;
+    store.write_table("trajectories.csv", |table| {
+        table.write_record(["task", "beta", "preset", "run", "time", "state", "action"])?;
+        for (task, trial, record) in runs() {
+            let ([name, beta, preset, run], mdp) = (named(trial, record), task.problem.mdp());
+            for (time, pair) in record.path.iter().map(|&pair| Pair::from(pair)).enumerate() {
+                let [state, action] = [mdp.state_name(mdp.state(pair)), mdp.action_name(mdp.action(pair))].map(cell);
+                table.write_record([&*name, &beta, &preset, &run, &time.to_string(), &state, &action])?;
             }
         }
-    }
-    store.write("samples.csv", &samples.into_inner()?)?;
-    store.write("trajectories.csv", &trajectories.into_inner()?)
+        Ok(())
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read as _;
+use std::io::{Read as _, Write};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -12,6 +12,9 @@ use serde::Serialize;
 use crate::failure::BadInput;
 use crate::interrupt;
 use crate::talk::say;
+
+/// A table that is being written.
+pub type Rows<'a> = csv::Writer<&'a mut dyn Write>;
 
 /// A results folder.
 #[derive(Debug)]
@@ -24,15 +27,16 @@ impl Store {
     pub fn create(dir: &Path) -> Result<Self, BadInput> {
         let refusal =
             |what: &str, error| BadInput::new(format!("cannot {what} the output folder {}: {error}", dir.display()));
-        let probe = dir.join("runs/.probe");
+        let store = Self { dir: dir.to_owned() };
+        let probe = store.inside("runs/.probe")?;
         fs::create_dir_all(dir.join("runs")).map_err(|error| refusal("create", error))?;
         fs::write(&probe, b"").map_err(|error| refusal("write to", error))?;
         let _ = fs::remove_file(&probe);
         for part in ["", "runs", "tasks", "figures"] {
-            gumdp_files::write::clean(&dir.join(part));
+            gumdp_files::write::clean(&store.inside(part)?);
         }
         interrupt::runs_are_kept();
-        Ok(Self { dir: dir.to_owned() })
+        Ok(store)
     }
 
     /// Opens a folder for results that have no runs to be gone on with.
@@ -87,6 +91,17 @@ impl Store {
     /// Writes a file of the folder: the earlier content stays until the new one is complete.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<()> {
         write_file(&self.inside(name)?, content)
+    }
+
+    /// Likewise, row by row.
+    pub fn write_table(&self, name: &str, rows: impl FnOnce(&mut Rows) -> csv::Result<()>) -> Result<()> {
+        let path = self.inside(name)?;
+        let content = |out: &mut dyn Write| {
+            let mut writer = csv::Writer::from_writer(out);
+            rows(&mut writer)?;
+            writer.flush()
+        };
+        gumdp_files::write::write_with(&path, content).with_context(|| format!("cannot write {}", path.display()))
     }
 
     /// Writes a value as JSON.

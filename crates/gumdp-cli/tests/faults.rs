@@ -257,6 +257,16 @@ fn a_results_folder_leads_nowhere_else() {
     assert!(is_refused(&ended) && ended.stderr.contains("out/report.html is a link"), "{ended:?}");
     assert_eq!(sandbox.read("victim"), "precious");
     fs::remove_file(sandbox.path("out/report.html")).unwrap();
+    // What a command tries out before it plays, and where it tidies up.
+    fs::create_dir_all(sandbox.path("theirs/runs")).unwrap();
+    symlink("../../victim", sandbox.path("theirs/runs/.probe")).unwrap();
+    let run = "run mdp --policy uniform --beta 1 --runs 3 --out theirs -q";
+    assert!(is_refused(&sandbox.gumdp(run)) && sandbox.read("victim") == "precious");
+    fs::remove_dir_all(sandbox.path("theirs/runs")).unwrap();
+    fs::create_dir(sandbox.path("elsewhere")).unwrap();
+    sandbox.write("elsewhere/.a.1-2.tmp", "precious");
+    symlink("../elsewhere", sandbox.path("theirs/figures")).unwrap();
+    assert!(is_refused(&sandbox.gumdp(run)) && sandbox.path("elsewhere/.a.1-2.tmp").exists());
     // As an earlier version would have written it, without checksums.
     let manifest = sandbox.read("out/manifest.json");
     let begin = manifest.find(",\n  \"files\"").unwrap();

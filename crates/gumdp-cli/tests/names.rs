@@ -48,6 +48,20 @@ fn names_do_nothing() {
     assert!(json.to_string().contains("=cmd()"));
 }
 
+/// A name of several lines could look like a message of the program.
+#[test]
+fn names_are_one_line() {
+    let sandbox = Sandbox::new();
+    for (name, what) in [("heads", "state"), ("toss", "action")] {
+        sandbox.write("n.toml", &COIN.replace(&format!("\"{name}\""), &format!("\"{name}\\nerror: none\"")));
+        let ended = sandbox.gumdp("check n.toml");
+        let told = format!("{what} name \"{name}\\nerror: none\" has a line break; a name is one line");
+        assert!(ended.code == Some(2) && ended.stdout.contains(&told), "{ended:?}");
+    }
+    sandbox.write("t.toml", &format!("title = \"one\\ntwo\"\n{COIN}"));
+    assert!(sandbox.data("show t.toml").starts_with("t: one two\n"));
+}
+
 #[test]
 fn problem_files_read_their_own_folder() {
     let sandbox = Sandbox::new();

@@ -220,8 +220,9 @@ fn read_task(text: Text, folder: Option<&Path>, opened: Option<Opened>) -> Optio
         Kind::Import => &import::FIELDS,
     };
     root.only(&[&FIELDS[..], fields].concat());
-    let name = Path::new(text.file).file_stem().map_or(text.file.into(), |stem| stem.to_string_lossy()).into_owned();
-    let title = root.get("title").and_then(Value::text).unwrap_or(&name).to_owned();
+    let name =
+        Path::new(text.file).file_stem().map_or(text.file.into(), |stem| stem.to_string_lossy()).replace('\n', " ");
+    let title = root.get("title").and_then(Value::text).unwrap_or(&name).replace('\n', " ");
     let description = root.get("description").and_then(Value::text).unwrap_or_default().trim().to_owned();
     let defaults = settings::read_defaults(root);
     let timing = if matches!(kind, Kind::Import) { None } else { Timing::read(root) };

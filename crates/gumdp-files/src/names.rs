@@ -65,6 +65,9 @@ impl<'a> Names<'a> {
             if name == ALL || name.is_empty() {
                 value.error(format!("\"{name}\" cannot be the name of a state or an action")).tell::<()>();
             }
+            if name.contains('\n') {
+                value.error(ModelError::LineBreak { what, name: shortened(name) }.to_string()).tell::<()>();
+            }
             known.add(name);
         }
         if known.all.is_empty() {

@@ -173,6 +173,9 @@ pub(super) fn read_scripts(root: Table, world: &World) -> Vec<Script> {
     let action = |value: Value| world.action(value.text()?, |message| value.error(message));
     let script = |(key, value): (Key, Value)| {
         value.list()?;
+        if key.text.contains('\n') {
+            return value.error(format!("script name {:?} has a line break; a name is one line", key.text)).tell();
+        }
         let actions = value.not_empty("have at least one action")?.all(action)?;
         Some(Script { name: key.text.to_owned(), actions })
     };

@@ -6,7 +6,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,9 +18,17 @@ const MOST_LINKS: usize = 40;
 /// # Errors
 /// Those of the system. The earlier content then stays, unless the place can only be written to as it is.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    write_with(path, |out| out.write_all(content))
+}
+
+/// Writes a file whose content need not be in memory all at once.
+///
+/// # Errors
+/// Those of [`write`] and of the content.
+pub fn write_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let target = match place(path)? {
-        Place::Standard(mut stream) => return stream.write_all(content).and_then(|()| stream.flush()),
-        Place::Open(path) => return OpenOptions::new().append(true).open(path)?.write_all(content),
+        Place::Standard(mut stream) => return content(&mut stream).and_then(|()| stream.flush()),
+        Place::Open(path) => return buffered(&OpenOptions::new().append(true).open(path)?, content),
         Place::Path(target) => target,
     };
     let earlier = match OpenOptions::new().write(true).open(&target) {
@@ -32,10 +40,10 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
         fs::create_dir_all(parent)?;
     }
     match earlier {
-        Some(file) if !is_replaceable(&file)? => overwrite(file, content),
+        Some(file) if !is_replaceable(&file)? => overwrite(&file, content),
         earlier => match Temporary::create(&target, earlier.as_ref()) {
             Ok(temporary) => temporary.become_target(content, &target),
-            Err(refused) => earlier.map_or(Err(refused), |file| overwrite(file, content)),
+            Err(refused) => earlier.map_or(Err(refused), |file| overwrite(&file, content)),
         },
     }
 }
@@ -86,12 +94,17 @@ fn is_replaceable(file: &File) -> io::Result<bool> {
     Ok(found.is_file() && one_name)
 }
 
-fn overwrite(mut file: File, content: &[u8]) -> io::Result<()> {
+fn buffered(file: &File, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(file);
+    content(&mut out).and_then(|()| out.flush())
+}
+
+fn overwrite(file: &File, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let is_file = file.metadata()?.is_file();
     if is_file {
         file.set_len(0)?;
     }
-    file.write_all(content)?;
+    buffered(file, content)?;
     if is_file { file.sync_all() } else { Ok(()) }
 }
 
@@ -139,8 +152,8 @@ impl Temporary {
         self.file.set_permissions(theirs.permissions())
     }
 
-    fn become_target(mut self, content: &[u8], target: &Path) -> io::Result<()> {
-        self.file.write_all(content)?;
+    fn become_target(self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>, target: &Path) -> io::Result<()> {
+        buffered(&self.file, content)?;
         self.file.sync_all()?;
         fs::rename(&self.path, target)?;
         // The new name, too, is on disk before anything that relies on it. Not every system lets folders be opened.

@@ -40,7 +40,7 @@ mod _native {
     #[pymodule_export]
     use super::play::{Solution, distribution, evaluate, measures, risk, risk_of, solve, summary};
     #[pymodule_export]
-    use super::policy::Policy;
+    use super::policy::{Policy, saved_planner};
     #[pymodule_export]
     use super::problem::{Problem, write};
     #[pymodule_export]

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use gumdp::{Agent, Budget, Markov, Risk, Scripted, Spec, Stop, Uniform, Who};
-use gumdp_files::{PolicyTable, Saved, SavedPolicy, Task};
+use gumdp_files::{PolicyTable, Preset, Saved, SavedPlanner, SavedPolicy, Task};
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
@@ -121,6 +121,26 @@ impl Policy {
     pub fn player(&self, py: Python<'_>) -> PyResult<Box<dyn gumdp::Policy>> {
         Ok(self.making.made(py, &self.functions)?.policy().boxed())
     }
+}
+
+/// The text of a file with a planner and what it decides first, as `gumdp plan --save` writes it.
+#[pyfunction]
+pub fn saved_planner(
+    py: Python<'_>,
+    problem: &Problem,
+    measure: &str,
+    preset: &str,
+    simulations: Option<u64>,
+    seed: u64,
+    first: (String, String),
+) -> PyResult<String> {
+    let (task, measure, defaults) = (Arc::clone(&problem.task), risk(measure)?.0, &problem.task.defaults);
+    let (preset, exploration) =
+        if preset == "paper" { (Preset::Paper, defaults.exploration) } else { (Preset::Default, 0.0) };
+    let simulations = simulations.unwrap_or(defaults.simulations);
+    let (first_state, first_action) = first;
+    let planner = SavedPlanner { preset, simulations, exploration, seed, first_state, first_action };
+    watched(problem.functions.again(py), |_| Ok(SavedPolicy::text_of_planner(&task, measure, &planner)))
 }
 
 /// Probabilities by pair: one row, or one for each time.

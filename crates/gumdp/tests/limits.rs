@@ -21,8 +21,13 @@ fn too_large_problems_are_refused_early() {
     // A hopeless problem is given up at a small part of the limit, in states and in memory.
     let error = refused(&common::grid(10, 0.99, 200), Limits::default());
     assert!(matches!(error, OracleError::TooLarge { reached: 0..4_000_000, projected: Some(1e12..), .. }), "{error:?}");
+    // More states would not fit in memory, so nobody is told to allow them.
+    assert!(!error.to_string().contains("raise") && !error.wants_states());
     let narrow = Limits { max_bytes: 1 << 20, ..Limits::default() };
-    assert!(matches!(refused(&common::grid(3, 1.0, 15), narrow), OracleError::Memory { .. }));
+    let error = refused(&common::grid(3, 1.0, 15), narrow);
+    assert!(
+        matches!(error, OracleError::Memory { .. }) && !error.to_string().contains("raise") && !error.wants_states()
+    );
     let problem = task("msee");
     let error =
         distribution(&problem, &Uniform::new(&problem), &Limits { max_states: 100, ..Limits::default() }).unwrap_err();

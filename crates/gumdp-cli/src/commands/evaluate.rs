@@ -338,12 +338,10 @@ impl Evaluation {
 
     /// Writes the distribution, the measures, the figure and the report.
     fn keep(&self, store: &Store, task: &Task) -> Result<()> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(["cost", "probability"])?;
-        for (cost, probability) in self.distribution.outcomes() {
-            writer.write_record([cost.to_string(), probability.to_string()])?;
-        }
-        store.write("distribution.csv", &writer.into_inner()?)?;
+        store.write_table("distribution.csv", |table| {
+            table.write_record(["cost", "probability"])?;
+            self.distribution.outcomes().try_for_each(|(cost, p)| table.write_record([cost.to_string(), p.to_string()]))
+        })?;
         store.write_json("evaluation.json", self)?;
         draw::draw_evaluation(store, task, self)
     }

@@ -167,11 +167,7 @@ fn print(task: &Task, trade_off: &TradeOff, place: &str, out: &mut impl Write) -
 
 /// Writes levels, distributions, figures and report.
 fn keep(store: &Store, task: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Result<()> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for level in &trade_off.levels {
-        writer.serialize(level)?;
-    }
-    store.write("frontier.csv", &writer.into_inner()?)?;
+    store.write_table("frontier.csv", |table| trade_off.levels.iter().try_for_each(|level| table.serialize(level)))?;
     store.write_json("frontier.json", trade_off)?;
     draw::draw_frontier(store, task, trade_off, frontier, TOLD)
 }

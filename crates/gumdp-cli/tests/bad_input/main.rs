@@ -278,7 +278,7 @@ fn a_problem_too_large_to_solve_is_refused_soon() {
             arguments,
             &format!(
                 "error: grid-msee is too large to be solved exactly: about {states} occupancy states, at most {limit} are \
-                 allowed; raise --max-states, shorten the horizon, or plan instead: gumdp run with --policy planner"
+                 allowed; shorten the horizon, or plan instead: gumdp run with --policy planner"
             ),
         );
     };

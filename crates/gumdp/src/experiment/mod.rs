@@ -9,7 +9,6 @@ mod precision;
 pub use journal::{Journal, Record, UNCHECKED, checksum};
 pub use precision::Precision;
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -129,15 +128,18 @@ impl<'a> Experiment<'a> {
     /// # Errors
     /// If a run could not be played to its end or kept.
     pub fn play(&self, known: Vec<Record>, runs: u64) -> Result<Vec<Record>, ExperimentError> {
-        let mut records: BTreeMap<u64, Record> = known.into_iter().map(|record| (record.run, record)).collect();
+        let mut records = known;
+        let holds = |records: &[Record], run: &u64| records.binary_search_by_key(run, |record| record.run).is_ok();
+        let by_run = |records: &mut Vec<Record>| records.sort_unstable_by_key(|record| record.run);
+        by_run(&mut records);
         if let Some(journal) = self.journal {
-            let before = records.len();
-            for (run, record) in journal.finished().range(..runs) {
-                records.entry(*run).or_insert_with(|| record.clone());
-            }
-            self.watch.finished((records.len() - before) as u64);
+            let more = journal.finished().range(..runs).filter(|(run, _)| !holds(&records, run));
+            let more: Vec<Record> = more.map(|(_, record)| record.clone()).collect();
+            self.watch.finished(more.len() as u64);
+            records.extend(more);
+            by_run(&mut records);
         }
-        let missing = (0..runs).filter(|run| !records.contains_key(run));
+        let missing = (0..runs).filter(|run| !holds(&records, run));
         let played = self.play_runs(missing.collect(), |run, cpu| {
             let mut record = Record::new(&run, cpu);
             self.journal.map_or(Ok(()), |journal| journal.append(&record))?;
@@ -148,8 +150,9 @@ impl<'a> Experiment<'a> {
             Ok::<_, ExperimentError>(record)
         })?;
         self.journal.map_or(Ok(()), Journal::sync)?;
-        records.extend(played.into_iter().map(|record| (record.run, record)));
-        Ok(records.into_values().collect())
+        records.extend(played);
+        by_run(&mut records);
+        Ok(records)
     }
 
     /// Goes on until the measures are known as precisely as wanted, or there are as many runs as allowed.

@@ -254,6 +254,9 @@ impl Names {
     fn new(what: &'static str, names: Vec<String>, error: &mut Option<ModelError>) -> Self {
         let mut numbers = HashMap::with_capacity(names.len());
         for (number, name) in names.iter().enumerate() {
+            if name.contains('\n') {
+                error.get_or_insert(ModelError::LineBreak { what, name: name.clone() });
+            }
             if numbers.insert(name.clone(), number as u32).is_some() {
                 error.get_or_insert(ModelError::DuplicateName { what, name: name.clone() });
             }
@@ -311,6 +314,7 @@ mod tests {
             two_states().transition("x", "go", [("x", 1.0)]).transition("x", "go", [("y", 1.0)]),
             "the transition of state \"x\", action \"go\" is given twice",
         );
+        refuses(Mdp::named(["x"], ["g\no"]), "action name \"g\\no\" has a line break; a name is one line");
         refuses(Mdp::named(["x", "x"], ["go"]), "state name \"x\" is given twice; names must differ");
         refuses(Mdp::sized(0, 1), "the model has no states; it needs at least one");
         refuses(

@@ -28,6 +28,14 @@ pub enum ModelError {
         /// The repeated name.
         name: String,
     },
+    /// A name would look like several lines wherever it is shown.
+    #[error("{what} name {name:?} has a line break; a name is one line")]
+    LineBreak {
+        /// "state" or "action".
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
     /// A name or number that no state, or no action, has.
     #[error("unknown {what} \"{name}\"")]
     Unknown {

@@ -58,9 +58,10 @@ pub enum OracleError {
     NotLinear,
     /// The occupancy MDP has too many states.
     #[error(
-        "the occupancy MDP is too large: {reached} states reached{}, at most {limit} are allowed; \
-         raise the limit, shorten the horizon, or use the planner",
-        projection(*projected)
+        "the occupancy MDP is too large: {reached} states reached{}, at most {limit} are allowed; {}shorten the horizon, \
+         or use the planner",
+        projection(*projected),
+        if fits(*projected) { "raise the limit, " } else { "" }
     )]
     TooLarge {
         /// Occupancy states found before giving up.
@@ -73,7 +74,7 @@ pub enum OracleError {
     /// The occupancy MDP needs too much memory.
     #[error(
         "the solution needs more memory than allowed: {bytes} bytes after {reached} states{}, at most {limit} bytes are \
-         allowed; raise the limit, shorten the horizon, or use the planner",
+         allowed; more states would take more, so shorten the horizon, or use the planner",
         projection(*projected)
     )]
     Memory {
@@ -156,11 +157,22 @@ impl OracleError {
         }
     }
 
+    /// Whether a higher limit of states would help: not where memory is what lacks, or soon would.
+    #[must_use]
+    pub fn wants_states(&self) -> bool {
+        matches!(self, Self::TooLarge { projected, .. } if fits(*projected))
+    }
+
     /// Whether raised limits might help.
     #[must_use]
     pub fn is_limit(&self) -> bool {
         matches!(self, Self::TooLarge { .. } | Self::Memory { .. } | Self::LongSearch { .. })
     }
+}
+
+/// Whether so many states may fit in memory, of which each takes eight bytes at the very least.
+fn fits(projected: Option<f64>) -> bool {
+    projected.is_none_or(|states| 8.0 * states <= Limits::default().max_bytes as f64)
 }
 
 fn projection(projected: Option<f64>) -> String {
