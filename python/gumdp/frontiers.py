@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,20 @@ from .evaluation import Distribution
 from .problem import Problem, native_of
 from .risks import Cvar, Erm, Risk, Worst
 
-__all__ = ["Change", "Frontier", "Sampled", "frontier"]
+__all__ = ["Bargain", "Change", "Frontier", "Sampled", "frontier"]
+
+
+@dataclass(frozen=True)
+class Bargain:
+    """The behaviour that saves most in the worst 5 % for what it costs in the mean, of those that save a tenth of what can be saved."""
+
+    behaviour: int
+    neutral: int
+    """The behaviour of lowest mean, with which it is compared."""
+    paid: float
+    """By how much its mean is higher."""
+    saved: float
+    """By how much the mean of its worst 5 % is lower."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +60,18 @@ class Sampled:
 
     runs: int
     """Episodes at each level."""
-    simulations: int
-    """Simulations for each decision."""
+    simulations: int | None
+    """Simulations for each decision; None if the optimum played, which could be solved, while its distribution was too large."""
     because: str
-    """Why it was not solved."""
+    """Why it is not exact."""
     mean: Floats
     """The 95 % interval of the expected cost at each level, of shape (levels, 2)."""
     cvar: Floats
     """The same of the mean of the worst 5 %."""
 
     def __repr__(self) -> str:
-        return f"Sampled({self.runs} runs, {self.simulations} simulations, {self.because!r})"
+        who = "optimum" if self.simulations is None else f"{self.simulations} simulations"
+        return f"Sampled({self.runs} runs, {who}, {self.because!r})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -84,9 +98,13 @@ class Frontier:
     changes: list[Change]
     """Where behaviour changes; of runs, where the 99 % interval of a paired difference excludes 0."""
     complete: bool
-    """Whether every change between levels of erm is located."""
+    """Whether every change between levels is located; if not, more `patience` may locate more."""
     sampled: Sampled | None = None
     """How it was sampled; None if it is exact."""
+    bargain: Bargain | None = None
+    """The best bargain; None if no level lowers the mean of the worst 5 %, and of runs, which differ by chance."""
+    features: dict[str, Floats] = field(default_factory=dict)
+    """What is expected at each level of each cost with a name of the problem file: `[objective.features]`, costs of an import."""
 
     @property
     def mean(self) -> Floats:
@@ -168,6 +186,7 @@ def frontier(
     risk: str = "erm",
     levels: Sequence[float] | None = None,
     *,
+    patience: float = 30.0,
     runs: int | None = 100,
     simulations: int | None = None,
     seed: int = 0,
@@ -184,15 +203,17 @@ def frontier(
     risk : str
         The measure whose number is swept: "erm" (its β), or the name of another with one number, such as "cvar".
     levels : sequence of float, optional
-        At least two, sorted here; by default 0 to 0.99, or β from 0 over four decades around one over the spread of the cost
-        to infinity, or costs from the best to the worst case; six of them where the planner plays.
+        At least two, sorted here; by default 0 to 0.99, or the problem's own β and β from 0 over four decades around one over the
+        spread of the cost to infinity, or costs from the best to the worst case; six or so where costs are sampled.
+    patience : float
+        Seconds, by the clock, that changes between the levels are looked for once all levels are known.
     runs : int or None
-        Episodes at each level where the problem is too large to be solved; None never plays.
+        Episodes at each level where the problem or the distribution of its costs is too large; None never plays.
     simulations, seed
         As for :class:`Planner`.
     max_states : int, optional
         What may be solved: 20 million occupancy states by default, as on the command line; without `runs` as much as
-        :func:`solve` may.
+        :func:`solve` may. A distribution may have a tenth of that.
     threads : int, optional
         As for :func:`solve`.
 
@@ -217,17 +238,22 @@ def frontier(
     swept = None if levels is None else np.unique(array("levels", levels).ravel()).tolist()
     if swept is not None and len(swept) < 2:
         raise ValueError(f"levels holds {len(swept)} different levels; at least two are needed")
-    level_name, points, behaviours, changes, complete, sampled = _native.frontier(
+    patience = number("patience", patience)
+    if not 0 <= patience <= MOST_PATIENCE:
+        raise ValueError(f"patience is {patience}, but must lie in [0, {MOST_PATIENCE}] seconds")
+    level_name, points, behaviours, changes, complete, sampled, bargain, names = _native.frontier(
         native,
         risk,
         swept,
         optional_count("max_states", max_states, 1, MOST_STATES),
+        patience,
         optional_count("runs", runs, 2, MOST_RUNS),
         optional_count("simulations", simulations, 1, MOST_SIMULATIONS),
         count("seed", seed, 0, HIGHEST_SEED),
         optional_count("threads", threads, 1, MOST_THREADS),
     )
     at, value, low, high, behaviour = map(np.array, zip(*points))
+    behaviour = behaviour.astype(np.int64)
     return Frontier(
         problem,
         risk,
@@ -236,12 +262,14 @@ def frontier(
         value,
         low,
         high,
-        behaviour.astype(np.int64),
-        [Distribution(values, probabilities) for values, probabilities, _ in behaviours],
-        [visits for _, _, visits in behaviours],
+        behaviour,
+        [Distribution(values, probabilities) for values, probabilities, _, _ in behaviours],
+        [visits for _, _, visits, _ in behaviours],
         [Change(before, after, level, float(at[point])) for before, after, level, point in changes],
         complete,
         None if sampled is None else Sampled(*sampled[:3], *map(np.array, sampled[3:])),
+        None if bargain is None else Bargain(*bargain),
+        {name: np.array([own[3][k] for own in behaviours])[behaviour] for k, name in enumerate(names)},
     )
 
 

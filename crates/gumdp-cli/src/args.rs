@@ -272,6 +272,11 @@ pub fn threads(text: &str) -> Result<usize, String> {
     read(text, |count| (1..=1024).contains(count), "whole number in [1, 1024]")
 }
 
+/// A time that may be 0.
+pub fn patience(text: &str) -> Result<Duration, String> {
+    if matches!(text.trim(), "0" | "0s") { Ok(Duration::ZERO) } else { duration(text) }
+}
+
 /// A time with a unit: 50ms, 2s, 1.5s.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let refusal = || "it must be a time such as 50ms, 2s or 1.5s, more than 0 and at most one day".to_owned();

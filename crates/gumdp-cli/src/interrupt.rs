@@ -12,6 +12,7 @@ use crate::talk::say;
 static STOP: LazyLock<Stop> = LazyLock::new(Stop::new);
 static JOURNALLED: AtomicBool = AtomicBool::new(false);
 static EXPLAINED: AtomicBool = AtomicBool::new(false);
+static FINISHING: AtomicBool = AtomicBool::new(false);
 
 /// Exit code of an interrupted program, as shells have it: 128 + SIGINT.
 pub const EXIT_CODE: i32 = 130;
@@ -23,6 +24,10 @@ pub fn install() {
         STOP.request();
         // Journals are safe at any moment, so an episode that takes long can simply be cut off.
         std::thread::sleep(Duration::from_millis(700));
+        // A second Ctrl-C does not wait for results either.
+        if FINISHING.swap(false, Ordering::Relaxed) {
+            return;
+        }
         explain();
         std::process::exit(EXIT_CODE);
     });
@@ -45,6 +50,11 @@ pub fn of_experiment(error: ExperimentError) -> anyhow::Error {
 /// From now on finished runs are on disk.
 pub fn runs_are_kept() {
     JOURNALLED.store(true, Ordering::Relaxed);
+}
+
+/// From now on the program only writes what it has, and ends by itself.
+pub fn finish() {
+    FINISHING.store(true, Ordering::Relaxed);
 }
 
 /// Says once, on stderr, what an interruption means for the work.

@@ -83,11 +83,15 @@ impl Progress {
         self.bar.set_message(text);
     }
 
-    /// So many levels are solved; when all are, changes between them are located.
-    pub fn solved(&self, levels: usize) {
-        self.bar.set_position(levels as u64);
-        if self.bar.length() == Some(levels as u64) {
+    /// One more level is known, and what of it: told on a terminal, and elsewhere if that takes long. When all levels are known,
+    /// changes between them are located.
+    pub fn solved(&self, what: &str) {
+        self.bar.inc(1);
+        if self.bar.length() == Some(self.bar.position()) {
             self.bar.set_message("locating changes");
+        }
+        if !self.bar.is_hidden() || self.bar.elapsed() >= LONG_RUN {
+            self.bar.suspend(|| talk::say!("{what}"));
         }
     }
 

@@ -162,6 +162,8 @@ pub struct Task {
     pub notes: Vec<String>,
     /// The costs of an imported model by name, each with one number for each state-action pair.
     pub costs: Vec<(String, Vec<f64>)>,
+    /// The same and those of `[objective.features]`, by name.
+    pub features: Vec<(String, Vec<f64>)>,
 }
 
 impl Task {
@@ -236,7 +238,7 @@ fn read_task(text: Text, folder: Option<&Path>, opened: Option<Opened>) -> Optio
     let (world, timing, notes, source) =
         read.or_else(|| Some(own(root.accept(World::placeholder(matches!(kind, Kind::Grid)))?)))?;
     let scripts = settings::read_scripts(root, &world);
-    let Read { problem, behaviour, files } = read_problem(root, &world, timing, Files::new(root, folder))?;
+    let Read { problem, features, behaviour, files } = read_problem(root, &world, timing, Files::new(root, folder))?;
     let source = files.attached(&source);
     for script in scripts.iter().filter(|_| !world.doubts.any()) {
         if let Err(error) = Scripted::new(&problem, script.actions.clone()) {
@@ -250,7 +252,19 @@ fn read_task(text: Text, folder: Option<&Path>, opened: Option<Opened>) -> Optio
     if let Scene::Grid(grid) = &mut scene {
         grid.behaviour = behaviour;
     }
-    Some(Task { name, title, description, problem, defaults, scripts, scene, source, notes, costs: world.costs })
+    Some(Task {
+        name,
+        title,
+        description,
+        problem,
+        defaults,
+        scripts,
+        scene,
+        source,
+        notes,
+        costs: world.costs,
+        features,
+    })
 }
 
 fn kind(root: Table) -> Option<Kind> {
@@ -325,6 +339,8 @@ struct Read<'a> {
     /// The path to be imitated, if there is one.
     behaviour: Vec<u32>,
     files: Files<'a>,
+    /// Costs with names.
+    features: Vec<(String, Vec<f64>)>,
 }
 
 fn read_problem<'a>(root: Table<'a>, world: &'a World, timing: Option<Timing>, files: Files<'a>) -> Option<Read<'a>> {
@@ -360,5 +376,6 @@ fn read_problem<'a>(root: Table<'a>, world: &'a World, timing: Option<Timing>, f
     }
     let problem = place.accept(Problem::new(std::sync::Arc::clone(&world.mdp), objective, discount, horizon))?;
     place.accept(check_bounded(&problem))?;
-    Some(Read { problem, behaviour: reader.behaviour, files: reader.files })
+    let features = reader.features.into_iter().filter_map(|(name, cost)| Some((name, cost?))).collect();
+    Some(Read { problem, features, behaviour: reader.behaviour, files: reader.files })
 }

@@ -40,6 +40,13 @@ impl Defaults {
         if self.risks.is_empty() { self.betas.iter().map(entropic).collect() } else { self.risks.clone() }
     }
 
+    /// Those that the file itself names.
+    #[must_use]
+    pub fn own_risks(&self) -> Vec<Risk> {
+        let own = |risks: &Vec<Risk>| *risks != Self::default().risks();
+        Some(self.risks()).filter(own).unwrap_or_default()
+    }
+
     /// The settings of the published planner.
     #[must_use]
     pub fn published(&self) -> PlannerSettings {

@@ -1,10 +1,11 @@
 //! Behaviour over the attitude to risk, and explained for one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use gumdp::explain::{Ending, ExplainError, Node, Wanted};
-use gumdp::frontier::{Behaviour, Point, SampleError, exact, few, sampled, usual};
-use gumdp::oracle::Limits;
+use gumdp::frontier::{Behaviour, SampleError, exact, few, sampled, usual};
+use gumdp::oracle::{Limits, OracleError};
 use gumdp::{AgentError, Risk, Spec, Stop};
 use numpy::IntoPyArray;
 use pyo3::IntoPyObjectExt;
@@ -31,15 +32,18 @@ pub fn swept() -> Vec<&'static str> {
 
 /// Level, value, its lower and upper end, and the number of a behaviour.
 type Points = Vec<(f64, f64, f64, f64, usize)>;
-/// The distribution of a behaviour's cost and the expected number of steps at each pair.
-type Behaviours<'py> = Vec<(Numbers<'py>, Numbers<'py>, Numbers<'py>)>;
+/// The distribution of a behaviour's cost, the expected number of steps at each pair, and what is expected of each feature.
+type Behaviours<'py> = Vec<(Numbers<'py>, Numbers<'py>, Numbers<'py>, Vec<f64>)>;
 /// Behaviours before and after, level, and the first point that is not before the change.
 type Changes = Vec<(usize, usize, Option<f64>, usize)>;
 /// Episodes, simulations, why it was not solved, and the intervals of mean and worst 5 % at each level.
 type Sampled = (u64, Option<u64>, String, Vec<(f64, f64)>, Vec<(f64, f64)>);
 
-/// What the level is called, points, behaviours, changes, whether all are located, and how it was sampled.
-type Swept<'py> = (&'static str, Points, Behaviours<'py>, Changes, bool, Option<Sampled>);
+/// The behaviours of the best bargain and of lowest mean, what it costs, and what it saves.
+type Bargain = (usize, usize, f64, f64);
+/// What the level is called, points, behaviours, changes, whether all are located, how it was sampled, the best bargain, and the names of
+/// the features.
+type Swept<'py> = (&'static str, Points, Behaviours<'py>, Changes, bool, Option<Sampled>, Option<Bargain>, Vec<String>);
 
 /// How behaviour changes with the attitude to risk; sampled if `runs` are given and the problem is too large to be solved.
 #[pyfunction]
@@ -50,6 +54,7 @@ pub fn frontier<'py>(
     measure: &str,
     levels: Option<Vec<f64>>,
     max_states: Option<u64>,
+    patience: f64,
     runs: Option<u64>,
     simulations: Option<u64>,
     seed: u64,
@@ -60,38 +65,49 @@ pub fn frontier<'py>(
     let given = levels.map(|levels| levels.iter().map(|&level| form.at(level)).collect::<Result<Vec<Risk>, _>>());
     let given = given.transpose().map_err(wrong)?;
     let task = Arc::clone(&problem.task);
-    let planning = spec(&task, Risk::MEAN, "default", (simulations, None), seed, false)?;
+    let planning = spec(&task, Risk::MEAN, "default", (simulations, None), seed, true)?;
     let work = move |stop: &Stop| {
         let limits = if runs.is_some() { quick(max_states, stop) } else { limits(max_states, stop) };
-        let standard = || usual(&task.problem, form, task.defaults.curve, &limits);
-        let risks = given.clone().unwrap_or_else(standard);
-        match (exact(&task.problem, &risks, &limits, |_| {}), runs) {
+        let (own, curve) = (task.defaults.own_risks(), task.defaults.curve);
+        let usual = || usual(&task.problem, form, &own, curve, &limits);
+        let risks = given.clone().map_or_else(usual, Ok);
+        let patience = Duration::from_secs_f64(patience);
+        match (risks.and_then(|risks| exact(&task.problem, &risks, &limits, patience, |_, _| {})), runs) {
             (Err(because), Some(runs)) if because.is_limit() => {
-                let risks = given.unwrap_or_else(|| few(&risks));
-                let spec = Spec { limits: Limits { stop: stop.clone(), ..Limits::QUICK }, ..planning };
+                let risks = given.unwrap_or_else(|| few(&task.problem, form, &own, curve));
+                let spec = Spec { limits, ..planning };
                 sampled(&task.problem, &risks, &spec, runs, &because, &(), |_| {})
             }
             (found, _) => found.map_err(|error| SampleError::Agent(AgentError::Oracle(error))),
         }
     };
+    let features = problem.task.features.clone();
     let found = in_pool(py, problem.functions.again(py), threads, work)?.map_err(|error| match error {
         SampleError::Agent(AgentError::Oracle(error)) => unsolved(&error),
         error => wrong(error),
     })?;
+    if found.ended == Some(OracleError::Stopped) {
+        return Err(unsolved(&OracleError::Stopped));
+    }
     let array = |numbers: &[f64]| numbers.to_vec().into_pyarray(py);
-    let behaviour = |own: &Behaviour| (array(own.costs.values()), array(own.costs.probabilities()), array(&own.visits));
-    let level = |point: &Point| point.risk.swept().map_or(f64::NAN, |(_, level)| level);
+    let behaviour = |own: &Behaviour| {
+        let expected = features.iter().map(|(_, cost)| own.expected(cost)).collect();
+        (array(own.costs.values()), array(own.costs.probabilities()), array(&own.visits), expected)
+    };
+    let bargain = found.bargain().map(|own| (own.behaviour, own.neutral, own.paid, own.saved));
     let sampled = found.sampled.as_ref().map(|own| {
         let (mean, cvar95) = own.intervals.iter().map(|intervals| (intervals.mean, intervals.cvar95)).unzip();
         (own.runs, own.simulations, own.because.clone(), mean, cvar95)
     });
     Ok((
         form.sweep.map_or("level", |sweep| sweep.level),
-        found.points.iter().map(|own| (level(own), own.value, own.low, own.high, own.behaviour)).collect(),
+        found.points.iter().map(|own| (own.level(), own.value, own.low, own.high, own.behaviour)).collect(),
         found.behaviours.iter().map(behaviour).collect(),
         found.changes.iter().map(|change| (change.before, change.after, change.level, change.point)).collect(),
         found.complete,
         sampled,
+        bargain,
+        features.iter().map(|(name, _)| name.clone()).collect(),
     ))
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// A flag that is raised once; clones share it. Work that is handed one looks at it from time to time and gives up soon after:
 /// solvers ([`Limits::stop`](crate::oracle::Limits)) with [`OracleError::Stopped`](crate::oracle::OracleError), experiments and
@@ -19,21 +20,31 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// assert!(solve(&problem, Erm::MEAN, &Limits::QUICK).is_ok());
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Option<Arc<AtomicBool>>);
+pub struct Stop {
+    flag: Option<Arc<AtomicBool>>,
+    /// Is raised by itself then.
+    deadline: Option<Instant>,
+}
 
 impl Stop {
     /// Is never raised; so is the default.
-    pub const NEVER: Self = Self(None);
+    pub const NEVER: Self = Self { flag: None, deadline: None };
 
     /// One that is not raised yet.
     #[must_use]
     pub fn new() -> Self {
-        Self(Some(Arc::default()))
+        Self { flag: Some(Arc::default()), deadline: None }
+    }
+
+    /// The same flag, which is also raised by itself at a time. What it ends depends on the clock.
+    #[must_use]
+    pub fn by(&self, deadline: Instant) -> Self {
+        Self { deadline: Some(deadline), ..self.clone() }
     }
 
     /// Asks all work that looks at this flag to stop; [`Stop::NEVER`] does not listen.
     pub fn request(&self) {
-        if let Some(flag) = &self.0 {
+        if let Some(flag) = &self.flag {
             flag.store(true, Ordering::Relaxed);
         }
     }
@@ -41,6 +52,7 @@ impl Stop {
     /// Whether that was asked.
     #[must_use]
     pub fn is_requested(&self) -> bool {
-        self.0.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+        self.flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }

@@ -1,12 +1,14 @@
 //! Where optimal behaviour changes, against changes known by hand and against levels close together.
 
+use std::time::Duration;
+
 use gumdp::frontier::{self, Frontier};
-use gumdp::oracle::{Limits, OracleError, solve};
-use gumdp::{Erm, Mdp, Objective, Problem, Risk};
+use gumdp::oracle::{Limits, OracleError, distribution, solve};
+use gumdp::{Erm, Mdp, Objective, Problem, Risk, Stop, rng};
 use gumdp_files::tasks;
 
 fn frontier(problem: &Problem, risks: &[Risk], limits: &Limits) -> Result<Frontier, OracleError> {
-    frontier::exact(problem, risks, limits, |_| {})
+    frontier::exact(problem, risks, limits, Duration::from_secs(600), |_, _| {})
 }
 
 /// One action for each lottery of (cost, probability).
@@ -95,7 +97,7 @@ fn ties_are_not_changes() {
     let same: &[(f64, f64)] = &[(0.0, 0.5), (1.0, 0.5)];
     let found = frontier(&lotteries(&[same, same]), &levels(&[-5.0, 0.0, 5.0]), &Limits::QUICK).unwrap();
     assert!(found.changes.is_empty() && found.behaviours.len() == 1);
-    // Both have a worst case of 1: what is optimal for large β stays so in the limit.
+    // Both have a worst case of 1, and one a lower mean.
     let found = frontier(&lotteries(&[&[(1.0, 1.0)], same]), &levels(&[0.0, 50.0, f64::INFINITY]), &Limits::QUICK);
     assert!(found.unwrap().changes.is_empty());
 }
@@ -103,7 +105,7 @@ fn ties_are_not_changes() {
 /// Between changes nothing changes: levels in the middle of two changes are attained by the behaviour that reigns there.
 #[test]
 fn behaviours_reign_between_their_changes() {
-    for name in ["mdp", "mo-max"] {
+    for name in ["mdp", "rooms"] {
         let problem = tasks::get(name).unwrap().problem;
         let found = frontier(&problem, &levels(&[0.0, 0.1, 1.0, 10.0, 100.0]), &Limits::QUICK).unwrap();
         let betas: Vec<f64> = found.changes.iter().map(|change| change.level.unwrap()).collect();
@@ -152,19 +154,147 @@ fn changes_over_the_level_are_located() {
     assert!((coin - 0.79).abs() < 1e-6, "{level} {coin}");
 }
 
-/// β from 0 to ∞, levels from 0 to 0.99, costs from the best to the worst case: ascending, all different.
+/// The worst case is 1 in all three, and less likely the higher the mean: with growing β ever less counts but that probability, and
+/// that 0.9999 is not quite 1 counts from β ≈ 10000 on only. In the limit nothing but the mean tells them apart.
+#[test]
+fn changes_far_above_the_last_finite_level_are_found() {
+    let problem = lotteries(&[
+        &[(0.0, 0.5), (1.0, 0.5)],
+        &[(0.5, 0.5), (0.9999, 0.25), (1.0, 0.25)],
+        &[(0.7, 0.5), (0.9999, 0.375), (1.0, 0.125)],
+    ]);
+    let found = frontier(&problem, &levels(&[0.0, 0.01, f64::INFINITY]), &Limits::QUICK).unwrap();
+    let firsts: Vec<usize> = found.behaviours.iter().map(|own| own.first[0].index()).collect();
+    assert_eq!(found.points.iter().map(|point| firsts[point.behaviour]).collect::<Vec<_>>(), [0, 0, 0]);
+    let turns: Vec<(usize, usize)> =
+        found.changes.iter().map(|turn| (firsts[turn.before], firsts[turn.after])).collect();
+    assert_eq!(turns.last(), Some(&(2, 0)), "{:?}", found.changes);
+    assert_eq!(found.changes.last().unwrap().level, Some(f64::INFINITY));
+    let ends: Vec<f64> = found.changes.iter().map(|change| change.level.unwrap()).collect();
+    for (pair, change) in ends.windows(2).zip(&found.changes) {
+        let erm = Erm::new(if pair[1].is_finite() { f64::midpoint(pair[0], pair[1]) } else { 2.0 * pair[0] }).unwrap();
+        let best = solve(&problem, erm, &Limits::QUICK).unwrap().value;
+        assert!((found.behaviours[change.after].costs.erm(erm) - best).abs() < 1e-11, "{pair:?}");
+    }
+}
+
+/// At each level the behaviour has the risk and the mean of the policy that [`solve`] has there, in problems full of ties: costs and
+/// probabilities are multiples of a quarter.
+#[test]
+fn behaviours_are_those_of_solve() {
+    let mut rng = rng::stream(7, 0, rng::Purpose::Generation);
+    let mut quarter = |most: u32| f64::from(rng::below(&mut rng, most + 1)) / 4.0;
+    let betas = levels(&[f64::NEG_INFINITY, -3.0, 0.0, 1.0, 30.0, f64::INFINITY]);
+    let others = ["cvar:0.25", "cvar:0.5", "cvar:0.9", "evar:0.5"].map(|text| text.parse::<Risk>().unwrap());
+    for _ in 0..60 {
+        let lottery: Vec<Vec<(f64, f64)>> = (0..4)
+            .map(|_| {
+                let p = quarter(2) / 2.0 + 0.25;
+                vec![(quarter(8), p), (quarter(8), 1.0 - p)]
+            })
+            .collect();
+        let problem = lotteries(&lottery.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        for risks in [&betas[..], &others[..]] {
+            let found = frontier(&problem, risks, &Limits::QUICK).unwrap();
+            for point in &found.points {
+                let solution = solve(&problem, point.risk, &Limits::QUICK).unwrap();
+                let costs = distribution(&problem, &solution.policy(), &Limits::QUICK).unwrap();
+                let own = &found.behaviours[point.behaviour].costs;
+                for measure in [Risk::MEAN, point.risk] {
+                    let (own, wanted) = (own.risk(measure), costs.risk(measure));
+                    assert!((own - wanted).abs() < 1e-8, "{}: {measure} {own} {wanted}, {lottery:?}", point.risk);
+                }
+            }
+        }
+    }
+}
+
+/// Levels may come in any order; each is told of when it is known. Without patience no change is located, and the levels are the same.
+#[test]
+fn levels_come_first_and_do_not_depend_on_patience() {
+    let problem = tasks::get("rooms").unwrap().problem;
+    let mut known = Vec::new();
+    let wanted = levels(&[10.0, 0.0, f64::INFINITY, 1.0]);
+    let hasty = frontier::exact(&problem, &wanted, &Limits::QUICK, Duration::ZERO, |point, own| {
+        known.push((point.risk, own.costs.mean()));
+    });
+    let hasty = hasty.unwrap();
+    assert_eq!(known.iter().map(|(risk, _)| *risk).collect::<Vec<_>>(), wanted);
+    let patient = frontier(&problem, &wanted, &Limits::QUICK).unwrap();
+    let rows = |of: &Frontier| of.points.iter().map(|p| (p.level(), p.value, p.low)).collect::<Vec<_>>();
+    assert_eq!(rows(&hasty), rows(&patient));
+    assert!(rows(&hasty).is_sorted());
+    assert!(!hasty.complete && patient.complete && hasty.ended.is_none());
+    assert!(!hasty.changes.is_empty() && hasty.changes.iter().all(|change| change.level.is_none()));
+}
+
+/// Who stops it after two levels has two; after one, nothing.
+#[test]
+fn stopping_keeps_what_is_known() {
+    let problem = tasks::get("rooms").unwrap().problem;
+    for (after, kept) in [(1, None), (2, Some(2)), (3, Some(3))] {
+        let limits = Limits { stop: Stop::new(), ..Limits::QUICK };
+        let mut solved = 0;
+        let found = frontier::exact(&problem, &levels(&[0.0, 1.0, 50.0]), &limits, Duration::from_secs(600), |_, _| {
+            solved += 1;
+            if solved == after {
+                limits.stop.request();
+            }
+        });
+        match (found, kept) {
+            (Err(error), None) => assert_eq!(error, OracleError::Stopped),
+            (Ok(found), Some(kept)) => {
+                assert_eq!((found.points.len(), found.ended), (kept, Some(OracleError::Stopped)));
+                assert!(!found.complete && found.changes.iter().all(|change| change.level.is_none()));
+            }
+            (found, kept) => panic!("{found:?} {kept:?}"),
+        }
+    }
+}
+
+/// A sure 1; a coin of 0 and 1.9, cheaper by 0.05 with a tail of 1.9; and one that saves a quarter of that tail for next to nothing.
+#[test]
+fn the_best_bargain_saves_most_for_what_it_costs() {
+    let sure: &[(f64, f64)] = &[(1.0, 1.0)];
+    let coin: &[(f64, f64)] = &[(0.0, 0.5), (1.9, 0.5)];
+    let bargain: &[(f64, f64)] = &[(0.252, 0.5), (1.65, 0.5)];
+    let found =
+        frontier(&lotteries(&[sure, coin, bargain]), &levels(&[0.0, 0.1, f64::INFINITY]), &Limits::QUICK).unwrap();
+    let best = found.bargain().unwrap();
+    let costs = |number: usize| found.behaviours[number].costs.values();
+    assert_eq!((costs(best.behaviour), costs(best.neutral)), (&[0.252, 1.65][..], &[0.0, 1.9][..]));
+    assert!((best.paid - 0.001).abs() < 1e-12 && (best.saved - 0.25).abs() < 1e-12, "{best:?}");
+    let from = found.reigns_from(best.behaviour).unwrap();
+    assert!(from > 0.0 && from <= 0.1, "{from}");
+    assert!(frontier(&lotteries(&[sure]), &levels(&[0.0, 1.0]), &Limits::QUICK).unwrap().bargain().is_none());
+}
+
+/// What is expected of a cost per pair by the occupancy is what the linear objective costs in the mean.
+#[test]
+fn expected_features_are_weighed_as_costs_are() {
+    let problem = tasks::get("mdp").unwrap().problem;
+    let (costs, offset) = problem.objective().as_linear().unwrap();
+    for own in frontier(&problem, &levels(&[0.0, 5.0]), &Limits::QUICK).unwrap().behaviours {
+        assert!((own.expected(&costs) + offset - own.costs.mean()).abs() < 1e-12);
+    }
+}
+
+/// The task's own levels first, then β from 0 to ∞, levels from 0 to 0.99, or costs from the best to the worst case: all different.
 #[test]
 fn usual_levels_ascend() {
     let problem = tasks::get("rooms").unwrap().problem;
+    let own = levels(&[3.0, 17.0]);
     for (name, count, range) in
         [("erm", 50, None), ("erm", 50, Some([1.0, 7.0])), ("cvar", 21, None), ("exceed", 21, None)]
     {
         let form = Risk::forms().find(|form| form.name == name).unwrap();
-        let usual = frontier::usual(&problem, form, range, &Limits::QUICK);
-        let levels: Vec<f64> = usual.iter().map(|risk| risk.swept().unwrap().1).collect();
+        let usual = frontier::usual(&problem, form, &own, range, &Limits::QUICK).unwrap();
+        let first = if name == "erm" { own.len() } else { 0 };
+        assert_eq!(usual[..first], own[..first]);
+        let levels: Vec<f64> = usual[first..].iter().map(|risk| risk.swept().unwrap().1).collect();
         assert!(levels.windows(2).all(|pair| pair[0] < pair[1]) && levels.len() == count, "{name} {levels:?}");
-        let some = frontier::few(&usual);
-        assert_eq!((some.len(), some[0], some[5]), (6, usual[0], usual[count - 1]));
+        let some = frontier::few(&problem, form, &own, range);
+        assert_eq!((some.len(), &some[..first]), (6, &own[..first]), "{some:?}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! `gumdp frontier`: what each attitude to risk costs and saves, and where the optimal behaviour changes.
 
 use std::io::Write;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
@@ -12,13 +13,13 @@ use gumdp::{AgentError, Budget, Risk, Spec, Who};
 use gumdp_files::Task;
 
 use super::{Run, heading, load, place, print_json, use_threads};
-use crate::args::{CommonArgs, beta, quick_limits, whole};
+use crate::args::{CommonArgs, beta, patience, quick_limits, whole};
 use crate::draw;
 use crate::exact::unsolved;
 use crate::failure::{BadInput, Interrupted};
 use crate::frontier::TradeOff;
 use crate::interrupt;
-use crate::number;
+use crate::number::{self, short};
 use crate::progress::Progress;
 use crate::results::distinct;
 use crate::store::Store;
@@ -34,15 +35,19 @@ pub struct FrontierArgs {
     /// The measure whose number is swept.
     #[arg(long, value_parser = swept_names(), default_value = "erm")]
     pub risk: &'static Form,
-    /// Levels, separated by commas: β in [-inf, inf] for erm (default: 50 from 0 to inf), a level in [0, 1] (default: 21 from 0
-    /// to 0.99), or a threshold in units of cost (default: 21 from the best to the worst case); 6 by default where the planner plays.
+    /// Levels, separated by commas: β in [-inf, inf] for erm (default: the task's and 50 from 0 to inf), a level in [0, 1] (default: 21
+    /// from 0 to 0.99), or a threshold in units of cost (default: 21 from the best to the worst case); fewer by default where costs
+    /// are sampled.
     #[arg(long, value_name = "L,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]
     pub levels: Vec<f64>,
-    /// Solve the problem exactly if it has at most this many occupancy states (default: 20000000, within 1 GiB); else the
-    /// planner plays at each level.
+    /// Solve the problem exactly if it has at most this many occupancy states (default: 20000000, within 1 GiB), and the distribution
+    /// of costs a tenth of that; else costs are sampled at each level.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1, u64::MAX))]
     pub max_states: Option<u64>,
-    /// Episodes at each level, where the problem is planned and not solved.
+    /// When all levels are known, look for changes between them for this long by the clock; 0 looks for none.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = patience)]
+    pub patience: Duration,
+    /// Episodes at each level, where costs are sampled.
     #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true, value_parser = whole(2, 1_000_000))]
     pub runs: u64,
     /// How it is played, and what becomes of it.
@@ -71,6 +76,7 @@ impl Run for FrontierArgs {
         let place = place(self.common.out.as_ref(), self.common.json, || format!("frontier-{}", task.name));
         let store = place.as_deref().map(Store::folder).transpose()?;
         let frontier = found(self, &task, &given)?;
+        interrupt::finish();
         let trade_off = TradeOff::new(&task, self.risk, &frontier);
         let printed = if self.common.json {
             print_json(&trade_off)
@@ -83,35 +89,42 @@ impl Run for FrontierArgs {
             keep(store, &task, &trade_off, &frontier)?;
             crate::talk::say!("results, figures and report.html are in {}", store.dir().display());
         }
-        printed
+        printed?;
+        if frontier.ended == Some(OracleError::Stopped) { Err(Interrupted.into()) } else { Ok(()) }
     }
 }
 
 /// The frontier over these measures, or the usual ones: exact, or sampled if that is too large.
 fn found(args: &FrontierArgs, task: &Task, given: &[Risk]) -> Result<Frontier> {
     let (problem, defaults) = (&task.problem, &task.defaults);
+    let (own, curve) = (defaults.own_risks(), defaults.curve);
     let limits = Limits { stop: interrupt::stop().clone(), ..quick_limits(args.max_states) };
     let spinner = Progress::spinner("choosing levels");
-    let risks =
-        if given.is_empty() { frontier::usual(problem, args.risk, defaults.curve, &limits) } else { given.into() };
+    let usual = || frontier::usual(problem, args.risk, &own, curve, &limits);
+    let risks = if given.is_empty() { usual() } else { Ok(given.into()) };
     drop(spinner);
-    let progress = Progress::levels(risks.len() as u64);
-    let because = match frontier::exact(problem, &risks, &limits, |levels| progress.solved(levels)) {
+    let exact = |risks: Vec<Risk>| {
+        let progress = Progress::levels(risks.len() as u64);
+        frontier::exact(problem, &risks, &limits, args.patience, |point, behaviour| {
+            let [value, mean, tail] = [point.value, behaviour.costs.mean(), behaviour.tail()].map(short);
+            progress.solved(&format!("{}: {value}; mean {mean}, worst 5 % {tail}", number::risk_label(point.risk)));
+        })
+    };
+    let because = match risks.and_then(exact) {
         Ok(frontier) => return Ok(frontier),
         Err(error) if error.is_limit() => error,
         Err(OracleError::Stopped) => return Err(Interrupted.into()),
         Err(other) => return Err(unsolved(&task.name, &other)),
     };
-    drop(progress);
-    let risks = if given.is_empty() { frontier::few(&risks) } else { risks };
+    let few = || frontier::few(problem, args.risk, &own, curve);
+    let risks = if given.is_empty() { few() } else { given.into() };
     crate::talk::say!("{}: sampling {} levels, {} runs each", because.in_short(), risks.len(), args.runs);
     let progress = Progress::new(args.runs * risks.len() as u64);
-    let simulations = args.common.simulations.unwrap_or(defaults.simulations);
     let spec = Spec {
-        budget: Some(Budget::simulations(simulations)),
-        limits: Limits { stop: limits.stop, ..Limits::QUICK },
+        budget: Some(Budget::simulations(args.common.simulations.unwrap_or(defaults.simulations))),
+        limits,
         seed: args.common.random.seed,
-        ..Spec::new(Who::Guided(defaults.guided.clone()), Risk::MEAN)
+        ..Spec::new(Who::Auto(defaults.guided.clone()), Risk::MEAN)
     };
     let begin = |risk| progress.message(format!("{} {}", task.name, number::risk_label(risk)));
     frontier::sampled(problem, &risks, &spec, args.runs, &because, &progress, begin).map_err(|error| match error {

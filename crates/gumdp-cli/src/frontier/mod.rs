@@ -3,18 +3,18 @@
 
 mod words;
 
-use gumdp::frontier::{Behaviour, Change, Frontier, Point, Sampled, Visits};
+use gumdp::frontier::{Bargain, Behaviour, Change, Frontier, Point, Sampled, Visits};
 use gumdp::measures::Form;
 use gumdp::stats::Statistic;
-use gumdp::{Cvar, Mdp, Pair, Risk};
+use gumdp::{Pair, Risk};
 use gumdp_files::Task;
 use serde::Serialize;
 
 use crate::number::{beta, short};
 use gumdp_plot::Table;
 
-/// The tail whose mean is shown.
-const TAIL: f64 = 0.95;
+/// Features in the table, at most.
+const COLUMNS: usize = 3;
 
 /// What each attitude to risk costs and saves.
 #[derive(Debug, Serialize)]
@@ -29,8 +29,14 @@ pub struct TradeOff {
     pub behaviours: Vec<Facts>,
     /// Where one takes over from another.
     pub changes: Vec<Turn>,
+    /// The behaviour that saves most in the worst 5 % for what it costs in the mean; `null` if none saves anything, and of runs.
+    pub bargain: Option<Bargain>,
+    /// The bargain in words, or that there is none; `null` of runs.
+    pub advice: Option<String>,
     /// Whether every change that was seen is located.
     pub complete: bool,
+    /// Why it ended before all levels were solved and all changes looked for; `null` if it did not.
+    pub ended: Option<String>,
     /// How it was sampled; `null` if it is exact.
     pub sampled: Option<Sampled>,
 }
@@ -90,6 +96,17 @@ pub struct Facts {
     pub best: f64,
     /// The highest cost.
     pub worst: f64,
+    /// The costs with names, in the order of the names.
+    pub features: Vec<Feature>,
+}
+
+/// A cost with a name.
+#[derive(Clone, Debug, Serialize)]
+pub struct Feature {
+    /// Its name.
+    pub name: String,
+    /// Its expected total.
+    pub mean: f64,
 }
 
 /// What is done in an initial state.
@@ -146,12 +163,11 @@ impl TradeOff {
     pub fn new(task: &Task, measure: &'static Form, frontier: &Frontier) -> Self {
         let mdp = task.problem.mdp();
         let measure = Swept(measure);
-        let behaviours: Vec<Facts> = frontier.behaviours.iter().map(|behaviour| facts(mdp, behaviour)).collect();
+        let behaviours: Vec<Facts> = frontier.behaviours.iter().map(|behaviour| facts(task, behaviour)).collect();
         let level = |point: &Point| {
             let Facts { mean, sd, cvar95, best, worst, .. } = behaviours[point.behaviour];
             let Point { risk, value, low, high, behaviour } = *point;
-            let level = risk.swept().map_or(f64::NAN, |(_, level)| level);
-            Row { level, risk, value, low, high, mean, sd, cvar95, best, worst, behaviour }
+            Row { level: point.level(), risk, value, low, high, mean, sd, cvar95, best, worst, behaviour }
         };
         let levels: Vec<Row> = frontier.points.iter().map(level).collect();
         let turn = |change: &Change| {
@@ -172,18 +188,23 @@ impl TradeOff {
             turn
         };
         let changes = frontier.changes.iter().map(turn).collect();
-        let (complete, sampled) = (frontier.complete, frontier.sampled.clone());
-        Self { task: task.name.clone(), measure, levels, changes, behaviours, complete, sampled }
+        let (bargain, sampled) = (frontier.bargain(), frontier.sampled.clone());
+        let advice = words::advice(measure, frontier, bargain).filter(|_| sampled.is_none());
+        let ended = frontier.ended.as_ref().map(ToString::to_string);
+        let (task, complete) = (task.name.clone(), frontier.complete);
+        Self { task, measure, levels, changes, behaviours, bargain, advice, complete, ended, sampled }
     }
 
     /// How many levels there are, and what was found.
     pub fn origin(&self) -> String {
         let [level, measure] = self.measure.titles();
         if let Some(Sampled { runs, simulations, because, .. }) = &self.sampled {
-            let simulations = simulations.unwrap_or_default();
+            let (who, with) = simulations.map_or(("the optimum", String::new()), |simulations| {
+                ("the planner", format!(" with {simulations} simulations per decision"))
+            });
             return format!(
-                "{measure} of the planner at {} levels ({level}), sampled: {runs} runs each with {simulations} simulations per \
-                 decision, all levels with the same luck; {because}",
+                "{measure} of {who} at {} levels ({level}), sampled: {runs} runs each{with}, all levels with the same luck; \
+                 {because}",
                 self.levels.len()
             );
         }
@@ -196,7 +217,10 @@ impl TradeOff {
     pub fn table(&self, rows: impl IntoIterator<Item = usize>) -> Table {
         let [level, measure] = self.measure.titles();
         let last = if self.sampled.is_some() { "95 % of the mean" } else { "behaviour" };
-        let mut table = Table::new(&[level, measure, "mean", "sd", "CVaR 0.95", "worst", last], &[]);
+        let mut titles = vec![level, measure, "mean", "sd", "CVaR 0.95", "worst", last];
+        let features = self.behaviours.first().into_iter().flat_map(|facts| &facts.features);
+        titles.extend(features.take(COLUMNS).map(|feature| feature.name.as_str()));
+        let mut table = Table::new(&titles, &[]);
         rows.into_iter().for_each(|row| table.row(self.row(row)));
         table
     }
@@ -212,6 +236,7 @@ impl TradeOff {
             }
             None => (behaviour + 1).to_string(),
         });
+        cells.extend(self.behaviours[behaviour].features.iter().take(COLUMNS).map(|feature| short(feature.mean)));
         cells
     }
 
@@ -253,18 +278,21 @@ impl Turn {
     }
 }
 
-fn facts(mdp: &Mdp, Behaviour { costs, first, .. }: &Behaviour) -> Facts {
+fn facts(task: &Task, behaviour: &Behaviour) -> Facts {
+    let (mdp, costs) = (task.problem.mdp(), &behaviour.costs);
     let first_action = |&pair: &Pair| FirstAction {
         state: mdp.state_name(mdp.state(pair)).to_owned(),
         action: mdp.action_name(mdp.action(pair)).to_owned(),
     };
+    let feature = |(name, cost): &(String, Vec<f64>)| Feature { name: name.clone(), mean: behaviour.expected(cost) };
     Facts {
-        first: first.iter().map(first_action).collect(),
+        first: behaviour.first.iter().map(first_action).collect(),
         costs: costs.values().len(),
         mean: costs.mean(),
         sd: Statistic::Deviation.of_outcomes(&costs.outcomes().collect::<Vec<_>>()),
-        cvar95: costs.risk(Cvar::new(TAIL).map_or(Risk::WORST, Risk::Cvar)),
+        cvar95: behaviour.tail(),
         best: costs.min(),
         worst: costs.max(),
+        features: task.features.iter().map(feature).collect(),
     }
 }

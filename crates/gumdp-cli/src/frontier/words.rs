@@ -1,6 +1,6 @@
 //! Changes of behaviour in words that a person can decide by. Nothing is said that was not computed.
 
-use gumdp::frontier::{NO_VISIT, Visits};
+use gumdp::frontier::{Bargain, Frontier, NO_VISIT, Visits};
 
 use super::{Facts, Swept, TradeOff, Turn};
 use crate::number::short;
@@ -26,15 +26,16 @@ pub fn sentence(measure: Swept, turn: &Turn, before: &Facts, after: &Facts, samp
 pub fn sentences(trade_off: &TradeOff, most: usize) -> Vec<String> {
     let [level, measure] = trade_off.measure.titles();
     let (Some(first), Some(last)) = (trade_off.levels.first(), trade_off.levels.last()) else { return Vec::new() };
+    let ended = trade_off.ended.iter().map(|why| format!("This is not all that was asked for: {why}."));
     if trade_off.changes.is_empty() && trade_off.sampled.is_some() {
-        return vec![format!(
+        return ended.chain([format!(
             "No two neighbouring levels differ by more than chance in mean, {measure} or worst 5 %; more --runs may show more."
-        )];
+        )]).collect();
     }
     if trade_off.changes.is_empty() {
-        return vec![format!(
+        return ended.chain([format!(
             "The same behaviour is optimal at every level: there is nothing to choose between low mean and low {measure}."
-        )];
+        )]).collect();
     }
     let told = trade_off.main_changes(most);
     let mut sentences: Vec<String> = told.iter().map(|turn| turn.sentence.clone()).collect();
@@ -48,7 +49,7 @@ pub fn sentences(trade_off: &TradeOff, most: usize) -> Vec<String> {
         let left = trade_off.changes.iter().filter(|turn| turn.at.is_none()).count();
         sentences.push(format!(
             "There are more changes than were looked for between the levels; the largest were looked for first, {left} are not \
-             located, and more may lie between them; give fewer --levels, closer together."
+             located, and more may lie between them; give more --patience, or fewer --levels, closer together."
         ));
     }
     if trade_off.sampled.is_some() {
@@ -63,8 +64,25 @@ pub fn sentences(trade_off: &TradeOff, most: usize) -> Vec<String> {
         [last.mean - first.mean, last.cvar95 - first.cvar95, last.worst - first.worst],
         trade_off.sampled.is_some(),
     );
+    sentences.extend(ended);
+    sentences.extend(trade_off.advice.clone());
     sentences.push(format!("Altogether, going from {level} = {from} to {level} = {to}: {}.", uncapitalised(&all)));
     sentences
+}
+
+/// What a little mean buys in the tail, or that nothing is to be had.
+pub fn advice(measure: Swept, frontier: &Frontier, bargain: Option<Bargain>) -> Option<String> {
+    let Some(Bargain { behaviour, paid, saved, .. }) = bargain else {
+        return Some(
+            "No level helps: none has a lower mean of the worst 5 % than the behaviour of lowest mean.".to_owned(),
+        );
+    };
+    let ([level, _], from) = (measure.titles(), significant(frontier.reigns_from(behaviour)?));
+    let (paid, saved) = (short(paid), short(saved));
+    Some(format!(
+        "Best bargain: behaviour {} (from {level} = {from} on) costs {paid} more in the mean than the lowest, and saves {saved} in the worst 5 %.",
+        behaviour + 1
+    ))
 }
 
 /// Where the change is.

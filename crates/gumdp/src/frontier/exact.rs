@@ -1,42 +1,42 @@
 //! How optimal behaviour changes with the attitude to risk.
 //!
-//! A behaviour is kept from level to level for as long as it stays optimal, to within rounding: its distribution tells its risk at
-//! every level, and the optimum says whether that is the lowest. Where it stops being optimal, the distributions before and after
-//! cross; the crossing is found by bisection over the two distributions, without solving anything, and then solved once. If both
-//! behaviours are optimal there, the change is found; if a third one is better, it lies between them, and so on.
+//! Levels come first: each is solved, and its behaviour is the one that [`solve()`] has there, of lowest mean among those of lowest
+//! risk, to within rounding. Between two levels with different behaviours, their distributions tell where their risks cross; that is
+//! found by bisection, without solving anything, and then solved once. If one of the two is optimal there, the change is found; if a
+//! third one is better, it lies between them, and so on. This search alone is bounded by the clock.
 //!
 //! What is not seen: a behaviour that comes and goes between two levels or crossings, and one that is better by less than
 //! rounding. Two actions that lead to the same distribution are a tie, not a change.
 
+use std::time::{Duration, Instant};
+
 use super::{Behaviour, Change, Frontier, Point};
 use crate::model::{Pair, State};
 use crate::oracle::{
-    Distribution, Limits, OptimalPolicy, OracleError, PASS, Passes, Visit, check_bounded, distribution_with_visits,
-    solve,
+    Distribution, Limits, OptimalPolicy, OracleError, Solution, Visit, check_bounded, distribution_with_visits, solve,
 };
 use crate::problem::Problem;
-use crate::risk::{Erm, Form, Risk};
+use crate::risk::{Form, Risk};
 
-/// A behaviour whose risk is this close to the optimum, relative to its largest cost, is optimal: the rest is rounding.
+/// A behaviour whose risk is this close to the optimum, relative to its largest cost, is optimal: the rest is rounding. So is its mean.
 const ROUNDING: f64 = 1e-11;
-/// The same, absolute, for measures that are known as an interval of this width.
-const WIDTH: f64 = 1e-6;
-/// How exactly crossings are located, relative to β.
+/// The same for measures that are found by a search.
+const SEARCHED: f64 = 1e-9;
+/// How exactly crossings are located, relative to the level, and how often an interval is halved for that.
 const LOCATED: f64 = 1e-9;
+const HALVINGS: usize = 64;
 /// Distributions are equal if their costs and probabilities are as close as this.
 const EQUAL: f64 = 1e-9;
 /// Behaviours after which no more are looked for between levels.
 const MOST_BEHAVIOURS: usize = 256;
-/// Solutions of measures that are not entropic after which no more are looked for: each is a search of its own.
-const MOST_SEARCHES: usize = 32;
-/// How exactly crossings of such measures are located.
-const LEVEL_LOCATED: f64 = 1e-9;
-/// Gaps that are looked into at once, the widest first.
-const AT_ONCE: usize = 8;
+/// β times the spread of costs that stands for all larger ones: nothing but the worst case counts, and ties in it are told apart.
+const FAR: f64 = 1e6;
 
-/// Optimal behaviour for many attitudes to risk, in the order given, which should be that of growing aversion; and between
-/// neighbouring ones of one kind the level at which it changes. `solved` is told how many levels are solved, each time that one
-/// more is; when all of them are, the changes are located.
+/// Optimal behaviour for many attitudes to risk, solved in the order given and kept in that of growing levels, and where it changes
+/// between neighbouring levels of one measure. `known` is told of each level as soon as it is. Then changes are located, the largest
+/// first, for as long as `patience` lasts: levels do not depend on the clock, only how many changes are located.
+///
+/// If it is stopped, or a later level does not fit the limits, what is known of two levels or more is kept ([`Frontier::ended`]).
 ///
 /// ```
 /// use gumdp::oracle::Limits;
@@ -53,9 +53,9 @@ const AT_ONCE: usize = 8;
 /// let objective = Objective::linear(mdp.by_state(&[0.0, 0.0, 2.0, 3.6])?)?;
 /// let problem = Problem::new(mdp, objective, 1.0, 2)?;
 /// let levels: Vec<Risk> = [0.0, 1.0, f64::INFINITY].map(|beta| Erm::new(beta).unwrap().into()).to_vec();
-/// let mut solved = Vec::new();
-/// let frontier = frontier::exact(&problem, &levels, &Limits::QUICK, |levels| solved.push(levels))?;
-/// assert_eq!(solved, [1, 2, 3]);
+/// let (mut means, patience) = (Vec::new(), std::time::Duration::from_secs(60));
+/// let frontier = frontier::exact(&problem, &levels, &Limits::QUICK, patience, |_, own| means.push(own.costs.mean()))?;
+/// assert_eq!(means, [0.9, 1.0, 1.0]);
 /// let [change] = frontier.changes[..] else { panic!("one change") };
 /// let beta = change.level.unwrap();
 /// // ERM of the coin is 1 where exp(1.8β) + 1 = 2·exp(β).
@@ -65,39 +65,52 @@ const AT_ONCE: usize = 8;
 /// ```
 ///
 /// # Errors
-/// Those of [`solve()`] and [`distribution()`](crate::oracle::distribution()); [`OracleError::Memory`] also if the distributions of
-/// all behaviours together do not fit.
+/// Those of [`solve()`] and [`distribution()`](crate::oracle::distribution()), of which a tenth of `max_states` is allowed;
+/// [`OracleError::Memory`] also if the distributions of all behaviours together do not fit.
 pub fn exact(
     problem: &Problem,
     risks: &[Risk],
     limits: &Limits,
-    solved: impl FnMut(usize),
+    patience: Duration,
+    mut known: impl FnMut(&Point, &Behaviour),
 ) -> Result<Frontier, OracleError> {
     check_bounded(problem)?;
-    let mut found = Found { problem, limits, behaviours: Vec::new() };
-    let points = found.points(risks, solved)?;
-    let (mut changes, mut gaps) = (Vec::new(), Vec::new());
-    for (index, pair) in points.windows(2).enumerate() {
-        let (before, after, point) = (pair[0].behaviour, pair[1].behaviour, index + 1);
-        if before == after {
-            continue;
-        }
-        match (pair[0].risk.swept(), pair[1].risk.swept()) {
-            (Some((form, low)), Some((other, high))) if form.name == other.name => {
-                gaps.push(Gap { form, low, high, before, after, point });
+    let mut found = Found { problem, limits: limits.clone(), behaviours: Vec::new() };
+    let (mut points, mut ended): (Vec<Point>, _) = (Vec::with_capacity(risks.len()), None);
+    for &risk in risks {
+        match found.point(risk) {
+            Ok(point) => {
+                known(&point, &found.behaviours[point.behaviour]);
+                points.push(point);
             }
-            _ => changes.push((0.0, Change { before, after, level: None, point })),
+            Err(error) if points.len() > 1 && cuts_short(&error) => {
+                ended = Some(error);
+                break;
+            }
+            Err(error) => return Err(error),
         }
     }
-    let complete = found.locate(gaps, &mut changes)?;
-    // Changes between the same two points are in the order of β, which may fall if the levels do.
-    changes.sort_by(|(low, a), (other, b)| {
-        let falling = points[a.point - 1].risk.beta() > points[a.point].risk.beta();
-        let by_beta = low.total_cmp(other);
-        a.point.cmp(&b.point).then(if falling { by_beta.reverse() } else { by_beta })
-    });
-    let changes = changes.into_iter().map(|(_, change)| change).collect();
-    Ok(renumbered(points, found.behaviours, changes, complete))
+    // Levels of one measure ascend; measures are in the order in which they were given.
+    let given = points.clone();
+    let kind = |point: &Point| given.iter().position(|other| same_form(other, point));
+    points.sort_by(|a, b| kind(a).cmp(&kind(b)).then(a.level().total_cmp(&b.level())));
+    let patience = if ended.is_some() { Duration::ZERO } else { patience };
+    found.limits.stop = limits.stop.by(Instant::now() + patience);
+    let (changes, complete) = found.changes(&points)?;
+    if limits.stop.is_requested() {
+        ended = Some(OracleError::Stopped);
+    }
+    let complete = complete && ended.is_none();
+    Ok(renumbered(Frontier { points, behaviours: found.behaviours, changes, complete, ended, sampled: None }))
+}
+
+/// Whether what is known already is still worth something.
+fn cuts_short(error: &OracleError) -> bool {
+    error.is_limit() || *error == OracleError::Stopped
+}
+
+fn same_form(a: &Point, b: &Point) -> bool {
+    matches!((a.risk.swept(), b.risk.swept()), (Some((one, _)), Some((other, _))) if one.name == other.name)
 }
 
 /// A change between two levels that is not located yet.
@@ -109,6 +122,8 @@ struct Gap {
     before: usize,
     after: usize,
     point: usize,
+    /// The levels of the points around it.
+    ends: [f64; 2],
 }
 
 impl Gap {
@@ -120,185 +135,204 @@ impl Gap {
     fn is_entropic(&self) -> bool {
         self.at(self.low).beta().is_some()
     }
+
+    fn change(&self, level: Option<f64>) -> (f64, Change) {
+        (self.low, Change { before: self.before, after: self.after, level, point: self.point })
+    }
+
+    /// With another behaviour at a level inside: what is left to be located.
+    fn split(self, level: f64, behaviour: usize) -> impl Iterator<Item = Self> {
+        let halves = [Self { high: level, after: behaviour, ..self }, Self { low: level, before: behaviour, ..self }];
+        halves.into_iter().filter(|gap| gap.before != gap.after)
+    }
 }
 
 struct Found<'a> {
     problem: &'a Problem,
-    limits: &'a Limits,
+    limits: Limits,
     behaviours: Vec<Behaviour>,
 }
 
 impl Found<'_> {
-    fn points(&mut self, risks: &[Risk], mut solved: impl FnMut(usize)) -> Result<Vec<Point>, OracleError> {
-        let erms: Vec<Erm> = risks.iter().filter_map(|risk| risk.as_erm()).collect();
-        // Entropic levels are solved one pass ahead.
-        let mut passes = Passes::from_start(self.problem, self.limits)?;
-        let mut ahead = erms.chunks(PASS);
-        let mut entropic = Vec::new().into_iter();
-        let mut points: Vec<Point> = Vec::with_capacity(risks.len());
-        for &risk in risks {
-            let last = points.last().map(|point| point.behaviour);
-            let (value, low, behaviour) = if let Some(erm) = risk.as_erm() {
-                if entropic.len() == 0 {
-                    entropic = passes.lowest(ahead.next().unwrap_or_default())?.into_iter();
-                }
-                let value = entropic.next().unwrap_or(f64::NAN);
-                let behaviour = match last.filter(|&last| self.is_optimal(last, erm, value)) {
-                    Some(last) => last,
-                    None => self.solve(erm)?,
-                };
-                (value, value, behaviour)
-            } else {
-                let solution = solve(self.problem, risk, self.limits)?;
-                let bound = solution.high.max(solution.low + WIDTH);
-                let keeps = |&last: &usize| self.behaviours[last].costs.risk(risk) <= bound;
-                let behaviour = match last.filter(keeps) {
-                    Some(last) => last,
-                    None => self.add(&solution.policy())?,
-                };
-                (solution.high, solution.low, behaviour)
-            };
-            points.push(Point { risk, value, low, high: value, behaviour });
-            solved(points.len());
-        }
-        Ok(points)
-    }
-
-    /// Whether a behaviour attains the optimum.
-    fn is_optimal(&self, behaviour: usize, erm: Erm, optimum: f64) -> bool {
-        let costs = &self.behaviours[behaviour].costs;
-        costs.erm(erm) <= optimum + ROUNDING * costs.min().abs().max(costs.max().abs())
-    }
-
-    fn solve(&mut self, erm: Erm) -> Result<usize, OracleError> {
-        self.add(&solve(self.problem, erm, self.limits)?.policy())
+    fn point(&mut self, risk: Risk) -> Result<Point, OracleError> {
+        let solution = solve(self.problem, risk, &self.limits)?;
+        let same = |&number: &usize| {
+            let costs = &self.behaviours[number].costs;
+            is_optimal(costs, &solution) && costs.mean() <= solution.mean + tolerance(costs, &solution)
+        };
+        let behaviour = match (0..self.behaviours.len()).rev().find(same) {
+            Some(number) => number,
+            None => self.add(&solution.policy())?,
+        };
+        Ok(Point { risk, value: solution.high, low: solution.low, high: solution.high, behaviour })
     }
 
     /// The number of a policy's behaviour, which may be known.
     fn add(&mut self, policy: &OptimalPolicy) -> Result<usize, OracleError> {
-        let problem = self.problem;
+        let (problem, limit) = (self.problem, self.limits.max_bytes);
         let mut visits = vec![0.0; problem.mdp().pair_count()];
-        let count = |visit: Visit<'_>| visits[visit.pair.index()] += visit.probability;
-        let costs = distribution_with_visits(problem, policy, self.limits, count)?;
-        let first: Vec<Pair> = problem
-            .mdp()
-            .initial()
-            .iter()
-            .map(|&(state, _): &(State, f64)| policy.best(&problem.start(state)))
-            .collect();
+        let mut occupancy = visits.clone();
+        let count = |visit: Visit<'_>| {
+            visits[visit.pair.index()] += visit.probability;
+            occupancy[visit.pair.index()] += visit.probability * problem.masses()[visit.time];
+        };
+        let costs = distribution_with_visits(problem, policy, &self.limits.of_distribution(), count)?;
+        let best = |&(state, _): &(State, f64)| policy.best(&problem.start(state));
+        let first: Vec<Pair> = problem.mdp().initial().iter().map(best).collect();
         let known = |other: &Behaviour| other.first == first && is_close(&other.costs, &costs);
         if let Some(number) = self.behaviours.iter().position(known) {
             return Ok(number);
         }
-        self.behaviours.push(Behaviour { costs, visits, first });
+        self.behaviours.push(Behaviour { costs, visits, occupancy, first });
         let outcomes: usize = self.behaviours.iter().map(|behaviour| behaviour.costs.values().len()).sum();
         let bytes = (outcomes * size_of::<(f64, f64)>()) as u64;
-        let limit = self.limits.max_bytes;
         if bytes > limit {
             return Err(OracleError::Memory { bytes, reached: outcomes as u64, projected: None, limit });
         }
         Ok(self.behaviours.len() - 1)
     }
 
-    /// How much two behaviours differ: in the mean, in the middle and at both ends of the distribution.
-    fn distance(&self, gap: &Gap) -> f64 {
-        let (before, after) = (&self.behaviours[gap.before].costs, &self.behaviours[gap.after].costs);
-        let part = |of: fn(&Distribution) -> f64| (of(before) - of(after)).abs();
-        part(Distribution::mean)
-            + part(Distribution::min)
-            + part(Distribution::max)
-            + part(|costs| costs.quantile(0.95))
-    }
-
-    /// Finds the β of each change, and the changes between, each after a β that it does not come before, the largest first;
-    /// returns whether all were located.
-    fn locate(&mut self, mut gaps: Vec<Gap>, changes: &mut Vec<(f64, Change)>) -> Result<bool, OracleError> {
-        let mut searches = 0;
-        while !gaps.is_empty() {
-            if self.behaviours.len() > MOST_BEHAVIOURS || searches >= MOST_SEARCHES {
-                let unlocated =
-                    |Gap { low, before, after, point, .. }| (low, Change { before, after, level: None, point });
-                changes.extend(gaps.into_iter().map(unlocated));
-                return Ok(false);
-            }
-            gaps.sort_by(|a, b| self.distance(b).total_cmp(&self.distance(a)).then(a.low.total_cmp(&b.low)));
-            let later = gaps.split_off(gaps.len().min(AT_ONCE));
-            let entropic = gaps.iter().filter(|gap| gap.is_entropic());
-            let erms: Vec<Erm> = entropic.map(|gap| self.crossing(gap)).collect();
-            let optima = Passes::from_start(self.problem, self.limits)?.lowest(&erms)?;
-            let mut solved = erms.iter().zip(optima);
-            let mut next = Vec::new();
-            for gap in gaps {
-                let Gap { form, low, high, before, after, point } = gap;
-                let crossed = if gap.is_entropic() { solved.next() } else { None };
-                let (at, third) = if let Some((&erm, optimum)) = crossed {
-                    let settled = [before, after].into_iter().any(|end| self.is_optimal(end, erm, optimum));
-                    (erm.beta(), if settled { before } else { self.solve(erm)? })
-                } else {
-                    searches += 1;
-                    self.search(&gap)?
-                };
-                if [before, after].contains(&third) {
-                    changes.push((at, Change { before, after, level: Some(at), point }));
-                } else {
-                    next.push(Gap { form, low, high: at, before, after: third, point });
-                    next.push(Gap { form, low: at, high, before: third, after, point });
+    /// All changes in order, and whether each is located.
+    fn changes(&mut self, points: &[Point]) -> Result<(Vec<Change>, bool), OracleError> {
+        let (mut changes, mut gaps, mut complete) = (Vec::new(), Vec::new(), true);
+        for (number, pair) in points.windows(2).enumerate() {
+            let (before, after, point) = (pair[0].behaviour, pair[1].behaviour, number + 1);
+            let Some((form, low)) = pair[0].risk.swept().filter(|_| same_form(&pair[0], &pair[1])) else {
+                changes.extend((before != after).then_some((0.0, Change { before, after, level: None, point })));
+                continue;
+            };
+            let high = pair[1].level();
+            let gap = Gap { form, low, high, before, after, point, ends: [low, high] };
+            gaps.extend((before != after || self.far(&gap).is_some()).then_some(gap));
+        }
+        while let Some(widest) = self.widest(&gaps) {
+            let gap = gaps.remove(widest);
+            match self.look_into(&gap) {
+                Ok((level, None)) => changes.push(gap.change(Some(level))),
+                Ok((level, Some(third))) => gaps.extend(gap.split(level, third)),
+                Err(error) if cuts_short(&error) => {
+                    complete = false;
+                    let left = gaps.drain(..).chain([gap]).filter(|gap| gap.before != gap.after);
+                    changes.extend(left.map(|gap| gap.change(None)));
                 }
+                Err(error) => return Err(error),
             }
-            next.extend(later);
-            gaps = next;
         }
-        Ok(true)
+        changes.sort_by(|(low, a), (other, b)| a.point.cmp(&b.point).then(low.total_cmp(other)));
+        let mut changes: Vec<Change> = changes.into_iter().map(|(_, change)| change).collect();
+        // What changes twice in the limit changes once.
+        changes.dedup_by(|next, last| {
+            let again =
+                next.level.is_some_and(f64::is_infinite) && (next.level, next.point) == (last.level, last.point);
+            if again {
+                last.after = next.after;
+            }
+            again
+        });
+        changes.retain(|change| change.before != change.after);
+        Ok((changes, complete))
     }
 
-    /// The level at which the risks of two behaviours cross, and a behaviour that is optimal there: one of them if it is.
-    fn search(&mut self, gap: &Gap) -> Result<(f64, usize), OracleError> {
-        let (before, after) = (&self.behaviours[gap.before].costs, &self.behaviours[gap.after].costs);
-        let (mut low, mut high) = (gap.low, gap.high);
-        while (high - low).abs() > LEVEL_LOCATED {
-            let middle = f64::midpoint(low, high);
-            let risk = gap.at(middle);
-            if after.risk(risk) < before.risk(risk) {
-                high = middle;
-            } else {
-                low = middle;
-            }
+    /// The gap whose behaviours differ most: in the mean, in the middle and at both ends of the distribution.
+    fn widest(&self, gaps: &[Gap]) -> Option<usize> {
+        let distance = |gap: &Gap| {
+            let [before, after] = self.ends(gap);
+            let part = |of: fn(&Distribution) -> f64| (of(before) - of(after)).abs();
+            part(Distribution::mean)
+                + part(Distribution::min)
+                + part(Distribution::max)
+                + part(|costs| costs.quantile(0.95))
+        };
+        let distances: Vec<f64> = gaps.iter().map(distance).collect();
+        (0..gaps.len()).max_by(|&a, &b| distances[a].total_cmp(&distances[b]).then(b.cmp(&a)))
+    }
+
+    fn ends(&self, gap: &Gap) -> [&Distribution; 2] {
+        [gap.before, gap.after].map(|number| &self.behaviours[number].costs)
+    }
+
+    /// How far apart the costs of both behaviours are.
+    fn spread(&self, gap: &Gap) -> f64 {
+        let [before, after] = self.ends(gap);
+        (before.max().max(after.max()) - before.min().min(after.min())).max(f64::MIN_POSITIVE)
+    }
+
+    /// The β that stands for all larger ones, if one end of the gap is infinite and the other is not so far.
+    fn far(&self, gap: &Gap) -> Option<f64> {
+        let far = FAR / self.spread(gap);
+        match (gap.low, gap.high) {
+            (low, f64::INFINITY) if low < far => Some(far),
+            (f64::NEG_INFINITY, high) if high > -far => Some(-far),
+            _ => None,
         }
-        let level = f64::midpoint(low, high);
-        let risk = gap.at(level);
-        let solution = solve(self.problem, risk, self.limits)?;
-        let bound = solution.high.max(solution.low + WIDTH);
-        if before.risk(risk) <= bound || after.risk(risk) <= bound {
-            return Ok((level, gap.before));
+        .filter(|far| far.is_finite())
+    }
+
+    /// A level at which the behaviours change, or one and a third behaviour that is better there.
+    fn look_into(&mut self, gap: &Gap) -> Result<(f64, Option<usize>), OracleError> {
+        if let Some(far) = self.far(gap) {
+            return Ok((far, Some(self.point(gap.at(far))?.behaviour)));
         }
-        Ok((level, self.add(&solution.policy())?))
+        if let Some(limit) = [gap.low, gap.high].into_iter().find(|level| level.is_infinite()) {
+            return Ok((limit, None));
+        }
+        let level = self.crossing(gap);
+        // Optimal at the far β only because its mean is lower and the risk the same but for rounding: so it is in the limit.
+        let meets = |end: f64| (level - end).abs() <= 2.0 * LOCATED * end.abs();
+        if let Some((_, limit)) = [gap.low, gap.high]
+            .into_iter()
+            .zip(gap.ends)
+            .find(|&(own, end)| own != end && end.is_infinite() && meets(own))
+        {
+            return Ok((limit, None));
+        }
+        let solution = solve(self.problem, gap.at(level), &self.limits)?;
+        if self.ends(gap).into_iter().any(|costs| is_optimal(costs, &solution)) {
+            return Ok((level, None));
+        }
+        if self.behaviours.len() > MOST_BEHAVIOURS {
+            return Err(OracleError::Stopped);
+        }
+        let third = self.add(&solution.policy())?;
+        Ok((level, Some(third).filter(|third| ![gap.before, gap.after].contains(third))))
     }
 
     /// Where the risk of the later behaviour falls below that of the earlier one. No β is too large: the bisection is over
     /// x/(1 + |x|), with x the product of β and the spread of the costs.
-    fn crossing(&self, gap: &Gap) -> Erm {
-        let (before, after) = (&self.behaviours[gap.before].costs, &self.behaviours[gap.after].costs);
-        let spread = (before.max().max(after.max()) - before.min().min(after.min())).max(f64::MIN_POSITIVE);
-        let place = |beta: f64| {
-            if beta.is_infinite() { beta.signum() } else { (beta * spread) / (1.0 + (beta * spread).abs()) }
-        };
-        let erm_at = |place: f64| Erm::new(place / (1.0 - place.abs()) / spread).unwrap_or(Erm::MEAN);
+    fn crossing(&self, gap: &Gap) -> f64 {
+        let ([before, after], spread, entropic) = (self.ends(gap), self.spread(gap), gap.is_entropic());
+        let place = |level: f64| if entropic { level * spread / (1.0 + (level * spread).abs()) } else { level };
+        let level = |place: f64| if entropic { place / (1.0 - place.abs()) / spread } else { place };
         let (mut low, mut high) = (place(gap.low), place(gap.high));
-        loop {
+        for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
-            let erm = erm_at(middle);
-            let narrow = (erm_at(high).beta() - erm_at(low).beta()).abs() <= LOCATED * erm.beta().abs();
-            let tiny = (high - low).abs() <= LOCATED * LOCATED;
-            if narrow || tiny || middle == low || middle == high {
-                return erm;
+            if level(high) - level(low) <= LOCATED * level(middle).abs() {
+                break;
             }
-            if after.erm(erm) < before.erm(erm) {
+            let risk = gap.at(level(middle));
+            if risk_of(after, risk) < risk_of(before, risk) {
                 high = middle;
             } else {
                 low = middle;
             }
         }
+        level(f64::midpoint(low, high))
     }
+}
+
+fn risk_of(costs: &Distribution, risk: Risk) -> f64 {
+    risk.as_erm().map_or_else(|| costs.risk(risk), |erm| costs.erm(erm))
+}
+
+/// What rounding may make of the costs of a behaviour, and the search for its measure.
+fn tolerance(costs: &Distribution, solution: &Solution) -> f64 {
+    let share = if solution.outer.is_some() { SEARCHED } else { ROUNDING };
+    share * costs.min().abs().max(costs.max().abs())
+}
+
+/// Whether no behaviour has a lower risk.
+fn is_optimal(costs: &Distribution, solution: &Solution) -> bool {
+    risk_of(costs, solution.risk) <= solution.high + tolerance(costs, solution)
 }
 
 fn is_close(a: &Distribution, b: &Distribution) -> bool {
@@ -310,30 +344,17 @@ fn is_close(a: &Distribution, b: &Distribution) -> bool {
 }
 
 /// Behaviours in the order in which they take over.
-fn renumbered(
-    mut points: Vec<Point>,
-    behaviours: Vec<Behaviour>,
-    mut changes: Vec<Change>,
-    complete: bool,
-) -> Frontier {
-    let mut order: Vec<usize> = Vec::with_capacity(behaviours.len());
-    let first = points.first().map(|point| point.behaviour);
-    for behaviour in first.into_iter().chain(changes.iter().map(|change| change.after)) {
+fn renumbered(mut of: Frontier) -> Frontier {
+    let first = of.points.first().map(|point| point.behaviour);
+    let mut order: Vec<usize> = Vec::with_capacity(of.behaviours.len());
+    for behaviour in first.into_iter().chain(of.changes.iter().map(|change| change.after)) {
         if !order.contains(&behaviour) {
             order.push(behaviour);
         }
     }
-    let mut number = vec![0; behaviours.len()];
-    for (new, &old) in order.iter().enumerate() {
-        number[old] = new;
-    }
-    for point in &mut points {
-        point.behaviour = number[point.behaviour];
-    }
-    for change in &mut changes {
-        (change.before, change.after) = (number[change.before], number[change.after]);
-    }
-    let mut taken: Vec<Option<Behaviour>> = behaviours.into_iter().map(Some).collect();
-    let behaviours = order.into_iter().filter_map(|old| taken[old].take()).collect();
-    Frontier { points, behaviours, changes, complete, sampled: None }
+    let new = |old: usize| order.iter().position(|&other| other == old).unwrap_or_default();
+    of.points.iter_mut().for_each(|point| point.behaviour = new(point.behaviour));
+    of.changes.iter_mut().for_each(|change| (change.before, change.after) = (new(change.before), new(change.after)));
+    of.behaviours = order.iter().map(|&old| of.behaviours[old].clone()).collect();
+    of
 }

@@ -1,6 +1,8 @@
 //! Which levels to look at if nobody says.
 
-use crate::oracle::{Limits, distribution, solve};
+use crate::experiment::Experiment;
+use crate::oracle::{Limits, OracleError, distribution, solve};
+use crate::policy::Uniform;
 use crate::problem::Problem;
 use crate::risk::{Erm, Form, Risk, Swept};
 use crate::words::rounded;
@@ -11,19 +13,59 @@ const BETAS: u32 = 48;
 const RANGE: [f64; 2] = [0.1, 1000.0];
 /// Levels if the planner plays, which takes long.
 const SAMPLED: usize = 6;
+/// Episodes that tell the spread of the cost if it cannot be computed.
+const EPISODES: u64 = 256;
 
-/// The measures to sweep, in the order of growing aversion: levels from 0 to 0.99; β from 0 to ∞ over the range given, or around
-/// one over the spread of the cost; costs from the best to the worst case.
-#[must_use]
-pub fn usual(problem: &Problem, form: &Form, betas: Option<[f64; 2]>, limits: &Limits) -> Vec<Risk> {
-    let mut levels: Vec<f64> = match form.sweep.map(|sweep| sweep.over) {
-        Some(Swept::Level) => (0..20).map(|k| f64::from(k) / 20.0).chain([0.99]).collect(),
+/// The measures to sweep, in the order in which they should be solved: those of the task itself, then a grid of growing aversion:
+/// levels from 0 to 0.99; β from 0 to ∞ over the range given, or around one over the spread of the costs that are met if the mean is
+/// lowest; costs from the best to the worst case.
+///
+/// # Errors
+/// If the problem is too large to be solved, or to know the distribution of its costs.
+pub fn usual(
+    problem: &Problem,
+    form: &Form,
+    own: &[Risk],
+    betas: Option<[f64; 2]>,
+    limits: &Limits,
+) -> Result<Vec<Risk>, OracleError> {
+    let (low, high) = match form.sweep.map(|sweep| sweep.over) {
         Some(Swept::Cost) => {
-            let (low, high) = extremes(problem, limits);
-            (0..=20).map(|k| rounded(low + (high - low) * f64::from(k) / 20.0)).collect()
+            let of = |erm: Erm| solve(problem, erm, limits).map(|solution| solution.value);
+            (of(Erm::BEST)?, of(Erm::WORST)?)
         }
+        Some(Swept::Beta) if betas.is_none() => {
+            let costs = distribution(problem, &solve(problem, Erm::MEAN, limits)?.policy(), &limits.of_distribution())?;
+            (costs.min(), costs.max())
+        }
+        _ => (0.0, 1.0),
+    };
+    Ok(grid(form, own, betas, (low, high)))
+}
+
+/// Some levels, where a planner plays: from the first to the last of the grid, and those of the task. The costs that are met are those of
+/// random actions.
+#[must_use]
+pub fn few(problem: &Problem, form: &Form, own: &[Risk], betas: Option<[f64; 2]>) -> Vec<Risk> {
+    let uniform = Uniform::new(problem);
+    let played = Experiment::new(problem, &uniform, 0).play(Vec::new(), EPISODES).unwrap_or_default();
+    let met = played.iter().map(|record| record.cost);
+    let met = met.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), cost| (cost.min(low), cost.max(high)));
+    let all = grid(form, &[], betas, met);
+    let own = own.iter().copied().filter(|risk| is_of(form, *risk)).collect::<Vec<_>>();
+    let some = SAMPLED.saturating_sub(own.len()).max(2);
+    let spaced = (0..some).filter_map(|k| all.get(k * all.len().saturating_sub(1) / (some - 1)).copied());
+    distinct(own.into_iter().chain(spaced))
+}
+
+fn grid(form: &Form, own: &[Risk], betas: Option<[f64; 2]>, (low, high): (f64, f64)) -> Vec<Risk> {
+    let levels: Vec<f64> = match form.sweep.map(|sweep| sweep.over) {
+        Some(Swept::Level) => (0..20).map(|k| f64::from(k) / 20.0).chain([0.99]).collect(),
+        Some(Swept::Cost) => (0..=20).map(|k| rounded(low + (high - low) * f64::from(k) / 20.0)).collect(),
         _ => {
-            let range = betas.unwrap_or_else(|| RANGE.map(|share| share / spread(problem, limits)));
+            // If every cost is the same, no β is better than another.
+            let spread = Some(high - low).filter(|spread| spread.is_finite() && *spread > 0.0).unwrap_or(1.0);
+            let range = betas.unwrap_or_else(|| RANGE.map(|share| share / spread));
             let [low, high] = range.map(|beta| beta.clamp(1e-300, 1e300));
             // Three digits are easier to ask for again than seventeen.
             let round = |beta: f64| format!("{beta:.2e}").parse().unwrap_or(beta);
@@ -31,27 +73,19 @@ pub fn usual(problem: &Problem, form: &Form, betas: Option<[f64; 2]>, limits: &L
             std::iter::once(0.0).chain((0..BETAS).map(beta)).chain([f64::INFINITY]).collect()
         }
     };
-    levels.dedup();
-    levels.into_iter().filter_map(|level| form.at(level).ok()).collect()
+    let grid = levels.into_iter().filter_map(|level| form.at(level).ok());
+    distinct(own.iter().copied().filter(|risk| is_of(form, *risk)).chain(grid))
 }
 
-/// Some of the levels, from the first to the last: where a planner plays.
-#[must_use]
-pub fn few(risks: &[Risk]) -> Vec<Risk> {
-    (0..SAMPLED).filter_map(|k| risks.get(k * risks.len().saturating_sub(1) / (SAMPLED - 1)).copied()).collect()
+fn is_of(form: &Form, risk: Risk) -> bool {
+    risk.swept().is_some_and(|(own, _)| own.name == form.name)
 }
 
-/// The best and the worst cost that is attained by those who look at nothing else, or the bounds of the objective.
-fn extremes(problem: &Problem, limits: &Limits) -> (f64, f64) {
-    let bounds = problem.objective().bounds();
-    let of = |erm: Erm, other: f64| solve(problem, erm, limits).map_or(other, |solution| solution.value);
-    (of(Erm::BEST, bounds.low), of(Erm::WORST, bounds.high))
-}
-
-/// How far apart the costs of mean-optimal behaviour are; 1 if there is nothing to learn from it.
-fn spread(problem: &Problem, limits: &Limits) -> f64 {
-    let neutral = solve(problem, Erm::MEAN, limits).and_then(|solved| distribution(problem, &solved.policy(), limits));
-    let bounds = problem.objective().bounds();
-    let known = neutral.map(|costs| costs.max() - costs.min()).into_iter().chain([bounds.high - bounds.low]);
-    known.into_iter().find(|spread| spread.is_finite() && *spread > 0.0).unwrap_or(1.0)
+fn distinct(risks: impl Iterator<Item = Risk>) -> Vec<Risk> {
+    risks.fold(Vec::new(), |mut all, risk| {
+        if !all.contains(&risk) {
+            all.push(risk);
+        }
+        all
+    })
 }

@@ -1,7 +1,7 @@
 //! How behaviour changes with the attitude to risk: what each costs and saves, and where one takes over from another.
 //!
-//! [`exact()`] solves; where that is too large, [`sampled()`] lets a planner play at each level, all levels with common random
-//! numbers. [`usual()`] says which levels to look at if nobody does.
+//! [`exact()`] solves; where that is too large, [`sampled()`] lets the optimum or a planner play at each level, all levels with common
+//! random numbers. [`usual()`] and [`few()`] say which levels to look at if nobody does.
 
 mod exact;
 mod levels;
@@ -12,25 +12,33 @@ pub use levels::{few, usual};
 pub use sampled::{Intervals, SampleError, Sampled, sampled};
 
 use crate::model::{Mdp, Pair, State};
-use crate::oracle::Distribution;
-use crate::risk::Risk;
+use crate::oracle::{Distribution, OracleError};
+use crate::risk::{Cvar, Risk};
 
 /// States whose visits are told, for each change.
 const MOST_VISITS: usize = 6;
 /// Fewer visits than this are none: they are rounding.
 pub const NO_VISIT: f64 = 1e-9;
+/// The tail whose mean is looked at.
+pub const TAIL: f64 = 0.95;
+/// What a bargain saves is at least this part of what can be saved: the best rate is often that of the smallest change.
+const WORTHWHILE: f64 = 0.1;
+/// Less than this part of the largest cost is rounding.
+const ROUNDING: f64 = 1e-11;
 
 /// Behaviour over the attitude to risk.
 #[derive(Clone, Debug)]
 pub struct Frontier {
-    /// One for each measure, in the same order.
+    /// One for each measure, levels ascending.
     pub points: Vec<Point>,
     /// Those found, in the order in which they take over; sampled ones are those of the points.
     pub behaviours: Vec<Behaviour>,
     /// Where one takes over from another, in that order.
     pub changes: Vec<Change>,
-    /// Whether every change between measures of one kind is located; false if there are too many.
+    /// Whether every change between measures of one kind is located; false if there are too many, or it ended before.
     pub complete: bool,
+    /// Why it ended before all that was asked for was done; what is there is kept.
+    pub ended: Option<OracleError>,
     /// How it was sampled; `None` if it is exact.
     pub sampled: Option<Sampled>,
 }
@@ -57,6 +65,8 @@ pub struct Behaviour {
     pub costs: Distribution,
     /// The expected number of steps at each pair of the model.
     pub visits: Vec<f64>,
+    /// The expected occupancy of each pair: what costs are weighed with.
+    pub occupancy: Vec<f64>,
     /// The first pair in each initial state, in the order of [`Mdp::initial`]; of runs the most frequent, in states that were met.
     pub first: Vec<Pair>,
 }
@@ -90,7 +100,73 @@ pub struct Visits {
     pub after: f64,
 }
 
+/// The behaviour that saves most in the tail for what it costs in the mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Bargain {
+    /// Its number.
+    pub behaviour: usize,
+    /// The number of the behaviour of lowest mean, with which it is compared.
+    pub neutral: usize,
+    /// By how much its mean is higher.
+    pub paid: f64,
+    /// By how much the mean of its worst 5 % is lower.
+    pub saved: f64,
+}
+
+impl Point {
+    /// β, or the level of the measure.
+    #[must_use]
+    pub fn level(&self) -> f64 {
+        self.risk.swept().map_or(f64::NAN, |(_, level)| level)
+    }
+}
+
+impl Behaviour {
+    /// The mean of the worst 5 % of the costs.
+    #[must_use]
+    pub fn tail(&self) -> f64 {
+        self.costs.risk(Cvar::new(TAIL).map_or(Risk::WORST, Risk::Cvar))
+    }
+
+    /// The expected total of a cost with one number for each pair, such as a feature with a name.
+    #[must_use]
+    pub fn expected(&self, cost: &[f64]) -> f64 {
+        self.occupancy.iter().zip(cost).map(|(mass, cost)| mass * cost).sum()
+    }
+}
+
 impl Frontier {
+    /// The best bargain: of the behaviours that save at least a tenth of what can be saved in the mean of the worst 5 %, compared with
+    /// the behaviour of lowest mean, the one that saves most for what it costs in the mean. `None` if nothing is saved. Nothing is said
+    /// of costs that were sampled, which differ by chance.
+    #[must_use]
+    pub fn bargain(&self) -> Option<Bargain> {
+        let of = |own: &Behaviour| (own.costs.mean(), own.tail());
+        let all: Vec<(f64, f64)> = self.behaviours.iter().filter(|_| self.sampled.is_none()).map(of).collect();
+        let neutral = (0..all.len()).min_by(|&a, &b| all[a].0.total_cmp(&all[b].0))?;
+        let (mean, tail) = all[neutral];
+        let rounding = ROUNDING * self.behaviours.iter().fold(0.0, |most: f64, own| most.max(own.costs.max().abs()));
+        let bargain = |behaviour: usize| {
+            let (own_mean, own_tail) = all[behaviour];
+            Bargain { behaviour, neutral, paid: (own_mean - mean).max(0.0), saved: tail - own_tail }
+        };
+        let bargains: Vec<Bargain> = (0..all.len()).map(bargain).filter(|own| own.saved > rounding).collect();
+        let most = bargains.iter().fold(0.0, |most: f64, own| most.max(own.saved));
+        // What is as good as free is compared by what it saves.
+        let rate = |own: &Bargain| own.saved / own.paid.max(rounding);
+        let worthwhile = bargains.into_iter().filter(|own| own.saved >= WORTHWHILE * most);
+        worthwhile.max_by(|a, b| rate(a).total_cmp(&rate(b)).then(b.behaviour.cmp(&a.behaviour)))
+    }
+
+    /// The lowest level at which a behaviour is known to be optimal.
+    #[must_use]
+    pub fn reigns_from(&self, behaviour: usize) -> Option<f64> {
+        let changes = self.changes.iter().filter(|change| change.after == behaviour).filter_map(|change| change.level);
+        let points = self.points.iter().filter(|point| point.behaviour == behaviour).map(Point::level);
+        changes.chain(points).min_by(f64::total_cmp)
+    }
+
     /// The states whose expected visits change most; if none does, the actions that are taken in them. Nothing is said of visits
     /// that were sampled, which differ by chance.
     #[must_use]

@@ -1,9 +1,9 @@
-//! A frontier of a problem that is too large to be solved: the planner plays at each level, every level with common random numbers.
+//! A frontier by playing, where a problem or the distributions of its costs are too large: every level with common random numbers.
 
 use std::collections::BTreeMap;
 
-use super::{Behaviour, Change, Frontier, Point};
-use crate::agent::{Agent, AgentError, Spec};
+use super::{Behaviour, Change, Frontier, Point, TAIL};
+use crate::agent::{Agent, AgentError, Spec, Who};
 use crate::experiment::{Experiment, ExperimentError, Watch};
 use crate::model::{Mdp, Pair};
 use crate::oracle::{Distribution, OracleError};
@@ -11,8 +11,6 @@ use crate::problem::Problem;
 use crate::risk::{Cvar, Erm, Risk, RiskError};
 use crate::stats::{self, Interval, Statistic, paired_intervals};
 
-/// The tail whose mean is looked at.
-const TAIL: f64 = 0.95;
 /// The confidence of intervals that decide whether there is a change: three are looked at.
 const DECIDING: f64 = 0.99;
 
@@ -22,9 +20,9 @@ const DECIDING: f64 = 0.99;
 pub struct Sampled {
     /// Episodes at each level.
     pub runs: u64,
-    /// Simulations per decision.
+    /// Simulations per decision; `None` if the optimum played, which could be solved, while its distribution was too large.
     pub simulations: Option<u64>,
-    /// Why it was not solved.
+    /// Why it is not exact.
     pub because: String,
     /// One for each level.
     pub intervals: Vec<Intervals>,
@@ -66,7 +64,8 @@ impl SampleError {
     }
 }
 
-/// Plays at each level whom the spec says, for the measure of the level. Behaviours are those of the levels; there is a change
+/// Plays at each level whom the spec says, for the measure of the level; [`Who::Auto`] solves again only if it could the first
+/// time. If it is stopped, what is known of two levels or more is kept ([`Frontier::ended`]). Behaviours are those of the levels; there is a change
 /// where the 99 % interval of the paired difference of mean, risk or worst 5 % to the level before excludes 0. `because` says
 /// why the frontier is not [exact](super::exact()); `begin` is told of each level before it is played.
 ///
@@ -96,18 +95,34 @@ pub fn sampled(
     begin: impl Fn(Risk),
 ) -> Result<Frontier, SampleError> {
     let (mut points, mut behaviours, mut changes) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut intervals, mut earlier) = (Vec::new(), None::<Vec<f64>>);
+    let (mut intervals, mut earlier, mut ended) = (Vec::new(), None::<Vec<f64>>, None);
+    let (mut who, mut planned) = (spec.who.clone(), false);
     for (number, &risk) in risks.iter().enumerate() {
         begin(risk);
-        let agent = Agent::new(problem, &Spec { risk, ..spec.clone() })?;
-        let stop = &spec.limits.stop;
-        let experiment = Experiment { stop, watch, ..Experiment::new(problem, agent.policy(), spec.seed) };
-        let records = experiment.play(Vec::new(), runs)?;
+        let play = || -> Result<_, SampleError> {
+            let agent = Agent::new(problem, &Spec { risk, who: who.clone(), ..spec.clone() })?;
+            let stop = &spec.limits.stop;
+            let experiment = Experiment { stop, watch, ..Experiment::new(problem, agent.policy(), spec.seed) };
+            Ok((experiment.play(Vec::new(), runs)?, agent.solution().is_some()))
+        };
+        let (records, solved) = match play() {
+            Err(error) if number > 1 && error.is_stopped() => {
+                ended = Some(OracleError::Stopped);
+                break;
+            }
+            played => played?,
+        };
+        planned |= !solved;
+        if let (Who::Auto(settings), false) = (&who, solved) {
+            who = Who::Guided(settings.clone());
+        }
         let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
         let distribution = Distribution::of_samples(&costs).ok_or(RiskError::NoOutcomes)?;
         let mut visits = vec![0.0; problem.mdp().pair_count()];
-        for &pair in records.iter().flat_map(|record| &record.path) {
+        let mut occupancy = visits.clone();
+        for (&pair, mass) in records.iter().flat_map(|record| record.path.iter().zip(problem.masses())) {
             visits[pair as usize] += 1.0 / runs as f64;
+            occupancy[pair as usize] += mass / runs as f64;
         }
         let shown = [Risk::MEAN, Cvar::new(TAIL)?.into(), risk].map(Statistic::Risk);
         let found = stats::intervals(&costs, &shown, problem.objective().bounds(), spec.seed);
@@ -115,7 +130,7 @@ pub fn sampled(
         intervals.push(Intervals { mean, cvar95 });
         points.push(Point { risk, value: distribution.risk(risk), low, high, behaviour: number });
         let first = first_pairs(problem.mdp(), records.iter().filter_map(|record| record.path.first().copied()));
-        behaviours.push(Behaviour { costs: distribution, visits, first });
+        behaviours.push(Behaviour { costs: distribution, visits, occupancy, first });
         if let Some(earlier) = &earlier {
             let difference = |both: &[Vec<(f64, f64)>]| {
                 let [old, new] = [0, 1].map(|k| measured(&both[k], risk));
@@ -128,9 +143,9 @@ pub fn sampled(
         }
         earlier = Some(costs);
     }
-    let simulations = spec.budget.and_then(|budget| budget.simulations);
+    let simulations = spec.budget.filter(|_| planned).and_then(|budget| budget.simulations);
     let sampled = Some(Sampled { runs, simulations, because: because.in_short(), intervals });
-    Ok(Frontier { points, behaviours, changes, complete: true, sampled })
+    Ok(Frontier { points, behaviours, changes, complete: true, ended, sampled })
 }
 
 /// Mean, mean of the worst 5 %, and risk.

@@ -244,6 +244,8 @@ pub(super) fn law_from(
         }
         now = next;
     }
+    // A policy that is stopped decides nothing.
+    check_stop(&limits.stop)?;
     let Bounds { low, high } = objective.bounds();
     let (least, most) = outcomes.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), o| (o.0.min(a), o.0.max(b)));
     let near = EQUAL * (most - least) + ROUNDING * least.abs().max(most.abs());

@@ -35,7 +35,6 @@ pub use distribution::{Distribution, distribution, expected_occupancy};
 pub(crate) use distribution::{Visit, check_policy, distribution_with_visits};
 pub use minimise::{Solution, solve};
 pub use occupancy_dp::{Limits, Method, Strategy};
-pub(crate) use optima::{PASS, Passes};
 pub use optimal::OptimalPolicy;
 
 use crate::problem::Problem;

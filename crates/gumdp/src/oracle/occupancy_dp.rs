@@ -93,6 +93,11 @@ impl Limits {
         Self { max_states: times(max_states), max_bytes, search_transitions: times(search_transitions), ..Self::QUICK }
     }
 
+    /// For a distribution among many: a tenth of the states, as each takes longer, so that it is known soon whether it fits.
+    pub(crate) fn of_distribution(&self) -> Self {
+        Self { max_states: self.max_states / 10, ..self.clone() }
+    }
+
     /// Whether so many states and bytes are allowed.
     pub(super) fn check(&self, reached: u64, bytes: u64) -> Result<(), OracleError> {
         if reached > self.max_states {
