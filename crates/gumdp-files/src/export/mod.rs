@@ -13,7 +13,8 @@ use std::path::Path;
 use super::document::look_at;
 use super::world::World;
 use super::{Task, read_world};
-use gumdp::{Mdp, State};
+use gumdp::oracle::{Limits, OccupancyMdp, OracleError, solve};
+use gumdp::{Mdp, Risk, State};
 
 /// A format that tasks can be written in.
 ///
@@ -92,6 +93,24 @@ pub fn export(task: &Task, format: ExportFormat) -> Result<Export, ExportError> 
         ExportFormat::Drn => Ok(drn::write(task)),
         ExportFormat::Toml => explicit::write(task),
     }
+}
+
+/// Writes the occupancy MDP of a task as DRN, with costs whose lowest expected total tells the lowest risk, so that other programs
+/// can find it. A measure with an outer variable is solved first, and written at the best value of that.
+///
+/// ```
+/// use gumdp::oracle::Limits;
+/// let task = gumdp_files::tasks::get("msee").unwrap();
+/// let drn = &gumdp_files::export_occupancy(&task, "cvar:0.9".parse()?, &Limits::default())?.files[0].1;
+/// assert!(drn.contains("// v = R{\"cost\"}min=? [F \"done\"]"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If it is too large, or the measure is no expectation.
+pub fn export_occupancy(task: &Task, risk: Risk, limits: &Limits) -> Result<Export, OracleError> {
+    let fixed = risk.fixed().map_or_else(|| Ok(solve(&task.problem, risk, limits)?.fixed()), Ok)?;
+    Ok(drn::write_occupancy(task, &OccupancyMdp::new(&task.problem, fixed, limits)?))
 }
 
 /// The cost of each pair if the objective is linear, its constant included.
