@@ -98,7 +98,8 @@ fn samples_agree_with_the_distribution() {
 fn runs_go_on_until_they_are_precise() {
     let sandbox = Sandbox::new();
     let rows = |arguments: &str| -> Value { serde_json::from_str(&sandbox.data(arguments)).expect("JSON") };
-    let run = "run rooms --policy planner --preset paper --simulations 5 --runs 50 --beta 1,10 --precision 0.01 -q --json";
+    let run =
+        "run rooms --policy planner --preset paper --simulations 5 --runs 50 --beta 1,10 --precision 0.01 -q --json";
     let whole = rows(&format!("{run} --out whole"));
     for row in whole.as_array().unwrap() {
         assert!((number(&row["high"]) - number(&row["low"])) / 2.0 <= 0.01);

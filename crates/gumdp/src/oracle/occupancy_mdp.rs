@@ -59,7 +59,10 @@ impl OccupancyMdp {
         check_bounded(problem)?;
         let beta = fixed.erm().beta();
         if !beta.is_finite() {
-            return Err(OracleError::NoExpectation(format!("{} is that of a single outcome", fixed.measure())));
+            return Err(OracleError::NoExpectation(format!(
+                "{} at beta = {beta} looks at one outcome only",
+                fixed.measure()
+            )));
         }
         let (reduced, start) = (Reduced::new(problem), Start::of(problem));
         let limits = Limits { policy_bytes: 0, strategy: Strategy::Merge, ..limits.clone() };
@@ -100,7 +103,10 @@ impl fmt::Display for OccupancyMdp {
             writeln!(f, "cost = {h} - m with m = {least:?}, the least that there is")?;
             write!(f, "lowest risk = {offset:?} + v")?;
         } else {
-            writeln!(f, "cost = (exp(b ({h} - m)) - 1) / b with b = {beta:?} and m = {least:?}, the least that there is")?;
+            writeln!(
+                f,
+                "cost = (exp(b ({h} - m)) - 1) / b with b = {beta:?} and m = {least:?}, the least that there is"
+            )?;
             write!(f, "lowest risk = {offset:?} + ln(1 + b v) / b")?;
         }
         write!(f, ", which is {}", fixed.measure())?;
