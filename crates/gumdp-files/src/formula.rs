@@ -99,6 +99,9 @@ impl<'a> Reader<'a> {
         if names.is_empty() {
             return self.constant(text, value);
         }
+        if let Some(parts) = table.get("parts") {
+            parts.table()?.only(&names.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
+        }
         let inputs = names.iter().map(|(name, at)| Some((name.as_str(), self.input(name, *at, value, table)?)));
         let inputs: Vec<_> = every(inputs)?;
         Objective::formula(text, &inputs).map_err(|error| self.explain(&error, value)).ok()
@@ -116,6 +119,11 @@ impl<'a> Reader<'a> {
 
     /// The input of a formula with this name, which stands there in the expression.
     fn input(&mut self, name: &str, at: usize, value: Value, table: Table<'a>) -> Option<Objective> {
+        if let Some(parts) = table.get("parts")
+            && let Some(part) = parts.table()?.get(name)
+        {
+            return self.read_term(part.table()?, &["kind", "scale", "offset", "range"]);
+        }
         if let Some(costs) = self.features.get(name) {
             return Objective::linear(costs.clone()?).map_err(|error| self.refuse(&error, table)).ok();
         }

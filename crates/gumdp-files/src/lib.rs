@@ -51,7 +51,7 @@ use std::path::Path;
 pub use broken::broken_formula;
 pub use check::{Finding, Severity, check, check_allowing, check_text};
 pub use error::{FileError, nearest};
-pub use export::{Export, ExportError, ExportFormat, export};
+pub use export::{Export, ExportError, ExportFormat, export, export_occupancy};
 pub use policy_table::PolicyTable;
 pub use saved_policy::{Preset, Saved, SavedPlanner, SavedPolicy};
 pub use scene::{GraphScene, GridScene, Scene, Sticky, Terrain};

@@ -33,7 +33,7 @@ impl Kind {
             Self::Formula => {
                 let callable = kinds::Kind::all().filter(|kind| kind.call.is_some());
                 let fields = callable.flat_map(|kind| kind.fields).filter(|field| field.holds != Holds::Target);
-                ["expression", "targets"].into_iter().chain(fields.flat_map(spellings).copied()).collect()
+                ["expression", "targets", "parts"].into_iter().chain(fields.flat_map(spellings).copied()).collect()
             }
             Self::Sum => vec!["terms"],
         }
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
         Some(limits?.into_iter().fold(objective?, |sum, limit| sum + limit))
     }
 
-    fn read_term(&mut self, table: Table<'a>, common: &[&str]) -> Option<Objective> {
+    pub(super) fn read_term(&mut self, table: Table<'a>, common: &[&str]) -> Option<Objective> {
         let kind = table.need("kind").and_then(|kind| kind.choice(&Kind::all()));
         if let Some(kind) = kind {
             table.only(&[common, &kind.fields()].concat());

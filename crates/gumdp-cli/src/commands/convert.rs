@@ -4,17 +4,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use gumdp_files::{ExportFormat, Task, export, tasks};
+use gumdp::oracle::Limits;
+use gumdp_files::{Export, ExportFormat, Task, export, export_occupancy, tasks};
 
 use super::{Run, load};
+use crate::args::{AttitudeArgs, whole};
+use crate::exact::unsolved;
 use crate::failure::BadInput;
+use crate::progress::Progress;
 use crate::store::write_file;
 use crate::talk;
 
 /// Write a task in another format: transitions as CSV, Storm's DRN, or a problem file (TOML), by extension.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp convert riverswim.csv riverswim.drn\n  gumdp convert two_dice.drn dice.toml\n  gumdp convert frozen-lake.json lake.csv --rewards split"
+    after_help = "Examples:\n  gumdp convert riverswim.csv riverswim.drn\n  gumdp convert two_dice.drn dice.toml\n  gumdp convert frozen-lake.json lake.csv --rewards split\n  gumdp convert rooms rooms.drn --occupancy --risk cvar:0.9"
 )]
 pub struct ConvertArgs {
     /// Name of a built-in task, a problem file, or a model as CSV, JSON or DRN.
@@ -26,6 +30,15 @@ pub struct ConvertArgs {
     /// What becomes of rewards that depend on the next state (default: expected).
     #[arg(long, value_enum)]
     pub rewards: Option<RewardsName>,
+    /// Write the occupancy MDP instead, with a cost whose lowest expectation tells the lowest risk: for any solver of MDPs (.drn).
+    #[arg(long, conflicts_with = "rewards")]
+    pub occupancy: bool,
+    /// The attitude to risk of the occupancy MDP.
+    #[command(flatten)]
+    pub attitude: AttitudeArgs,
+    /// Refuse to write an occupancy MDP with more states than this.
+    #[arg(long, value_name = "N", default_value_t = 2_000_000, allow_negative_numbers = true, value_parser = whole(1, 9_000_000))]
+    pub max_states: u64,
     /// Replace files that exist.
     #[arg(long)]
     pub force: bool,
@@ -42,7 +55,11 @@ impl Run for ConvertArgs {
             Some(rewards) => load_with(&self.task, rewards)?,
             None => load(&self.task)?,
         };
-        let exported = export(&task, format).map_err(BadInput::new)?;
+        let exported = if self.occupancy {
+            self.occupancy(&task, format)?
+        } else {
+            export(&task, format).map_err(BadInput::new)?
+        };
         let paths: Vec<_> = exported.files.iter().map(|(extension, _)| self.out.with_extension(extension)).collect();
         if let Some(path) = paths.iter().find(|path| path.exists() && !self.force) {
             return Err(BadInput::new(format!("{} exists", path.display())).hint("--force replaces it").into());
@@ -52,6 +69,19 @@ impl Run for ConvertArgs {
         }
         talk::notes(&exported.notes);
         Ok(())
+    }
+}
+
+impl ConvertArgs {
+    /// The occupancy MDP of a task.
+    fn occupancy(&self, task: &Task, format: ExportFormat) -> Result<Export> {
+        if format != ExportFormat::Drn {
+            let message = format!("{}: an occupancy MDP is written as DRN only", self.out.display());
+            return Err(BadInput::new(message).hint("its name must end in .drn").into());
+        }
+        let limits = Limits { max_states: self.max_states, ..Limits::default() };
+        let _progress = Progress::spinner("unfolding");
+        export_occupancy(task, self.attitude.risk(task)?, &limits).map_err(|error| unsolved(&task.name, &error))
     }
 }
 

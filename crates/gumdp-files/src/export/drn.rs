@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{Export, Task, groups, linear_costs, lost_objective};
-use gumdp::Pair;
+use gumdp::oracle::OccupancyMdp;
+use gumdp::{Mdp, Pair, State};
 
 pub(super) fn write(task: &Task) -> Export {
     let mdp = task.problem.mdp();
@@ -15,10 +16,31 @@ pub(super) fn write(task: &Task) -> Export {
     {
         notes.push("DRN marks the initial states but not how likely each is".to_owned());
     }
+    Export { files: vec![("drn", text("Exported by gumdp", mdp, &costs, &groups(task)))], notes }
+}
+
+/// The occupancy MDP of a task, and in comments what its costs are.
+pub(super) fn write_occupancy(task: &Task, unfolded: &OccupancyMdp) -> Export {
+    let (problem, steps) = (&task.problem, unfolded.steps);
+    let (horizon, discount) = (problem.horizon(), problem.discount());
+    let title = format!(
+        "The occupancy MDP of {}, exported by gumdp: a state is a time, a state of the model, and what f needs to know of the visits so far\n\
+         f = {} of {horizon} steps with discount {discount}; the cost is paid once, on the way to \"done\"\n{unfolded}\n\
+         v = R{{\"cost\"}}min=? [F \"done\"]: the lowest expected total cost, {steps} times the lowest average cost of {steps} steps",
+        word(&task.name),
+        problem.objective(),
+    );
+    let text = text(&title, &unfolded.mdp, &[("cost".to_owned(), unfolded.costs.clone())], &[]);
+    Export { files: vec![("drn", text)], notes: Vec::new() }
+}
+
+/// A model with costs as reward models and groups of states as labels.
+fn text(title: &str, mdp: &Mdp, costs: &[(String, Vec<f64>)], groups: &[(String, Vec<State>)]) -> String {
     let names: Vec<String> = costs.iter().map(|(name, _)| word(name)).collect();
     let type_name = if mdp.pair_count() == mdp.state_count() { "DTMC" } else { "MDP" };
+    let title: String = title.lines().map(|line| format!("// {line}\n")).collect();
     let mut text = format!(
-        "// Exported by gumdp\n@type: {type_name}\n@value_type: double\n@parameters\n\n@reward_models\n{}\n@nr_states\n{}\n\
+        "{title}@type: {type_name}\n@value_type: double\n@parameters\n\n@reward_models\n{}\n@nr_states\n{}\n\
          @nr_choices\n{}\n@model\n",
         names.join(" "),
         mdp.state_count(),
@@ -30,9 +52,9 @@ pub(super) fn write(task: &Task) -> Export {
         initial[state.index()] = true;
     }
     let mut labels = vec![String::new(); mdp.state_count()];
-    for (name, members) in groups(task) {
+    for (name, members) in groups {
         for state in members {
-            let _ = write!(labels[state.index()], " {}", label(&name));
+            let _ = write!(labels[state.index()], " {}", label(name));
         }
     }
     for state in mdp.states() {
@@ -50,7 +72,7 @@ pub(super) fn write(task: &Task) -> Export {
             }
         }
     }
-    Export { files: vec![("drn", text)], notes }
+    text
 }
 
 /// The costs to be written as reward models.

@@ -89,6 +89,9 @@ pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
         let steps: Vec<&str> = script.actions.iter().map(|action| actions[action.index()].as_str()).collect();
         let _ = writeln!(text, "{} = [{}]", quoted(&script.name), steps.join(", "));
     }
+    if let Err(error) = Task::parse("the problem file", &text) {
+        return Err(ExportError::Unreadable(error.to_string()));
+    }
     Ok(Export { files: vec![("toml", text)], notes })
 }
 

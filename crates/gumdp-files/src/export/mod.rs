@@ -11,9 +11,11 @@ mod objective;
 use std::path::Path;
 
 use super::document::look_at;
-use super::world::World;
-use super::{Task, read_world};
-use gumdp::{Mdp, State};
+use super::files::MAX_BYTES;
+use super::world::{MAX_TRANSITIONS, World};
+use super::{MAX_TOML, Task, read_world};
+use gumdp::oracle::{Limits, OccupancyMdp, OracleError, solve};
+use gumdp::{Mdp, Pair, Risk, State};
 
 /// A format that tasks can be written in.
 ///
@@ -60,6 +62,9 @@ pub enum ExportError {
     /// A problem file without its objective would be another problem.
     #[error("{0}; copy the file, or write the model alone: CSV and DRN have no objective to lose")]
     Objective(String),
+    /// What could not be read again is not written.
+    #[error("{0}, and what cannot be read again is not written")]
+    Unreadable(String),
     /// The decisions of a policy are too many.
     #[error("the policy is too large to be saved: {0}")]
     Policy(String),
@@ -85,13 +90,43 @@ pub enum ExportError {
 /// ```
 ///
 /// # Errors
-/// If a problem file could not refer to a state or an action by its name.
+/// If the file could not be read again: a problem file has no place for the objective or a name, or the model is too large.
 pub fn export(task: &Task, format: ExportFormat) -> Result<Export, ExportError> {
-    match format {
-        ExportFormat::Csv => Ok(csv::write(task)),
-        ExportFormat::Drn => Ok(drn::write(task)),
-        ExportFormat::Toml => explicit::write(task),
+    let (exported, most) = match format {
+        ExportFormat::Csv => (csv::write(task), MAX_BYTES as usize),
+        ExportFormat::Drn => (drn::write(task), MAX_BYTES as usize),
+        ExportFormat::Toml => (explicit::write(task)?, MAX_TOML),
+    };
+    let mdp = task.problem.mdp();
+    let transitions: usize = (0..mdp.pair_count() as u32).map(|pair| mdp.successors(Pair(pair)).len()).sum();
+    let refused = |message: String| Err(ExportError::Unreadable(message));
+    match exported.files[0].1.len() {
+        bytes if bytes > most => {
+            refused(format!("the file would have {} MiB; at most {} are read", bytes >> 20, most >> 20))
+        }
+        _ if transitions > MAX_TRANSITIONS => {
+            refused(format!("the model has {transitions} transitions; at most {MAX_TRANSITIONS} are read"))
+        }
+        _ => Ok(exported),
     }
+}
+
+/// Writes the occupancy MDP of a task as DRN, with costs whose lowest expected total tells the lowest risk, so that other programs
+/// can find it. A measure with an outer variable is solved first, and written at the best value of that.
+///
+/// ```
+/// use gumdp::oracle::Limits;
+/// let task = gumdp_files::tasks::get("msee").unwrap();
+/// let drn = &gumdp_files::export_occupancy(&task, "cvar:0.9".parse()?, &Limits::default())?.files[0].1;
+/// assert!(drn.contains("// v = R{\"cost\"}min=? [F \"done\"]"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If it is too large, or the measure is no expectation.
+pub fn export_occupancy(task: &Task, risk: Risk, limits: &Limits) -> Result<Export, OracleError> {
+    let fixed = risk.fixed().map_or_else(|| Ok(solve(&task.problem, risk, limits)?.fixed()), Ok)?;
+    Ok(drn::write_occupancy(task, &OccupancyMdp::new(&task.problem, fixed, limits)?))
 }
 
 /// The cost of each pair if the objective is linear, its constant included.

@@ -36,8 +36,7 @@ pub(super) fn write(task: &Task, notes: &mut Vec<String>) -> Result<String, Stri
             let term = |(weight, part): &(f64, Part)| {
                 let mut fields = writer.fields(part)?;
                 fields.push(("weight", number(*weight)));
-                let fields: Vec<String> = fields.into_iter().map(|(key, value)| format!("{key} = {value}")).collect();
-                Ok(format!("  {{ {} }},\n", fields.join(", ")))
+                Ok(format!("  {{ {} }},\n", equations(fields)))
             };
             let terms: Vec<String> = parts.iter().map(term).collect::<Result<_, String>>()?;
             vec![("kind", quoted("sum")), ("terms", format!("[\n{}]", terms.concat()))]
@@ -96,23 +95,34 @@ impl Writer<'_> {
     /// The kind of a term and its fields.
     fn fields(&mut self, part: &Part) -> Result<Fields, String> {
         match part {
-            Part::Kind(Written { kind, fields }) => {
-                let mut written = vec![("kind", quoted(kind.name))];
-                for (name, content) in &fields.0 {
-                    written.extend(self.content(kind, name, content)?.map(|text| (*name, text)));
-                }
-                Ok(written)
-            }
+            Part::Kind(written) => self.of_kind(written),
             Part::Formula { text, costs, cells } => {
+                let mut parts = Vec::new();
                 for (name, cost) in costs {
-                    self.feature(name, cost)?;
+                    if !self.keeps(name, cost) {
+                        parts.push(format!("{} = {{ kind = \"linear\", cost = {} }}", quoted(name), self.cost(cost)));
+                    }
+                }
+                for (name, [weight, offset], written) in cells {
+                    let mut fields = self.of_kind(written)?;
+                    fields.extend((*weight != 1.0).then(|| ("scale", number(*weight))));
+                    fields.extend((*offset != 0.0).then(|| ("offset", number(*offset))));
+                    parts.push(format!("{} = {{ {} }}", quoted(name), equations(fields)));
                 }
                 let mut fields = vec![("kind", quoted("formula")), ("expression", quoted(text))];
-                fields.extend(self.inputs(cells)?);
+                fields.extend((!parts.is_empty()).then(|| ("parts", format!("{{ {} }}", parts.join(", ")))));
                 Ok(fields)
             }
             Part::Unwritable => Err("the objective has a part that is a function".to_owned()),
         }
+    }
+
+    fn of_kind(&self, Written { kind, fields }: &Written) -> Result<Fields, String> {
+        let mut written = vec![("kind", quoted(kind.name))];
+        for (name, content) in &fields.0 {
+            written.extend(self.content(kind, name, content)?.map(|text| (*name, text)));
+        }
+        Ok(written)
     }
 
     /// A field; `None` if it need not be written.
@@ -129,54 +139,16 @@ impl Writer<'_> {
         })
     }
 
-    /// Makes sure that there is a feature with this name and cost.
-    fn feature(&mut self, name: &str, cost: &[f64]) -> Result<(), String> {
+    /// Whether there is now a feature with this name and cost: it may be the name of another, or none for a feature.
+    fn keeps(&mut self, name: &str, cost: &[f64]) -> bool {
         match self.features.iter().find(|(known, _)| known == name) {
-            Some((_, known)) if known == cost => Ok(()),
-            Some(_) => Err(format!("the objective has two costs called \"{name}\"")),
-            None if !is_feature_name(name) => Err(format!("\"{name}\" cannot be the name of a feature")),
+            Some((_, known)) => known == cost,
             None => {
-                self.features.push((name.to_owned(), cost.to_vec()));
-                Ok(())
+                let proper = is_feature_name(name);
+                self.features.extend(proper.then(|| (name.to_owned(), cost.to_vec())));
+                proper
             }
         }
-    }
-
-    /// What an expression says of its sums over cells: those with a field share it.
-    fn inputs(&self, cells: &[(&str, Written)]) -> Result<Fields, String> {
-        let (mut shared, mut targets) = (Vec::new(), Vec::new());
-        let mut usual = true;
-        for (name, Written { kind, fields }) in cells {
-            for field in kind.fields {
-                let content = fields.get(field.name).map(|content| self.content(kind, field.name, content));
-                let text = content.transpose()?.flatten();
-                if let Holds::Cells { by_pair } = field.holds {
-                    usual &= text.as_deref() == Some(if by_pair { "\"pairs\"" } else { "\"states\"" });
-                }
-                match (field.holds, text, name.trim_end_matches(')').split_once('(')) {
-                    (Holds::Target, Some(text), Some((_, target))) => {
-                        targets.push(format!("{} = {text}", quoted(target)));
-                    }
-                    (_, text, _) => shared.push((field.name, text)),
-                }
-            }
-        }
-        shared.sort_by_key(|(name, _)| *name != "over");
-        dedup(&mut shared);
-        dedup(&mut targets);
-        // Without a word about it each is over what is usual for it.
-        let over = shared.iter().filter(|(name, _)| *name == "over").count();
-        if usual && over > 1 {
-            shared.retain(|(name, _)| *name != "over");
-        }
-        if shared.iter().enumerate().any(|(k, (name, _))| shared[..k].iter().any(|(other, _)| other == name)) {
-            return Err("the parts of the expression are over different entries, or smoothed differently".to_owned());
-        }
-        let mut written: Fields = shared.into_iter().filter_map(|(name, text)| Some((name, text?))).collect();
-        if !targets.is_empty() {
-            written.push(("targets", format!("{{ {} }}", targets.join(", "))));
-        }
-        Ok(written)
     }
 
     /// What is counted: states, pairs, or groups of them by name.
@@ -239,15 +211,8 @@ fn equation(key: &str, value: f64) -> String {
     format!("{key} = {}", number(value))
 }
 
-/// The first of those that are the same.
-fn dedup<T: PartialEq>(all: &mut Vec<T>) {
-    let mut kept: Vec<T> = Vec::with_capacity(all.len());
-    for one in all.drain(..) {
-        if !kept.contains(&one) {
-            kept.push(one);
-        }
-    }
-    *all = kept;
+fn equations(fields: Fields) -> String {
+    fields.into_iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
 fn number(value: f64) -> String {

@@ -7,6 +7,7 @@ mod mistakes;
 mod models;
 mod round_trips;
 mod split_states;
+mod written;
 
 use gumdp::{Mdp, Pair};
 use gumdp_files::Task;

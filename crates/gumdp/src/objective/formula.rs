@@ -224,10 +224,7 @@ impl Formula {
                     let cost = |pair: usize| offset + weight * term.costs.of(pair)[*place];
                     costs.push((name.as_str(), (0..term.pair_count()).map(cost).collect()));
                 }
-                Some(number) if *offset == 0.0 && *weight == 1.0 => {
-                    cells.push((name.as_str(), term.cells[number].written()));
-                }
-                Some(_) => return Part::Unwritable,
+                Some(number) => cells.push((name.as_str(), [*weight, *offset], term.cells[number].written())),
             }
         }
         Part::Formula { text: &self.text, costs, cells }

@@ -103,10 +103,10 @@ pub enum Part<'a> {
         text: &'a str,
         /// Total costs by name.
         costs: Vec<(&'a str, Vec<f64>)>,
-        /// Sums over cells by name.
-        cells: Vec<(&'a str, Written)>,
+        /// Sums over cells by name: a weight, what is added, and the sum.
+        cells: Vec<(&'a str, [f64; 2], Written)>,
     },
-    /// A function, or an input that a file cannot have.
+    /// A function.
     Unwritable,
 }
 

@@ -7,6 +7,7 @@
 //! | risk of each action, played optimally from then on | any f | [`decide()`], [`Solution::decide_first`] |
 //! | distribution of f(d) | a policy that knows its probabilities | [`distribution()`] |
 //! | expected occupancy d_π | a Markov policy | [`expected_occupancy`] |
+//! | the same optimum as one of an ordinary MDP, for other programs | any f, any [`Risk`](crate::Risk) that is an expectation | [`OccupancyMdp`] |
 //!
 //! Nothing here is sampled and nothing is approximated but by rounding. Nothing here knows how a planner works either, so
 //! that one can be held against the other.
@@ -21,6 +22,7 @@ mod least;
 mod level;
 mod minimise;
 mod occupancy_dp;
+mod occupancy_mdp;
 mod optima;
 mod optimal;
 mod reduced;
@@ -35,6 +37,7 @@ pub use distribution::{Distribution, distribution, expected_occupancy};
 pub(crate) use distribution::{Visit, check_policy, distribution_with_visits};
 pub use minimise::{Solution, solve};
 pub use occupancy_dp::{Limits, Method, Strategy};
+pub use occupancy_mdp::OccupancyMdp;
 pub use optimal::OptimalPolicy;
 
 use crate::problem::Problem;
@@ -101,6 +104,9 @@ pub enum OracleError {
     /// The objective has no finite value for some episode.
     #[error("the objective is infinite or not a number at the end of an episode that can happen; check its formula")]
     NotFinite,
+    /// A measure that is no expectation of a cost.
+    #[error("the risk cannot be written as an expectation: {0}")]
+    NoExpectation(String),
     /// The policy does not know the probabilities of its actions.
     #[error("the policy does not know the probabilities of its actions; it can only be played")]
     NoProbabilities,

@@ -89,6 +89,17 @@ impl Terminal {
     }
 }
 
+/// Of the cost f, for those functions that measures have.
+impl std::fmt::Display for Terminal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Kinked(kinked) => kinked.fmt(f),
+            Self::Above(threshold) => write!(f, "(1 if f > {threshold:?} else 0)"),
+            Self::Cost | Self::Tilted(_) | Self::Exponential { .. } => f.write_str("f"),
+        }
+    }
+}
+
 /// Several functions of the cost, evaluated together: with the values of [`Terminal::of`] but for rounding.
 pub(crate) trait Terminals<const AIMS: usize>: Sync {
     /// The value of each.

@@ -215,6 +215,14 @@ impl Kinked {
     }
 }
 
+/// Where it is exact.
+impl std::fmt::Display for Kinked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { mean, tail, lambda, .. } = self;
+        write!(f, "({lambda:?} + {mean:?} (f - {lambda:?}) + {tail:?} max(0, f - {lambda:?}))")
+    }
+}
+
 /// Kinked functions of the same measure.
 pub(crate) struct KinkedTerminals<const AIMS: usize> {
     /// Factors of the cost and of the excess.
