@@ -10,9 +10,9 @@ use super::import::Format;
 use super::mistakes::Mistakes;
 
 /// Files larger than this are not read.
-const MAX_BYTES: u64 = 1 << 30;
+pub(super) const MAX_BYTES: u64 = 1 << 30;
 /// Problem files with more bytes than this are not read: one of 120 MB would take 9 GB.
-const MAX_TOML: usize = 16 << 20;
+pub(super) const MAX_TOML: usize = 16 << 20;
 
 /// Where other files come from.
 pub(super) struct Files<'a> {

@@ -11,9 +11,9 @@ mod objective;
 use std::path::Path;
 
 use super::document::look_at;
-use super::files::MAX_BYTES;
+use super::files::{MAX_BYTES, MAX_TOML};
 use super::world::{MAX_TRANSITIONS, World};
-use super::{MAX_TOML, Task, read_world};
+use super::{Task, read_world};
 use gumdp::oracle::{Limits, OccupancyMdp, OracleError, solve};
 use gumdp::{Mdp, Pair, Risk, State};
 
