@@ -203,16 +203,18 @@ fn a_full_disk_is_told_and_loses_nothing() {
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let kinds = [
-        "mdp --policy uniform --beta 1 --runs 20",
+        "coin.toml --policy uniform --beta 1 --runs 20",
+        "coin.toml --policy exact --risk cvar:0.9,mean --runs 20",
         "rooms --preset paper --beta 5 --runs 6 --simulations 40",
         "mo-max --policy planner --beta 1 --runs 6 --simulations 40",
-        "rooms --policy exact --risk cvar:0.9,mean --runs 20",
+        "rooms --policy exact --beta 1,50 --runs 20",
     ];
     let mut count = 0;
     for mut rng in cases(4, 200) {
         let (kind, seed) = (one_of(&mut rng, &kinds), rng::below(&mut rng, 1000));
         let of = |threads: u32| {
             let sandbox = Sandbox::new();
+            sandbox.write("coin.toml", COIN);
             sandbox.data(&format!("run {kind} --seed {seed} --threads {threads} --out out -q"));
             tables(&sandbox)
         };
