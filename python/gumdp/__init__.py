@@ -35,7 +35,7 @@ from .builder import ModelBuilder
 from .evaluation import Distribution, Samples, TrialsMean, compare, evaluate, exact_distribution
 from .explaining import Explanation, Folded, NextBest, Node, explain
 from .expressions import Expression
-from .frontiers import Change, Frontier, Sampled, frontier
+from .frontiers import Bargain, Change, Frontier, Sampled, frontier
 from .functions import Function
 from .model import Model
 from .objectives import *  # noqa: F403
@@ -47,6 +47,7 @@ from .solving import InfiniteTrials, LowerBound, SavedPolicy, Solution, bound, l
 
 __all__ = [
     "Agent",
+    "Bargain",
     "Change",
     "Decision",
     "Distribution",

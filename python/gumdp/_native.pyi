@@ -191,6 +191,7 @@ def frontier(
     measure: str,
     levels: Sequence[float] | None,
     max_states: int | None,
+    patience: float,
     runs: int | None,
     simulations: int | None,
     seed: int,
@@ -198,10 +199,12 @@ def frontier(
 ) -> tuple[
     str,
     list[tuple[float, float, float, float, int]],
-    list[tuple[_Floats, _Floats, _Floats]],
+    list[tuple[_Floats, _Floats, _Floats, list[float]]],
     list[tuple[int, int, float | None, int]],
     bool,
-    tuple[int, int, str, list[tuple[float, float]], list[tuple[float, float]]] | None,
+    tuple[int, int | None, str, list[tuple[float, float]], list[tuple[float, float]]] | None,
+    tuple[int, int, float, float] | None,
+    list[str],
 ]: ...
 def explain(
     problem: Problem,

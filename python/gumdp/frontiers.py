@@ -12,6 +12,7 @@ from . import _native
 from ._checks import (
     HIGHEST_SEED,
     MOST_RUNS,
+    MOST_SECONDS,
     MOST_SIMULATIONS,
     MOST_STATES,
     MOST_THREADS,
@@ -20,6 +21,8 @@ from ._checks import (
     array,
     choice,
     count,
+    digits,
+    number,
     optional_count,
 )
 from .evaluation import Distribution
@@ -238,15 +241,16 @@ def frontier(
     swept = None if levels is None else np.unique(array("levels", levels).ravel()).tolist()
     if swept is not None and len(swept) < 2:
         raise ValueError(f"levels holds {len(swept)} different levels; at least two are needed")
-    patience = number("patience", patience)
-    if not 0 <= patience <= MOST_PATIENCE:
-        raise ValueError(f"patience is {patience}, but must lie in [0, {MOST_PATIENCE}] seconds")
+    allowed = f"[0, {MOST_SECONDS}]"
+    seconds = number("patience", patience, allowed)
+    if not 0 <= seconds <= MOST_SECONDS:
+        raise ValueError(f"patience is {digits(seconds)}; it must lie in {allowed}, in seconds")
     level_name, points, behaviours, changes, complete, sampled, bargain, names = _native.frontier(
         native,
         risk,
         swept,
         optional_count("max_states", max_states, 1, MOST_STATES),
-        patience,
+        seconds,
         optional_count("runs", runs, 2, MOST_RUNS),
         optional_count("simulations", simulations, 1, MOST_SIMULATIONS),
         count("seed", seed, 0, HIGHEST_SEED),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,47 @@ def test_every_level_is_the_optimum(corridor: Model, risk: str, measure: Any) ->
     for level, value in zip(levels, found.risk):
         assert value == pytest.approx(gumdp.solve(problem, measure(level)).value, abs=2e-6)
     assert np.allclose([found.of(measure(level))[k] for k, level in enumerate(levels)], found.risk, atol=2e-6)
+
+
+def test_levels_do_not_wait_for_changes(coin: Problem) -> None:
+    found = gumdp.frontier(coin, levels=[0, 1], patience=0)
+    assert not found.complete and [change.level for change in found.changes] == [None]
+    assert found.risk.tolist() == gumdp.frontier(coin, levels=[0, 1]).risk.tolist()
+    for patience in (-1, float("nan"), 1e9):
+        with pytest.raises(ValueError, match=r"patience is .*; it must lie in \[0, 86400\], in seconds"):
+            gumdp.frontier(coin, patience=patience)
+
+
+def test_the_best_bargain(coin: Problem) -> None:
+    best = gumdp.frontier(coin, levels=[0, 1]).bargain
+    assert best is not None and (best.behaviour, best.neutral) == (1, 0)
+    assert (best.paid, best.saved) == pytest.approx((0.1, 0.8))
+    assert gumdp.frontier(coin, levels=[2, 3]).bargain is None
+
+
+def test_features_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "flights.toml"
+    file.write_text("""
+    kind = "explicit"
+    states = ["home", "lost"]
+    actions = ["fly", "stay"]
+    start = "home"
+    discount = 1.0
+    horizon = 2
+    transitions = [
+      { from = "home", action = "fly", to = { home = 0.75, lost = 0.25 } },
+      { from = "home", action = "stay", to = "home" },
+      { from = "lost", action = "*", to = "lost" },
+    ]
+    [objective]
+    kind = "formula"
+    features = { waiting = { "home/stay" = 2 }, lost = { lost = 2 } }
+    expression = "0.4 * waiting + lost"
+    """)
+    found = gumdp.frontier(Problem.from_file(file), levels=[0, float("inf")])
+    # Who minimises the mean flies once, and is lost at the end of a quarter of the flights; in the worst case it is better to stay.
+    assert found.features["lost"].tolist() == pytest.approx([0.25, 0.0])
+    assert list(found.features) == ["lost", "waiting"] and found.features["waiting"][0] < found.features["waiting"][1]
 
 
 def test_usual_levels(coin: Problem) -> None:

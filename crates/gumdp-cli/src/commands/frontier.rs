@@ -35,7 +35,7 @@ pub struct FrontierArgs {
     /// The measure whose number is swept.
     #[arg(long, value_parser = swept_names(), default_value = "erm")]
     pub risk: &'static Form,
-    /// Levels, separated by commas: β in [-inf, inf] for erm (default: the task's and 50 from 0 to inf), a level in [0, 1] (default: 21
+    /// Levels, separated by commas: β in [-inf, inf] for erm (default: the task's and 26 from 0 to inf), a level in [0, 1] (default: 21
     /// from 0 to 0.99), or a threshold in units of cost (default: 21 from the best to the worst case); fewer by default where costs
     /// are sampled.
     #[arg(long, value_name = "L,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = beta)]

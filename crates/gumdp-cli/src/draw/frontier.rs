@@ -34,7 +34,7 @@ pub fn draw_frontier(store: &Store, of: &Task, trade_off: &TradeOff, frontier: &
     }
     page.figures(&drawings);
     page.section("levels", "All levels");
-    let what = if trade_off.sampled.is_some() { "The planner's runs" } else { "The optimum" };
+    let what = if trade_off.sampled.is_some() { "The runs" } else { "The optimum" };
     let caption = format!("{what} at each level, and the distribution of the cost in a few numbers.");
     page.table(&trade_off.table(0..trade_off.levels.len()).captioned(caption));
     if !trade_off.changes.is_empty() {

@@ -189,7 +189,7 @@ impl TradeOff {
         };
         let changes = frontier.changes.iter().map(turn).collect();
         let (bargain, sampled) = (frontier.bargain(), frontier.sampled.clone());
-        let advice = words::advice(measure, frontier, bargain).filter(|_| sampled.is_none());
+        let advice = sampled.is_none().then(|| words::advice(measure, frontier, bargain));
         let ended = frontier.ended.as_ref().map(ToString::to_string);
         let (task, complete) = (task.name.clone(), frontier.complete);
         Self { task, measure, levels, changes, behaviours, bargain, advice, complete, ended, sampled }
@@ -199,12 +199,13 @@ impl TradeOff {
     pub fn origin(&self) -> String {
         let [level, measure] = self.measure.titles();
         if let Some(Sampled { runs, simulations, because, .. }) = &self.sampled {
-            let (who, with) = simulations.map_or(("the optimum", String::new()), |simulations| {
-                ("the planner", format!(" with {simulations} simulations per decision"))
-            });
+            let (who, with, what) = simulations
+                .map_or(("the optimum", String::new(), "the distribution of its costs is "), |simulations| {
+                    ("the planner", format!(" with {simulations} simulations per decision"), "")
+                });
             return format!(
                 "{measure} of {who} at {} levels ({level}), sampled: {runs} runs each{with}, all levels with the same luck; \
-                 {because}",
+                 {what}{because}",
                 self.levels.len()
             );
         }

@@ -15,7 +15,7 @@ pub fn sentence(measure: Swept, turn: &Turn, before: &Facts, after: &Facts, samp
     let acts = [starts(before, after, sampled), goes(&turn.visits)];
     let acts: Vec<String> = acts.into_iter().flatten().collect();
     let acts = match (acts.is_empty(), sampled) {
-        (true, true) => "the planner's costs are others".to_owned(),
+        (true, true) => "the costs of the runs are others".to_owned(),
         (true, false) => "the same visits come in another order".to_owned(),
         _ => acts.join("; "),
     };
@@ -71,18 +71,18 @@ pub fn sentences(trade_off: &TradeOff, most: usize) -> Vec<String> {
 }
 
 /// What a little mean buys in the tail, or that nothing is to be had.
-pub fn advice(measure: Swept, frontier: &Frontier, bargain: Option<Bargain>) -> Option<String> {
+pub fn advice(measure: Swept, frontier: &Frontier, bargain: Option<Bargain>) -> String {
     let Some(Bargain { behaviour, paid, saved, .. }) = bargain else {
         return Some(
             "No level helps: none has a lower mean of the worst 5 % than the behaviour of lowest mean.".to_owned(),
         );
     };
-    let ([level, _], from) = (measure.titles(), significant(frontier.reigns_from(behaviour)?));
-    let (paid, saved) = (short(paid), short(saved));
-    Some(format!(
-        "Best bargain: behaviour {} (from {level} = {from} on) costs {paid} more in the mean than the lowest, and saves {saved} in the worst 5 %.",
-        behaviour + 1
-    ))
+    let ([level, _], number) = (measure.titles(), behaviour + 1);
+    let from = frontier.reigns_from(behaviour).map(|from| format!(" (from {level} = {} on)", significant(from)));
+    let (from, paid, saved) = (from.unwrap_or_default(), short(paid), short(saved));
+    format!(
+        "Best bargain: behaviour {number}{from} costs {paid} more in the mean than the lowest, and saves {saved} in the worst 5 %."
+    )
 }
 
 /// Where the change is.
@@ -115,7 +115,7 @@ fn starts(before: &Facts, after: &Facts, sampled: bool) -> Option<String> {
         1 => " (and another first action changes)".to_owned(),
         count => format!(" (and {count} other first actions change)"),
     };
-    let who = if sampled { "the planner mostly begins" } else { "it is optimal to begin" };
+    let who = if sampled { "runs mostly begin" } else { "it is optimal to begin" };
     Some(format!("{who}{place} with \"{}\" instead of \"{}\"{more}", new.action, old.action))
 }
 

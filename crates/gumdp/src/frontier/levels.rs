@@ -8,7 +8,7 @@ use crate::risk::{Erm, Form, Risk, Swept};
 use crate::words::rounded;
 
 /// Levels of β that are neither 0 nor infinite.
-const BETAS: u32 = 48;
+const BETAS: u32 = 24;
 /// Their range, as multiples of one over the spread of the cost.
 const RANGE: [f64; 2] = [0.1, 1000.0];
 /// Levels if the planner plays, which takes long.
@@ -43,8 +43,8 @@ pub fn usual(
     Ok(grid(form, own, betas, (low, high)))
 }
 
-/// Some levels, where a planner plays: from the first to the last of the grid, and those of the task. The costs that are met are those of
-/// random actions.
+/// Some levels, ascending, where costs are sampled: from the first to the last of the grid, and those of the task. The costs that are
+/// met are those of random actions.
 #[must_use]
 pub fn few(problem: &Problem, form: &Form, own: &[Risk], betas: Option<[f64; 2]>) -> Vec<Risk> {
     let uniform = Uniform::new(problem);
@@ -55,7 +55,10 @@ pub fn few(problem: &Problem, form: &Form, own: &[Risk], betas: Option<[f64; 2]>
     let own = own.iter().copied().filter(|risk| is_of(form, *risk)).collect::<Vec<_>>();
     let some = SAMPLED.saturating_sub(own.len()).max(2);
     let spaced = (0..some).filter_map(|k| all.get(k * all.len().saturating_sub(1) / (some - 1)).copied());
-    distinct(own.into_iter().chain(spaced))
+    let mut risks = distinct(own.into_iter().chain(spaced));
+    let level = |risk: &Risk| risk.swept().map_or(f64::NAN, |(_, level)| level);
+    risks.sort_by(|a, b| level(a).total_cmp(&level(b)));
+    risks
 }
 
 fn grid(form: &Form, own: &[Risk], betas: Option<[f64; 2]>, (low, high): (f64, f64)) -> Vec<Risk> {
