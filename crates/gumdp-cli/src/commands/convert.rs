@@ -31,13 +31,13 @@ pub struct ConvertArgs {
     #[arg(long, value_enum)]
     pub rewards: Option<RewardsName>,
     /// Write the occupancy MDP instead, with a cost whose lowest expectation tells the lowest risk: for any solver of MDPs (.drn).
-    #[arg(long, conflicts_with = "rewards")]
+    #[arg(long)]
     pub occupancy: bool,
     /// The attitude to risk of the occupancy MDP.
     #[command(flatten)]
     pub attitude: AttitudeArgs,
     /// Refuse to write an occupancy MDP with more states than this.
-    #[arg(long, value_name = "N", default_value_t = 2_000_000, allow_negative_numbers = true, value_parser = whole(1, 9_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 2_000_000, requires = "occupancy", allow_negative_numbers = true, value_parser = whole(1, 9_000_000))]
     pub max_states: u64,
     /// Replace files that exist.
     #[arg(long)]
@@ -51,6 +51,9 @@ impl Run for ConvertArgs {
             BadInput::new(format!("{}: the format of the output is not known", self.out.display()))
                 .hint("its name must end in .csv, .drn or .toml")
         })?;
+        if !self.occupancy && (self.attitude.beta.is_some() || self.attitude.risk.is_some()) {
+            return Err(BadInput::new("--beta and --risk go with --occupancy only").hint("add --occupancy").into());
+        }
         let task = match self.rewards {
             Some(rewards) => load_with(&self.task, rewards)?,
             None => load(&self.task)?,

@@ -38,9 +38,9 @@ pub(super) fn write_occupancy(task: &Task, unfolded: &OccupancyMdp) -> Export {
 fn text(title: &str, mdp: &Mdp, costs: &[(String, Vec<f64>)], groups: &[(String, Vec<State>)]) -> String {
     let names: Vec<String> = costs.iter().map(|(name, _)| word(name)).collect();
     let type_name = if mdp.pair_count() == mdp.state_count() { "DTMC" } else { "MDP" };
-    let title: String = title.lines().map(|line| format!("// {line}\n")).collect();
+    let title = title.replace('\n', "\n// ");
     let mut text = format!(
-        "{title}@type: {type_name}\n@value_type: double\n@parameters\n\n@reward_models\n{}\n@nr_states\n{}\n\
+        "// {title}\n@type: {type_name}\n@value_type: double\n@parameters\n\n@reward_models\n{}\n@nr_states\n{}\n\
          @nr_choices\n{}\n@model\n",
         names.join(" "),
         mdp.state_count(),

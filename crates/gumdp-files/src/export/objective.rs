@@ -141,14 +141,12 @@ impl Writer<'_> {
 
     /// Whether there is now a feature with this name and cost: it may be the name of another, or none for a feature.
     fn keeps(&mut self, name: &str, cost: &[f64]) -> bool {
-        match self.features.iter().find(|(known, _)| known == name) {
-            Some((_, known)) => known == cost,
-            None => {
-                let proper = is_feature_name(name);
-                self.features.extend(proper.then(|| (name.to_owned(), cost.to_vec())));
-                proper
-            }
+        if let Some((_, known)) = self.features.iter().find(|(known, _)| known == name) {
+            return known == cost;
         }
+        let proper = is_feature_name(name);
+        self.features.extend(proper.then(|| (name.to_owned(), cost.to_vec())));
+        proper
     }
 
     /// What is counted: states, pairs, or groups of them by name.
