@@ -64,6 +64,38 @@ pub fn with_goals(rng: &mut Rng, number: usize) -> (String, String) {
     (format!("map-{name}"), text)
 }
 
+/// A map with more goals than a lattice can carry: all of them alike, products, shares to be reached, tours.
+pub fn with_many_goals(rng: &mut Rng, number: usize) -> (String, String) {
+    let (side, goals) = (between(rng, 6, 9), between(rng, 6, 12));
+    let mut free: Vec<usize> = (0..side * side).collect();
+    let mut take = |rng: &mut Rng| free.swap_remove(rng::below(rng, free.len() as u32) as usize);
+    let mut cells = vec!['.'; side * side];
+    cells[take(rng)] = 'S';
+    for sign in ('A'..).take(goals) {
+        cells[take(rng)] = sign;
+    }
+    let each = |write: &dyn Fn(usize) -> String, between: &str| (0..goals).map(write).collect::<Vec<_>>().join(between);
+    let features = each(&|k| format!("x{k} = {{ g{k} = 1 }}"), ", ");
+    let formula =
+        |expression: String| format!("kind = \"formula\"\nexpression = \"{expression}\"\nfeatures = {{ {features} }}");
+    let (name, objective) = match number % 5 {
+        0 => ("fair", formula(format!("max({})", each(&|k| format!("-x{k}"), ", ")))),
+        1 => ("product", formula(format!("-100*{}", each(&|k| format!("sqrt(0.02 + x{k})"), "*")))),
+        2 => ("shares", formula(each(&|k| format!("min(1, max(0, 100*(0.05 - x{k})))"), " + "))),
+        3 => ("roots", formula(format!("-({})", each(&|k| format!("sqrt(x{k})"), " + ")))),
+        _ => ("patrol", format!("kind = \"coverage\"\ngroups = [{}]", each(&|k| format!("\"g{k}\""), ", "))),
+    };
+    let legend = each(&|k| format!("\"{}\" = {{ name = \"g{k}\" }}", char::from(b'A' + k as u8)), "\n");
+    let (slip, horizon) = ([0.0, 0.1, 0.2][rng::below(rng, 3) as usize], between(rng, 16, 60));
+    let rows: Vec<String> = cells.chunks(side).map(|row| row.iter().collect()).collect();
+    let text = format!(
+        "kind = \"grid\"\ndiscount = 1\nhorizon = {horizon}\nslip = {slip}\nmap = \"\"\"\n{}\n\"\"\"\n[legend]\n\".\" = \"floor\"\n\
+         \"S\" = \"start\"\n{legend}\n[objective]\n{objective}\n",
+        rows.join("\n")
+    );
+    (format!("many-{name}"), text)
+}
+
 /// Exploration of a square map with some difficult cells, started in its middle.
 pub fn explore(side: usize, horizon: usize, terrain: &Terrain, rng: &mut Rng) -> String {
     let mut text = map(side, horizon, terrain, rng);

@@ -131,7 +131,7 @@ fn measure(args: &StudyArgs, cells: &[Cell], book: &mut Book, quiet: bool) -> Re
             if !quiet {
                 eprintln!("{} of {}: {}, {risk}, {simulations} × {times}", number + 1, cells.len(), task.name);
             }
-            let limits = if matches!(*family, "tasks" | "large") { Limits::QUICK } else { Limits::default() };
+            let limits = if matches!(*family, "tasks" | "many" | "large") { Limits::QUICK } else { Limits::default() };
             let job = Job {
                 family,
                 task,

@@ -2,9 +2,9 @@
 //!
 //! All candidates play the same episodes (common random numbers); the better half plays on, until the effort is spent. Another than
 //! the first is chosen only if it is better by a standard error of the difference. Effort is counted, never timed: the choice is
-//! the same for the same problem. Candidates that would take too long are left out.
+//! the same for the same problem. If all would take too long the dearest are left out.
 
-use super::GuidedPlanner;
+use super::{GuidedPlanner, SHARE};
 use crate::experiment::stoppable;
 use crate::policy::PolicyFailure;
 use crate::risk::Erm;
@@ -17,6 +17,8 @@ pub(super) enum Manner {
     Lattice,
     /// Marginal backward induction with this forecast; the tree within this reach.
     Marginal { reach: f64, forecast: f64 },
+    /// Legs of a plan, kept from decision to decision.
+    Plans,
     /// The published planner.
     Published,
 }
@@ -27,11 +29,13 @@ const EFFORT: f64 = 1.2e8;
 const TRANSITION: f64 = 1.0 / 3.0;
 /// A step in the guided tree takes so many of the published planner's.
 const TREE: f64 = 2.0;
+/// A step where f is a formula takes so many of others.
+const FORMULA: f64 = 2.0;
 /// The fewest episodes of a candidate that say anything, and the most that are worth it in the first round.
 const FEWEST: f64 = 12.0;
 const MOST: f64 = 48.0;
 /// The seed of pilot episodes: the choice belongs to the problem, not to an experiment.
-const SEED: u64 = 0x0067_756d_6470;
+pub(super) const SEED: u64 = 0x0067_756d_6470;
 
 struct Candidate {
     manner: Manner,
@@ -47,27 +51,25 @@ struct Candidate {
 /// # Errors
 /// If it was stopped.
 pub(super) fn choose(planner: &GuidedPlanner, manners: &[Manner]) -> Result<Manner, PolicyFailure> {
-    let affordable = |manner: &Manner| FEWEST * steps_of(planner, *manner) <= EFFORT / 3.0;
     let mut candidates: Vec<Candidate> = manners
         .iter()
-        .enumerate()
-        .filter(|(number, manner)| *number == 0 || affordable(manner))
-        .map(|(_, &manner)| Candidate {
-            manner,
-            costs: Vec::new(),
-            value: f64::INFINITY,
-            steps: steps_of(planner, manner),
-        })
+        .map(|&manner| Candidate { manner, costs: Vec::new(), value: f64::INFINITY, steps: steps_of(planner, manner) })
         .collect();
     let first = candidates[0].manner;
-    let round: f64 = candidates.iter().map(|candidate| candidate.steps).sum();
-    let episodes = EFFORT / 3.0 / round;
-    if candidates.len() == 1 || episodes < FEWEST {
-        return Ok(first);
-    }
+    let effort = EFFORT * planner.worth();
+    // The dearest are left out until all that are left can play enough.
+    let episodes = loop {
+        let episodes = effort / 3.0 / candidates.iter().map(|candidate| candidate.steps).sum::<f64>();
+        let dearest = (1..candidates.len()).max_by(|&a, &b| candidates[a].steps.total_cmp(&candidates[b].steps));
+        match dearest {
+            None => return Ok(first),
+            Some(dearest) if episodes < FEWEST => drop(candidates.remove(dearest)),
+            Some(_) => break episodes,
+        }
+    };
     let seed = rng::word(&mut rng::stream(SEED, 0, Purpose::Pilot));
     let mut episodes = episodes.min(MOST) as u64;
-    let mut left = EFFORT;
+    let mut left = effort;
     loop {
         for candidate in &mut candidates {
             let policy = planner.in_manner(candidate.manner);
@@ -100,24 +102,25 @@ pub(super) fn choose(planner: &GuidedPlanner, manners: &[Manner]) -> Result<Mann
     let base = candidates.iter().find(|candidate| candidate.manner == first);
     let best = &candidates[0];
     Ok(match base {
-        Some(base) if best.value + error_of_difference(planner.erm, base, best) >= base.value => first,
+        Some(base) if best.value + error_of_difference(planner.erm, &base.costs, &best.costs) >= base.value => first,
         _ => best.manner,
     })
 }
 
-fn risk_of(erm: Erm, costs: &[f64]) -> f64 {
+/// The risk of costs that are alike likely.
+pub(super) fn risk_of(erm: Erm, costs: &[f64]) -> f64 {
     erm.quickly(costs.iter().map(|&cost| (cost, 1.0)))
 }
 
 /// The standard error of the difference of two risks over the same episodes, by their influence functions.
-fn error_of_difference(erm: Erm, a: &Candidate, b: &Candidate) -> f64 {
-    let beta = erm.beta();
-    let influence = |of: &Candidate, cost: f64| {
-        let excess = cost - of.value;
+pub(super) fn error_of_difference(erm: Erm, a: &[f64], b: &[f64]) -> f64 {
+    let (beta, risks) = (erm.beta(), (risk_of(erm, a), risk_of(erm, b)));
+    let influence = |risk: f64, cost: f64| {
+        let excess = cost - risk;
         if beta == 0.0 || !beta.is_finite() { excess } else { ((beta * excess).exp() - 1.0) / beta }
     };
-    let n = a.costs.len().min(b.costs.len()) as f64;
-    let squares: f64 = a.costs.iter().zip(&b.costs).map(|(&x, &y)| (influence(a, x) - influence(b, y)).powi(2)).sum();
+    let n = a.len().min(b.len()) as f64;
+    let squares: f64 = a.iter().zip(b).map(|(&x, &y)| (influence(risks.0, x) - influence(risks.1, y)).powi(2)).sum();
     let error = (squares / n / n).sqrt();
     if error.is_finite() { error } else { f64::MAX }
 }
@@ -126,15 +129,17 @@ fn error_of_difference(erm: Erm, a: &Candidate, b: &Candidate) -> f64 {
 fn steps_of(planner: &GuidedPlanner, manner: Manner) -> f64 {
     let horizon = planner.problem.horizon();
     let all = (horizon * (horizon + 1)) as f64 / 2.0;
-    let simulated = planner.settings.most() as f64 * all;
+    let formula = if planner.problem.objective().has_formula() { FORMULA } else { 1.0 };
+    let simulated = planner.settings.most() as f64 * all * formula;
     let looked_at = TRANSITION * planner.problem.mdp().transition_count() as f64 * all;
     match manner {
         Manner::Lattice => horizon as f64,
         Manner::Published => simulated,
+        Manner::Plans => simulated / SHARE as f64 + looked_at.min(simulated),
         Manner::Marginal { reach, .. } => {
             let within =
                 (1..=horizon).filter(|&steps| planner.within(reach, steps)).map(|steps| steps as f64).sum::<f64>();
-            TREE * planner.settings.most() as f64 * within + looked_at.min(simulated) + horizon as f64
+            TREE * formula * planner.settings.most() as f64 * within + looked_at.min(simulated) + horizon as f64
         }
     }
 }

@@ -16,7 +16,9 @@
 mod choice;
 mod marginal;
 mod moves;
+mod plans;
 mod prepare;
+mod rollout;
 mod settings;
 mod tree;
 
@@ -26,7 +28,7 @@ pub use settings::GuidedSettings;
 use std::time::Instant;
 
 use crate::model::{Action, Pair};
-use crate::objective::{PathEvaluator, Track, Walk};
+use crate::objective::PathEvaluator;
 use crate::policy::{ActionReason, Decision, Policy, PolicyFailure, StopReason};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, FixedRisk};
@@ -39,11 +41,15 @@ use super::settings::PlannerError;
 use choice::Manner;
 use marginal::{Ahead, Marginal};
 use moves::Spread;
+use plans::Leg;
 use prepare::Prepared;
-use tree::{EdgeId, NONE, NodeId, ROOT, Tree};
+use tree::{EdgeId, NodeId, ROOT, Tree};
 
 /// Simulations between two looks at the clock.
 const CLOCK_INTERVAL: u64 = 16;
+
+/// This part of the simulations of a decision improves the plan that is kept.
+const SHARE: u64 = 2;
 
 /// The most outcomes that marginal backward induction looks at: a fraction of a second, and some hundred megabytes.
 const MOST_OUTCOMES: usize = 1 << 25;
@@ -77,6 +83,8 @@ pub struct GuidedPlanner {
     scratch: Scratch,
     /// Decides in its manner.
     published: Option<Box<Planner>>,
+    /// What is left of the incumbent plan.
+    plan: Vec<Leg>,
     tree: Tree,
     evaluator: PathEvaluator,
     /// Pairs of the simulated path; the first H − (root's time) are used.
@@ -99,6 +107,8 @@ struct Searched {
     stopped: StopReason,
     /// The move to play.
     chosen: u32,
+    /// The risk of the plan that it follows, if it follows one.
+    planned: Option<f64>,
 }
 
 impl GuidedPlanner {
@@ -122,6 +132,7 @@ impl GuidedPlanner {
             prepared: None,
             scratch: Scratch::default(),
             published: None,
+            plan: Vec::new(),
             tree: Tree::default(),
             evaluator: problem.path_evaluator(),
             path: vec![0; problem.horizon()],
@@ -175,22 +186,44 @@ impl GuidedPlanner {
         // Where simulations can meet everything that may follow, the tree is exact, and most lattices are not.
         let decides = |lattice: &Lattice| lattice.is_exact() || !self.covers(steps);
         if let Some(chosen) = by_lattice.filter(|_| self.lattice().is_some_and(decides)) {
-            return Ok(Searched { simulations: 0, stopped: StopReason::Lattice, chosen });
+            return Ok(Searched { simulations: 0, stopped: StopReason::Lattice, chosen, planned: None });
         }
         let (reach, forecast) = match self.prepared.as_ref().map(|prepared| prepared.manner) {
             Some(Manner::Marginal { reach, forecast }) => (reach, forecast),
+            Some(Manner::Plans) => (self.settings.reach, 0.0),
             _ => (self.settings.reach, self.settings.forecast),
         };
-        let searches = by_lattice.is_some() || self.within(reach, steps);
+        let plans = self.destinations();
+        let searches =
+            by_lattice.is_some() || if plans.is_some() { self.covers(steps) } else { self.within(reach, steps) };
         // As many outcomes as the budget would simulate steps: it does not take much longer than a search.
         let work = (self.settings.usual(steps) as usize).saturating_mul(steps).min(MOST_OUTCOMES);
         let forecast = if searches || self.linear { 0.0 } else { forecast };
-        self.marginal.update(&self.problem, &self.moves, self.erm, at, Ahead { work, forecast, keep_risks: searches });
-        let marginal = || self.marginal.best(&self.problem, &self.moves, self.erm, at, self.scale_of_values());
-        let base = by_lattice.unwrap_or_else(marginal);
-        if !searches {
+        let keep_risks = searches || plans.is_some();
+        self.marginal.update(&self.problem, &self.moves, self.erm, at, Ahead { work, forecast, keep_risks });
+        let marginal = self.marginal.best(&self.problem, &self.moves, self.erm, at, self.scale_of_values());
+        let mut base = by_lattice.unwrap_or(marginal);
+        if let Some(destinations) = plans {
+            if at.time == 0 || !self.follows(at) {
+                self.plan.clone_from(&destinations.first);
+            }
+            let (simulations, caution) = (self.settings.most().div_ceil(SHARE), self.settings.caution);
+            let planned = (!searches).then(|| self.improve_plan(&destinations, at, simulations, caution, rng));
+            base = self.plan.first().map_or(marginal, |leg| destinations.step(*leg, at.state));
+            if let Some((simulations, risk)) = planned {
+                self.simulated_steps += simulations * steps as u64;
+                self.played = None;
+                self.expect(at, base);
+                return Ok(Searched {
+                    simulations,
+                    stopped: StopReason::Simulations,
+                    chosen: base,
+                    planned: Some(risk),
+                });
+            }
+        } else if !searches {
             self.played = None;
-            return Ok(Searched { simulations: 0, stopped: StopReason::Marginal, chosen: base });
+            return Ok(Searched { simulations: 0, stopped: StopReason::Marginal, chosen: base, planned: None });
         }
         self.set_root(at, base);
         let (mut simulations, mut stopped, mut failure) = (0, StopReason::Simulations, None);
@@ -220,10 +253,26 @@ impl GuidedPlanner {
         }
         let edge = self.tree.best(base, self.settings.caution);
         let chosen = self.tree.edge(edge).number;
+        self.expect(at, chosen);
+        self.played = Some(edge);
+        Ok(Searched { simulations, stopped, chosen, planned: None })
+    }
+
+    /// What the next occupancy state must be if this move is made, and what is left of the plan then.
+    fn expect(&mut self, at: &OccupancyState, chosen: u32) {
         self.expected.clone_from(at);
         self.problem.advance(&mut self.expected, self.moves.get(chosen).pair, at.state);
-        self.played = Some(edge);
-        Ok(Searched { simulations, stopped, chosen })
+        let class = self.moves.get(chosen).class;
+        if let Some(destinations) = self.destinations()
+            && let Some(leg) = self.plan.first_mut()
+            && destinations.arrives(leg, class)
+        {
+            self.plan.remove(0);
+        }
+    }
+
+    fn follows(&self, at: &OccupancyState) -> bool {
+        self.expected.time == at.time && self.expected.features == at.features
     }
 
     /// How far apart values are.
@@ -233,10 +282,8 @@ impl GuidedPlanner {
 
     /// Moves the root of the tree to `at`, where `base` is the move of marginal backward induction.
     fn set_root(&mut self, at: &OccupancyState, base: u32) {
-        self.root.clone_from(&at.features);
-        self.running.clone_from(&at.features);
-        self.evaluator.set_root(&at.features);
-        let follows = self.expected.time == at.time && self.expected.features == at.features;
+        self.set_paths(at);
+        let follows = self.follows(at);
         match self.played.take().filter(|_| follows).and_then(|edge| self.tree.child(edge, at.state)) {
             Some(node) => self.tree.reroot(node),
             None => self.tree.reset(at.state),
@@ -246,79 +293,6 @@ impl GuidedPlanner {
             self.tree.expand(ROOT, &self.moves);
         }
     }
-
-    /// One simulation: select, expand, roll out, back up. Returns whether its cost was a number.
-    fn simulate(&mut self, start: usize, steps: usize, rng: &mut Rng) -> bool {
-        self.trail.clear();
-        let exploration = self.settings.exploration * self.scale_of_values();
-        let mut node = ROOT;
-        let mut leaf = None;
-        for step in 0..steps {
-            let edge = self.tree.select(node, &self.moves, exploration);
-            self.path[step] = self.moves.get(self.tree.edge(edge).number).pair.0;
-            self.trail.push((node, edge));
-            if step + 1 == steps {
-                break;
-            }
-            node = self.tree.outcome(edge, &self.moves, rng);
-            if self.tree.is_leaf(node, self.settings.rollouts) {
-                leaf = Some(node);
-                break;
-            }
-        }
-        let certain = leaf.is_some_and(|leaf| self.roll_out(leaf, start, steps, rng));
-        let cost = self.evaluator.value(&mut self.path[..steps], steps, start, Known);
-        self.tree.record(&self.trail, leaf, certain, self.erm, self.risk.of_cost(cost));
-        cost.is_finite()
-    }
-
-    /// Completes the path from a leaf, with the moves that are best at the running occupancy; returns whether there was no
-    /// choice and no chance.
-    fn roll_out(&mut self, leaf: NodeId, start: usize, steps: usize, rng: &mut Rng) -> bool {
-        let Self { problem, moves, marginal, running, path, .. } = self;
-        let (objective, masses) = (problem.objective(), &problem.masses()[start..]);
-        let known = self.trail.len();
-        for (&pair, &mass) in path[..known].iter().zip(masses) {
-            objective.add(running, pair as usize, mass);
-        }
-        let mut state = self.tree.node(leaf).state;
-        let mut preferred = NONE;
-        let mut certain = true;
-        for step in known..steps {
-            let time = start + step;
-            let own = moves.range(state);
-            let differ = !moves.are_one_class(state);
-            let mut best = (f64::INFINITY, own.start);
-            for number in own.clone() {
-                let class = moves.get(number).class;
-                // What costs the same whatever the move does not matter.
-                let cost = if differ { marginal.cost(problem, moves, running, time, class) } else { 0.0 };
-                let value = cost + marginal.risk(time, number);
-                if value < best.0 {
-                    best = (value, number);
-                }
-            }
-            let number = best.1;
-            preferred = if preferred == NONE { number } else { preferred };
-            let pair = moves.get(number).pair;
-            path[step] = pair.0;
-            objective.add(running, pair.index(), masses[step]);
-            state = problem.mdp().sample(pair, rng);
-            certain &= own.len() == 1 && moves.outcomes(number).len() == 1;
-        }
-        for &pair in &path[..steps] {
-            objective.restore(running, &self.root, pair as usize);
-        }
-        self.tree.node_mut(leaf).preferred = preferred;
-        certain
-    }
-}
-
-/// The whole path is known.
-struct Known;
-
-impl Walk for Known {
-    fn walk(self, _: &mut impl Track) {}
 }
 
 impl Policy for GuidedPlanner {
@@ -342,16 +316,20 @@ impl Policy for GuidedPlanner {
         if let Some(published) = &mut self.published {
             return published.decide(at, rng);
         }
-        let Searched { simulations, stopped, chosen } = self.search(at, rng)?;
+        let Searched { simulations, stopped, chosen, planned } = self.search(at, rng)?;
         let mdp = self.problem.mdp();
         let reason = |pair: Pair| {
             let number = self.moves.of_pair(&self.problem, at.state, pair);
-            let (visits, erm) = self.estimate(at, number, stopped);
+            let (visits, erm) = match planned {
+                Some(risk) if number == chosen => (simulations, risk),
+                Some(_) => (0, f64::NAN),
+                None => self.estimate(at, number, stopped),
+            };
             ActionReason { action: mdp.action(pair), visits, erm, mean: f64::NAN, min: f64::NAN, max: f64::NAN }
         };
         let reasons: Vec<ActionReason> = mdp.pairs(at.state).map(Pair).map(reason).collect();
         let root_estimate = reasons.iter().map(|reason| reason.erm).fold(f64::INFINITY, f64::min);
-        let tree_nodes = if stopped == StopReason::Marginal { 0 } else { self.tree.len() };
+        let tree_nodes = if stopped == StopReason::Marginal || planned.is_some() { 0 } else { self.tree.len() };
         Ok(Decision {
             action: mdp.action(self.moves.get(chosen).pair),
             reasons,
@@ -370,6 +348,8 @@ impl Policy for GuidedPlanner {
     fn begin_episode(&mut self) {
         self.published.iter_mut().for_each(|published| published.begin_episode());
         self.played = None;
+        // A plan is begun at time 0 and kept only by the decisions that follow one another.
+        self.expected.time = 0;
     }
 
     fn set_stop(&mut self, stop: &Stop) {

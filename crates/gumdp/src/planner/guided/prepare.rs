@@ -3,16 +3,25 @@
 use std::sync::Arc;
 
 use super::GuidedPlanner;
-use super::choice::{Manner, choose};
+use super::choice::{Manner, SEED, choose};
+use super::marginal::Ahead;
+use super::plans::Destinations;
 use crate::experiment::stoppable;
 use crate::planner::lattice::{Lattice, Scratch};
 use crate::planner::mcts::Planner;
 use crate::planner::settings::{Budget, Exploration, PlannerSettings};
 use crate::policy::{PolicyFailure, Uniform};
 use crate::problem::OccupancyState;
+use crate::rng::{self, Purpose};
 
 /// Numbers that a lattice may read: about a second.
-const LATTICE_WORK: usize = 1 << 27;
+const LATTICE_WORK: f64 = 1.3e8;
+/// Simulated steps before the first decision that look for a plan.
+const MOST_PLANNED: f64 = 2e7;
+/// Simulations with the same random numbers: later ones have others, so that plans suit no special luck.
+const ROUND: u64 = 1 << 14;
+/// With fewer simulations for a decision than this, preparations are shorter, too.
+const WORTH_IT: f64 = 64.0;
 /// Episodes of random play that show how far apart costs are.
 const PROBES: u64 = 64;
 
@@ -20,6 +29,7 @@ const PROBES: u64 = 64;
 #[derive(Clone, Debug)]
 pub(super) struct Prepared {
     lattice: Option<Arc<Lattice>>,
+    destinations: Option<Arc<Destinations>>,
     pub(super) manner: Manner,
     /// How far apart costs are that random play meets: exploration and ties are relative to it.
     pub(super) scale: f64,
@@ -35,6 +45,7 @@ impl GuidedPlanner {
             (Manner::Marginal { reach, .. }, _) if reach == f64::INFINITY => {
                 "tree search, chosen by pilot episodes".to_owned()
             }
+            (Manner::Plans, _) => "plans, chosen by pilot episodes".to_owned(),
             (Manner::Published, _) => "the published planner, chosen by pilot episodes".to_owned(),
             _ => "marginal backward induction and tree search".to_owned(),
         }
@@ -48,10 +59,9 @@ impl GuidedPlanner {
         // Random moves foretell something only where chance decides more than choice.
         let forecast = if self.spread.chance > self.spread.choice { self.settings.forecast } else { 0.0 };
         let as_set = Manner::Marginal { reach: self.settings.reach, forecast };
-        let lattice = self
-            .settings
-            .lattice
-            .then(|| Lattice::solve(&self.problem, &self.moves, self.risk, LATTICE_WORK, &self.stop));
+        let work = (LATTICE_WORK * self.worth()) as usize;
+        let lattice =
+            self.settings.lattice.then(|| Lattice::solve(&self.problem, &self.moves, self.risk, work, &self.stop));
         let lattice = lattice.flatten().map(Arc::new);
         // A function may have to be asked by its own thread, and each time takes long.
         let asks = self.problem.objective().natures().is_none();
@@ -70,8 +80,9 @@ impl GuidedPlanner {
             manners.push(Manner::Marginal { reach: f64::INFINITY, forecast });
             manners.push(Manner::Published);
         }
-        self.prepared = Some(Prepared { lattice, manner: manners[0], scale });
+        self.prepared = Some(Prepared { lattice, destinations: None, manner: manners[0], scale });
         if chooses {
+            manners.extend(self.plan_ahead().then_some(Manner::Plans));
             match choose(self, &manners) {
                 Ok(manner) => *self = self.in_manner(manner),
                 Err(failure) => {
@@ -81,6 +92,38 @@ impl GuidedPlanner {
             }
         }
         Ok(())
+    }
+
+    /// The part of the usual effort that preparations may take.
+    pub(super) fn worth(&self) -> f64 {
+        (self.settings.usual(self.problem.horizon()) as f64 / WORTH_IT).min(1.0)
+    }
+
+    /// Finds the plan that episodes start with; returns whether there can be one.
+    fn plan_ahead(&mut self) -> bool {
+        let (horizon, start) = (self.problem.horizon(), self.problem.start(self.problem.mdp().initial()[0].0));
+        let Some(mut destinations) = Destinations::new(&self.problem, &self.moves) else { return false };
+        let Some(prepared) = &mut self.prepared else { return false };
+        let manner = std::mem::replace(&mut prepared.manner, Manner::Plans);
+        prepared.destinations = Some(Arc::new(destinations.clone()));
+        let work = (self.settings.most() as usize).saturating_mul(horizon).min(super::MOST_OUTCOMES);
+        let ahead = Ahead { work, forecast: 0.0, keep_risks: true };
+        self.marginal.update(&self.problem, &self.moves, self.erm, &start, ahead);
+        let mut rng = rng::stream(SEED, 1, Purpose::Pilot);
+        let simulations = MOST_PLANNED * self.worth() / horizon as f64;
+        for _ in 0..=(simulations / ROUND as f64) as usize {
+            self.improve_plan(&destinations, &start, ROUND.min(simulations as u64), 0.0, &mut rng);
+        }
+        destinations.first = std::mem::take(&mut self.plan);
+        if let Some(prepared) = &mut self.prepared {
+            (prepared.manner, prepared.destinations) = (manner, Some(Arc::new(destinations)));
+        }
+        true
+    }
+
+    /// Where plans lead, if they decide.
+    pub(super) fn destinations(&self) -> Option<Arc<Destinations>> {
+        self.prepared.as_ref().filter(|prepared| prepared.manner == Manner::Plans)?.destinations.clone()
     }
 
     /// The same planner, deciding in this manner.
