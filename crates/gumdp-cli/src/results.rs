@@ -230,8 +230,8 @@ fn known_summary(trial: &Trial, agent: &Agent, task: &Task) -> Option<Summary> {
     if trial.preset.plans() {
         return None;
     }
-    // A solved problem is known to be small enough; of others a short try tells.
-    let most = if agent.solution().is_some() { Limits::QUICK } else { Limits::patient(0.1) };
+    // A solved problem is known to be small enough; of others a try of about a second tells.
+    let most = if agent.solution().is_some() { Limits::QUICK } else { Limits::patient(0.2) };
     let limits = Limits { stop: interrupt::stop().clone(), ..most };
     let costs: Vec<(f64, f64)> = distribution(&task.problem, agent.policy(), &limits).ok()?.outcomes().collect();
     let bounds = task.problem.objective().bounds();
