@@ -132,7 +132,7 @@ fn storm_agrees() {
         ("rooms", 20, ["erm:50", "cvar:0.9"]),
         ("mo-weighted", 20, ["erm:-1", "cvar:0.9"]),
         ("mo-max", 20, ["erm:20", "mean-cvar:0.9:0.5"]),
-        ("mo-min", 20, ["erm:50", "exceed:0.5"]),
+        ("mo-min", 20, ["erm:50", "cvar:0.9"]),
         ("grid-mo", 40, ["erm:8", "cvar:0.9"]),
     ] {
         shorten(&sandbox, name, horizon);
