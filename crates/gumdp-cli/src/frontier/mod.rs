@@ -192,7 +192,7 @@ impl TradeOff {
         let advice = sampled.is_none().then(|| words::advice(measure, frontier, bargain));
         let ended = frontier.ended.as_ref().map(ToString::to_string);
         let (task, complete) = (task.name.clone(), frontier.complete);
-        Self { task, measure, levels, changes, behaviours, bargain, advice, complete, ended, sampled }
+        Self { task, measure, levels, behaviours, changes, bargain, advice, complete, ended, sampled }
     }
 
     /// How many levels there are, and what was found.

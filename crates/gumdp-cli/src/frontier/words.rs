@@ -73,9 +73,7 @@ pub fn sentences(trade_off: &TradeOff, most: usize) -> Vec<String> {
 /// What a little mean buys in the tail, or that nothing is to be had.
 pub fn advice(measure: Swept, frontier: &Frontier, bargain: Option<Bargain>) -> String {
     let Some(Bargain { behaviour, paid, saved, .. }) = bargain else {
-        return Some(
-            "No level helps: none has a lower mean of the worst 5 % than the behaviour of lowest mean.".to_owned(),
-        );
+        return "No level helps: none has a lower mean of the worst 5 % than the behaviour of lowest mean.".to_owned();
     };
     let ([level, _], number) = (measure.titles(), behaviour + 1);
     let from = frontier.reigns_from(behaviour).map(|from| format!(" (from {level} = {} on)", significant(from)));

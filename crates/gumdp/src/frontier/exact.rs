@@ -95,7 +95,9 @@ pub fn exact(
     let kind = |point: &Point| given.iter().position(|other| same_form(other, point));
     points.sort_by(|a, b| kind(a).cmp(&kind(b)).then(a.level().total_cmp(&b.level())));
     let patience = if ended.is_some() { Duration::ZERO } else { patience };
-    found.limits.stop = limits.stop.by(Instant::now() + patience);
+    if let Some(deadline) = Instant::now().checked_add(patience) {
+        found.limits.stop = limits.stop.by(deadline);
+    }
     let (changes, complete) = found.changes(&points)?;
     if limits.stop.is_requested() {
         ended = Some(OracleError::Stopped);
