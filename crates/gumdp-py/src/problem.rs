@@ -61,6 +61,7 @@ impl Problem {
             source: String::new(),
             notes: Vec::new(),
             costs: Vec::new(),
+            features: Vec::new(),
         };
         Ok(Self { task: Arc::new(task), functions: objective.functions.again(py) })
     }
