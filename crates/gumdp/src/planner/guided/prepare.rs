@@ -15,7 +15,7 @@ use crate::problem::OccupancyState;
 use crate::rng::{self, Purpose};
 
 /// Numbers that a lattice may read: about a second.
-const LATTICE_WORK: f64 = 1.3e8;
+const LATTICE_WORK: f64 = (1 << 27) as f64;
 /// Simulated steps before the first decision that look for a plan.
 const MOST_PLANNED: f64 = 2e7;
 /// Simulations with the same random numbers: later ones have others, so that plans suit no special luck.
@@ -80,9 +80,10 @@ impl GuidedPlanner {
             manners.push(Manner::Marginal { reach: f64::INFINITY, forecast });
             manners.push(Manner::Published);
         }
+        let has_lattice = lattice.is_some();
         self.prepared = Some(Prepared { lattice, destinations: None, manner: manners[0], scale });
         if chooses {
-            manners.extend(self.plan_ahead().then_some(Manner::Plans));
+            manners.extend((!has_lattice && self.plan_ahead()).then_some(Manner::Plans));
             match choose(self, &manners) {
                 Ok(manner) => *self = self.in_manner(manner),
                 Err(failure) => {
