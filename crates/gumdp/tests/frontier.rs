@@ -8,7 +8,7 @@ use gumdp::{Erm, Mdp, Objective, Problem, Risk, Stop, rng};
 use gumdp_files::tasks;
 
 fn frontier(problem: &Problem, risks: &[Risk], limits: &Limits) -> Result<Frontier, OracleError> {
-    frontier::exact(problem, risks, limits, Duration::from_secs(600), |_, _| {})
+    frontier::exact(problem, risks, limits, Duration::from_mins(10), |_, _| {})
 }
 
 /// One action for each lottery of (cost, probability).
@@ -235,7 +235,7 @@ fn stopping_keeps_what_is_known() {
     for (after, kept) in [(1, None), (2, Some(2)), (3, Some(3))] {
         let limits = Limits { stop: Stop::new(), ..Limits::QUICK };
         let mut solved = 0;
-        let found = frontier::exact(&problem, &levels(&[0.0, 1.0, 50.0]), &limits, Duration::from_secs(600), |_, _| {
+        let found = frontier::exact(&problem, &levels(&[0.0, 1.0, 50.0]), &limits, Duration::from_mins(10), |_, _| {
             solved += 1;
             if solved == after {
                 limits.stop.request();
