@@ -283,7 +283,7 @@ fn expected_features_are_weighed_as_costs_are() {
 #[test]
 fn usual_levels_ascend() {
     let problem = tasks::get("rooms").unwrap().problem;
-    let own = levels(&[3.0, 17.0]);
+    let own = levels(&[3.1234, 17.1234]);
     for (name, count, range) in
         [("erm", 26, None), ("erm", 26, Some([1.0, 7.0])), ("cvar", 21, None), ("exceed", 21, None)]
     {
