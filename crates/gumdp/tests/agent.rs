@@ -57,9 +57,10 @@ fn it_says_what_it_does() {
     };
     assert_eq!(text("mdp", &Limits::QUICK), "solved exactly by backward induction, 80 states");
     assert_eq!(text("grid-mo", &Limits::QUICK), "solved exactly, 5358 occupancy states");
-    let vast = "too large to solve (more than 20000000 occupancy states), planning: marginal backward induction and tree search";
+    let vast = "too large to solve (more than 20000000 occupancy states), planning: ";
     for name in VAST {
-        assert_eq!(text(name, &Limits::QUICK), vast);
+        let said = text(name, &Limits::QUICK);
+        assert!(said.strip_prefix(vast).is_some_and(|manner| !manner.is_empty()), "{name}: {said}");
     }
     let tight = Limits { max_states: 79, max_bytes: 1 << 20, ..Limits::QUICK };
     assert_eq!(
