@@ -55,7 +55,7 @@ def long_work(what: str) -> Callable[[], Any]:
     return {
         "evaluate": lambda: gumdp.evaluate(grid, "paper", 1.0, runs=10**4),
         "one run": lambda: gumdp.evaluate(grid, "paper", 1.0, runs=1, simulations=10**7),
-        "solve": lambda: gumdp.solve(il, Cvar(0.95), max_states=5 * 10**6),
+        "solve": lambda: gumdp.solve(il, Cvar(0.95), max_states=3 * 10**7),
         "frontier": lambda: gumdp.frontier(il, "cvar", max_states=5 * 10**6),
         "sampled frontier": lambda: gumdp.frontier(grid, levels=[0, 1], max_states=10, runs=10**4),
         "explain": lambda: gumdp.explain(grid, 1.0, max_states=10, runs=10**4),
