@@ -24,7 +24,7 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
 /// Writes a file whose content need not be in memory all at once.
 ///
 /// # Errors
-/// Those of [`write`] and of the content.
+/// Those of [`write()`] and of the content.
 pub fn write_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let target = match place(path)? {
         Place::Standard(mut stream) => return content(&mut stream).and_then(|()| stream.flush()),
