@@ -18,6 +18,7 @@ mod progress;
 mod published;
 mod results;
 mod side_by_side;
+mod slurm;
 mod store;
 mod talk;
 mod trial;

@@ -9,6 +9,7 @@ pub mod evaluate;
 pub mod explain;
 pub mod frontier;
 pub mod list;
+pub mod merge;
 pub mod plan;
 pub mod replay;
 pub mod report;
@@ -16,6 +17,8 @@ pub mod reproduce;
 pub mod run;
 pub mod show;
 pub mod solve;
+pub mod status;
+pub mod sweep;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -107,6 +110,9 @@ commands! {
     Frontier(frontier::FrontierArgs),
     Explain(explain::ExplainArgs),
     Plan(plan::PlanArgs),
+    Sweep(sweep::SweepArgs),
+    Status(status::StatusArgs),
+    Merge(merge::MergeArgs),
     Reproduce(reproduce::ReproduceArgs),
     Report(report::ReportArgs),
     Replay(replay::ReplayArgs),

@@ -79,7 +79,17 @@ impl Record {
         self.end(problem, seed).is_some_and(|end| problem.cost(&end).to_bits() == self.cost.to_bits())
     }
 
-    fn parse(line: &str) -> Option<Self> {
+    /// As one line of text: `run,cost,simulated_steps,cpu_seconds,path`.
+    #[must_use]
+    pub fn to_line(&self) -> String {
+        let path: Vec<String> = self.path.iter().map(ToString::to_string).collect();
+        let Self { run, cost, simulated_steps, cpu_seconds, .. } = self;
+        format!("{run},{cost},{simulated_steps},{cpu_seconds:.6},{}", path.join(" "))
+    }
+
+    /// The record that such a line is of; `None` if it is of none.
+    #[must_use]
+    pub fn of_line(line: &str) -> Option<Self> {
         let mut fields = line.split(',');
         let record = Self {
             run: fields.next()?.parse().ok()?,
@@ -92,17 +102,68 @@ impl Record {
     }
 }
 
-/// The finished runs of one policy in a file: `run,cost,simulated_steps,cpu_seconds,path,check`, in the order in which they were
-/// finished. The checksum of a line is that of the journal's identity and the line before it; problem, policy and seed are not in
-/// the file: whoever opens it must know that they are the same, and gives each such choice an identity of its own.
+/// A file of lines with checksums, which one process adds to.
 #[derive(Debug)]
-pub struct Journal {
+pub struct CheckedLines {
     path: PathBuf,
     /// What all checksums begin with.
     identity: u64,
     /// The system's error code after a failed write: what it left must stay the end of the file, where it is recognised as
     /// incomplete, and whichever thread comes next must give the same reason.
     file: Mutex<Result<File, i32>>,
+}
+
+impl CheckedLines {
+    /// Lines that are added to an open file; each checksum is that of the identity and of what stands before it in its line.
+    #[must_use]
+    pub fn new(path: &Path, identity: &str, file: File) -> Self {
+        let identity = checksum(UNCHECKED, identity.as_bytes());
+        Self { path: path.to_owned(), identity, file: Mutex::new(Ok(file)) }
+    }
+
+    /// Adds a line in one write.
+    ///
+    /// # Errors
+    /// If it cannot be written, or an earlier one could not be.
+    pub fn append(&self, mut line: String) -> Result<(), ExperimentError> {
+        let check = checksum(self.identity, line.as_bytes());
+        let _ = writeln!(line, ",{check:016x}");
+        self.with_file(|file| file.write_all(line.as_bytes()))
+    }
+
+    /// Returns when all that was added is on disk.
+    ///
+    /// # Errors
+    /// If the system cannot promise that.
+    pub fn sync(&self) -> Result<(), ExperimentError> {
+        self.with_file(|file| file.sync_all())
+    }
+
+    fn with_file(&self, work: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), ExperimentError> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = match file.as_mut() {
+            Ok(file) => work(file),
+            Err(code) => Err(io::Error::from_raw_os_error(*code)),
+        };
+        done.map_err(|source| {
+            *file = Err(source.raw_os_error().unwrap_or_default());
+            ExperimentError::Journal { path: self.path.clone(), source }
+        })
+    }
+
+    /// A line without its checksum, if that fits the identity.
+    #[must_use]
+    pub fn content<'a>(line: &'a str, identity: &str) -> Option<&'a str> {
+        uncovered(line, checksum(UNCHECKED, identity.as_bytes()))
+    }
+}
+
+/// The finished runs of one policy in a file: `run,cost,simulated_steps,cpu_seconds,path,check`, in the order in which they were
+/// finished. The checksum of a line is that of the journal's identity and the line before it; problem, policy and seed are not in
+/// the file: whoever opens it must know that they are the same, and gives each such choice an identity of its own.
+#[derive(Debug)]
+pub struct Journal {
+    lines: CheckedLines,
     finished: BTreeMap<u64, Record>,
 }
 
@@ -129,8 +190,7 @@ impl Journal {
                 file.write_all(HEADER.as_bytes())?;
             }
         }
-        let identity = checksum(UNCHECKED, identity.as_bytes());
-        Ok(Self { path: path.to_owned(), identity, file: Mutex::new(Ok(file)), finished })
+        Ok(Self { lines: CheckedLines::new(path, identity, file), finished })
     }
 
     /// The finished runs in the bytes of a journal; one of an earlier version has no checksums, so that its runs should be held
@@ -150,29 +210,12 @@ impl Journal {
 
     /// Adds a finished run: one line in one write.
     pub(super) fn append(&self, record: &Record) -> Result<(), ExperimentError> {
-        let path: Vec<String> = record.path.iter().map(ToString::to_string).collect();
-        let Record { run, cost, simulated_steps, cpu_seconds, .. } = record;
-        let mut line = format!("{run},{cost},{simulated_steps},{cpu_seconds:.6},{}", path.join(" "));
-        let check = checksum(self.identity, line.as_bytes());
-        let _ = writeln!(line, ",{check:016x}");
-        self.with_file(|file| file.write_all(line.as_bytes()))
+        self.lines.append(record.to_line())
     }
 
     /// Returns when all that was added is on disk.
     pub(super) fn sync(&self) -> Result<(), ExperimentError> {
-        self.with_file(|file| file.sync_all())
-    }
-
-    fn with_file(&self, work: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), ExperimentError> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let done = match file.as_mut() {
-            Ok(file) => work(file),
-            Err(code) => Err(io::Error::from_raw_os_error(*code)),
-        };
-        done.map_err(|source| {
-            *file = Err(source.raw_os_error().unwrap_or_default());
-            ExperimentError::Journal { path: self.path.clone(), source }
-        })
+        self.lines.sync()
     }
 }
 
@@ -198,7 +241,7 @@ fn parse(bytes: &[u8], identity: &str) -> io::Result<(BTreeMap<u64, Record>, usi
         let wrong = |what: &str| damage(format!("line {} {what}; remove it, and its run is played again", number + 1));
         let text = std::str::from_utf8(line).ok();
         let content = text.and_then(|text| if checked { uncovered(text, identity) } else { Some(text) });
-        let record = content.and_then(Record::parse).ok_or_else(|| wrong("is damaged or of another journal"))?;
+        let record = content.and_then(Record::of_line).ok_or_else(|| wrong("is damaged or of another journal"))?;
         // Two processes may have played a run; what they did is the same.
         let known = records.entry(record.run).or_insert_with(|| record.clone());
         if (known.cost.to_bits(), &known.path) != (record.cost.to_bits(), &record.path) {

@@ -6,7 +6,7 @@
 mod journal;
 mod precision;
 
-pub use journal::{Journal, Record, UNCHECKED, checksum};
+pub use journal::{CheckedLines, Journal, Record, UNCHECKED, checksum};
 pub use precision::Precision;
 
 use std::ops::Range;
@@ -153,6 +153,23 @@ impl<'a> Experiment<'a> {
         records.extend(played);
         by_run(&mut records);
         Ok(records)
+    }
+
+    /// Plays the runs with these numbers and hands each over as soon as it is finished, by any thread.
+    ///
+    /// # Errors
+    /// If a run could not be played to its end, or was not taken.
+    pub fn play_each(
+        &self,
+        numbers: Vec<u64>,
+        take: impl Fn(&Record) -> Result<(), ExperimentError> + Sync,
+    ) -> Result<(), ExperimentError> {
+        let done = self.play_runs(numbers, |run, cpu| {
+            take(&Record::new(&run, cpu))?;
+            self.watch.finished(1);
+            Ok::<_, ExperimentError>(())
+        });
+        done.map(drop)
     }
 
     /// Goes on until the measures are known as precisely as wanted, or there are as many runs as allowed.

@@ -1,0 +1,97 @@
+//! Why a sweep does not go on.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::FileError;
+
+/// What is wrong with a sweep, its folder or its journals.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SweepError {
+    /// The file of the sweep or of a problem has a mistake.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The system refused to read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// What was read.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The system refused to write.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// What was written.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The folder holds another sweep.
+    #[error("{} holds another sweep", folder.display())]
+    Other {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A journal or plan was made by another version.
+    #[error("{} was made by another version of gumdp ({found}); this is {}", path.display(), env!("CARGO_PKG_VERSION"))]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// What made it.
+        found: String,
+    },
+    /// A journal is of another sweep.
+    #[error("{} is a journal of another sweep", path.display())]
+    Mixed {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// A file is not what was written.
+    #[error("{}: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// Not all runs are there.
+    #[error("{missing} of {runs} runs are missing")]
+    Incomplete {
+        /// Runs that no journal has.
+        missing: u64,
+        /// Runs of all cells.
+        runs: u64,
+    },
+    /// It was asked to stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl SweepError {
+    pub(super) fn read(path: &Path, source: io::Error) -> Self {
+        Self::Read { path: path.to_owned(), source }
+    }
+
+    pub(super) fn write(path: &Path, source: io::Error) -> Self {
+        Self::Write { path: path.to_owned(), source }
+    }
+
+    /// What would help, where that is known.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::File(error) => error.hint.clone(),
+            Self::Other { .. } => Some("choose another folder with --out, or remove this one".to_owned()),
+            Self::Version { .. } => {
+                Some("go on with the version that began it, or begin anew in another folder".to_owned())
+            }
+            Self::Mixed { .. } | Self::Damaged { .. } => {
+                Some("remove the file, and what it held is played again".to_owned())
+            }
+            Self::Incomplete { .. } => Some("`gumdp status DIR` says what is missing; play it, then merge".to_owned()),
+            _ => None,
+        }
+    }
+}
