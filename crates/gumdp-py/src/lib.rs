@@ -16,6 +16,7 @@ mod play;
 mod policy;
 mod problem;
 mod simulator;
+mod sweep;
 mod trials;
 mod turns;
 mod walk;
@@ -45,6 +46,8 @@ mod _native {
     use super::problem::{Problem, write};
     #[pymodule_export]
     use super::simulator::SimulatorAgent;
+    #[pymodule_export]
+    use super::sweep::{sweep_merge, sweep_open, sweep_play, sweep_status};
     #[pymodule_export]
     use super::trials::{bound, evaluate_trials, saved_table, solve_trials};
     #[pymodule_export]

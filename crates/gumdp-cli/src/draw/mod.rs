@@ -5,6 +5,7 @@ mod evaluation;
 mod explanation;
 mod frontier;
 mod report;
+mod sweep;
 mod task;
 
 pub use charts::boxes;
@@ -12,6 +13,7 @@ pub use evaluation::draw_evaluation;
 pub use explanation::draw_explanation;
 pub use frontier::draw_frontier;
 pub use report::{cautions, draw, results_table, settings, write_figures};
+pub use sweep::{draw_sweep, is_sweep};
 pub use task::task;
 
 use gumdp_files::Task;

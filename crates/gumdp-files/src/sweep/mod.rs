@@ -21,9 +21,11 @@ mod play;
 mod sort;
 mod spec;
 mod status;
+mod summary;
 
 pub use error::SweepError;
 pub use merge::{CellResult, Manifest, Merged, merge};
 pub use plan::{Cell, Piece, Plan, ProblemEntry, Shard};
 pub use play::{Played, Watcher, play, rehearse};
 pub use status::{ShardStatus, Status, status};
+pub use summary::summaries;

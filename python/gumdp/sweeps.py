@@ -1,0 +1,248 @@
+"""Sweeps over problems, attitudes to risk, players, budgets and seeds, on one machine or many."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from . import _native
+from ._checks import MOST_THREADS, Floats, optional_count
+
+__all__ = ["Executor", "RayExecutor", "Sweep", "SweepFailed", "sweep"]
+
+_KEYS = ("problems", "risks", "policies", "presets", "simulations", "runs", "seed")
+
+
+class Executor(Protocol):
+    """Whatever has `submit`: concurrent.futures, Dask's client, submitit, `RayExecutor`."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any: ...
+
+
+class SweepFailed(RuntimeError):
+    """Some cells could not be played. `cells` has their names and the reasons; all others are kept."""
+
+    def __init__(self, cells: dict[str, str]) -> None:
+        super().__init__("; ".join(f"{cell}: {why}" for cell, why in cells.items()))
+        self.cells = cells
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The merged results of a sweep."""
+
+    folder: Path
+    """Where `samples.csv`, `trajectories.csv` and `manifest.json` are."""
+    cells: int
+    runs: int
+
+    def manifest(self) -> dict[str, Any]:
+        """The cells with what is known of them."""
+        with open(self.folder / "manifest.json", encoding="utf-8") as file:
+            read: dict[str, Any] = json.load(file)
+        return read
+
+    def costs(self) -> Iterator[tuple[str, Floats]]:
+        """The costs of each cell, in order; one cell is in memory at a time."""
+        with open(self.folder / "samples.csv", encoding="utf-8", newline="") as file:
+            name: str | None = None
+            costs: list[float] = []
+            for row in csv.DictReader(file):
+                if row["cell"] != name:
+                    if name is not None:
+                        yield name, np.array(costs)
+                    name, costs = row["cell"], []
+                costs.append(float(row["cost"]))
+            if name is not None:
+                yield name, np.array(costs)
+
+    def to_polars(self) -> Any:
+        """One row for each run; needs polars."""
+        import polars
+
+        return polars.read_csv(self.folder / "samples.csv", schema_overrides={"seed": polars.UInt64})
+
+    def to_pandas(self) -> Any:
+        """One row for each run; needs pandas."""
+        import pandas
+
+        return pandas.read_csv(self.folder / "samples.csv")
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Writes one row for each run as Parquet, without holding all of them; needs polars."""
+        import polars
+
+        rows = polars.scan_csv(self.folder / "samples.csv", schema_overrides={"seed": polars.UInt64})
+        rows.sink_parquet(path)
+
+
+def _toml(value: Any) -> str:
+    """A value of a sweep as TOML."""
+    if isinstance(value, str | os.PathLike):
+        return json.dumps(os.fspath(value))
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        if not isinstance(value, np.ndarray) and hasattr(value, "_spec"):
+            return json.dumps(str(value._spec))
+        if isinstance(value, np.ndarray):
+            return _toml(value.tolist())
+        raise TypeError(f"{value!r} cannot stand in a sweep")
+    number = value.item() if isinstance(value, np.generic) else value
+    if isinstance(number, float) and math.isinf(number):
+        return "inf" if number > 0 else "-inf"
+    return repr(number)
+
+
+def _file_of(spec: str | os.PathLike[str] | Mapping[str, Any], folder: Path) -> Path:
+    if not isinstance(spec, Mapping):
+        return Path(spec)
+    unknown = [key for key in spec if key not in _KEYS]
+    if unknown:
+        raise ValueError(f"a sweep has no key {unknown[0]!r}; its keys are {', '.join(_KEYS)}")
+    problems = spec.get("problems", [])
+    problems = [problems] if isinstance(problems, str | os.PathLike) else list(problems)
+    # Paths are meant from here, not from the folder of the results.
+    paths = [name if name in _native.TASKS else os.path.abspath(name) for name in problems]
+    text = "".join(f"{key} = {_toml(paths if key == 'problems' else value)}\n" for key, value in spec.items())
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "sweep.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _play(folder: str, index: int, count: int, threads: int | None) -> list[tuple[str, str]]:
+    """Plays a unit: what a worker does. Its runs are in the folder when it returns."""
+    return _native.sweep_play(folder, index, count, threads)[2]
+
+
+def sweep(
+    spec: str | os.PathLike[str] | Mapping[str, Any],
+    out: str | os.PathLike[str],
+    *,
+    executor: Executor | None = None,
+    units: int | None = None,
+    threads: int | None = None,
+    retries: int = 2,
+    progress: Callable[[int, int], None] | None = None,
+    allow_files: bool = False,
+) -> Sweep:
+    """Plays a sweep and merges it; what is there already is not played again.
+
+    `spec` is the path of a `sweep.toml`, or its keys as a dictionary. With an `executor`, whatever has `submit`, the work is cut into
+    units that its workers play; all of them must see the folder `out`. A unit whose worker dies is submitted again, up to `retries` times.
+    The results do not depend on any of this: they are byte for byte those of one process.
+
+    `units` is their number (default: of about two minutes each, and at least four for each core of this machine); `threads` of each
+    worker (default: 1 with an executor, else all cores); `progress(done, of)` is called after each unit.
+
+    >>> import tempfile, gumdp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     done = gumdp.sweep({"problems": "rooms", "risks": [0, 5], "policies": "uniform", "runs": 3}, folder)
+    ...     [len(costs) for _, costs in done.costs()]
+    [3, 3]
+    """
+    folder = Path(out)
+    threads = optional_count("threads", threads, 1, MOST_THREADS)
+    cells, runs, natural = _native.sweep_open(_file_of(spec, folder), folder, allow_files)
+    if executor is None:
+        failed = dict(_native.sweep_play(folder, 1, 1, threads)[2])
+    else:
+        least = min(4 * (os.cpu_count() or 1), runs)
+        count = optional_count("units", units, 1, 1_000_000) or max(natural, least)
+        failed = _hand_out(executor, folder, count, threads or 1, retries, progress)
+    if failed:
+        raise SweepFailed(failed)
+    _native.sweep_merge(folder)
+    return Sweep(folder, cells, runs)
+
+
+def _hand_out(
+    executor: Executor,
+    folder: Path,
+    count: int,
+    threads: int,
+    retries: int,
+    progress: Callable[[int, int], None] | None,
+) -> dict[str, str]:
+    missing = _native.sweep_status(folder, count)[2]
+    place = str(folder.absolute())
+    waiting = {index: executor.submit(_play, place, index, count, threads) for index in missing}
+    tries = dict.fromkeys(missing, 0)
+    failed: dict[str, str] = {}
+    done = count - len(missing)
+    try:
+        while waiting:
+            # In order: a unit that is done early waits for the others, which costs nothing.
+            index = next(iter(waiting))
+            try:
+                failed.update(waiting[index].result())
+            except Exception:
+                # A worker died, or a disk was full there: what it had finished is kept.
+                tries[index] += 1
+                if tries[index] > retries:
+                    raise
+                del waiting[index]
+                waiting[index] = executor.submit(_play, place, index, count, threads)
+                continue
+            del waiting[index]
+            done += 1
+            if progress is not None:
+                progress(done, count)
+    except BaseException:
+        for future in waiting.values():
+            cancel = getattr(future, "cancel", None)
+            if cancel is not None:
+                cancel()
+        raise
+    return failed
+
+
+class RayExecutor:
+    """Hands units to a Ray cluster, one task each; needs `gumdp[ray]`.
+
+    `address` is that of a cluster; without one Ray starts on this machine. Each task asks for `cpus` cores and uses as many threads.
+    Nothing but the numbers of units passes through Ray: results are written to the folder, which all nodes must see.
+    """
+
+    def __init__(self, address: str | None = None, *, cpus: int = 1, retries: int = 3, **init: Any) -> None:
+        import ray
+
+        if not ray.is_initialized():
+            ray.init(address=address, **init)
+        self._ray = ray
+        self._cpus = cpus
+        self._options: dict[str, Any] = {
+            "num_cpus": cpus,
+            "max_retries": retries,
+            "scheduling_strategy": "SPREAD",
+            "runtime_env": {"env_vars": {"RAYON_NUM_THREADS": str(cpus)}},
+        }
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any:
+        """A task on the cluster; its result is that of `fn`."""
+        *first, threads = args
+        # A worker has as many threads as it asked for cores.
+        if fn is _play and threads == 1:
+            args = (*first, self._cpus)
+        reference = self._ray.remote(fn).options(**self._options).remote(*args)
+        return _RayFuture(self._ray, reference)
+
+
+class _RayFuture:
+    def __init__(self, ray: Any, reference: Any) -> None:
+        self._ray, self._reference = ray, reference
+
+    def result(self) -> Any:
+        return self._ray.get(self._reference)
+
+    def cancel(self) -> None:
+        self._ray.cancel(self._reference)
