@@ -20,7 +20,7 @@ use crate::failure::{BadInput, Interrupted};
 use crate::interrupt;
 use crate::number::{Attitude, short};
 use crate::progress::Progress;
-use crate::store::{Store, json, write_file};
+use crate::store::Store;
 
 /// Show the optimal or planned behaviour as a small decision tree.
 #[derive(Debug, Args)]
@@ -92,9 +92,8 @@ impl Run for ExplainArgs {
         use_threads(self.common.random.threads)?;
         let task = load(&self.task)?;
         let risk = self.attitude.risk(&task)?;
-        if let Some(dir) = &self.common.out {
-            Store::folder(dir)?;
-        }
+        let store = self.common.out.as_deref().map(Store::folder).transpose()?;
+        let store = store.map(|store| store.drawing(&self.common.figures));
         let explanation = grown(self, &task, risk)?;
         let mut text = Vec::new();
         writeln!(text, "{}", heading(&task))?;
@@ -118,11 +117,12 @@ impl Run for ExplainArgs {
         }
         write!(text, "\n{explanation}")?;
         let data = Json::new(&task.name, &explanation);
-        if let Some(dir) = &self.common.out {
-            write_file(&dir.join("tree.json"), &json(&data)?)?;
-            write_file(&dir.join("tree.txt"), &text)?;
-            draw::draw_explanation(dir, &task, &explanation, &String::from_utf8_lossy(&text))?;
-            crate::talk::say!("tree.svg, tree.html, tree.txt and tree.json are in {}", dir.display());
+        if let Some(store) = &store {
+            store.write_json("tree.json", &data)?;
+            store.write("tree.txt", &text)?;
+            draw::draw_explanation(store, &task, &explanation, &String::from_utf8_lossy(&text))?;
+            let figures = self.common.figures.files("tree").join(", ");
+            crate::talk::say!("{figures}, tree.html, tree.txt and tree.json are in {}", store.dir().display());
         }
         if self.common.json {
             return print_json(&data);

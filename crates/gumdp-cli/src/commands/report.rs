@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::Args;
 
 use super::{Run, reproduce};
+use crate::args::FiguresArgs;
 use crate::store::Store;
 use crate::talk::say;
 use crate::{draw, manifest, side_by_side};
@@ -16,11 +17,14 @@ use crate::{draw, manifest, side_by_side};
 pub struct ReportArgs {
     /// A folder written by `run`, `compare` or `reproduce`.
     pub dir: PathBuf,
+    /// Formats of the figures.
+    #[command(flatten)]
+    pub figures: FiguresArgs,
 }
 
 impl Run for ReportArgs {
     fn run(&self) -> Result<()> {
-        let store = Store::open(&self.dir)?;
+        let store = Store::open(&self.dir)?.drawing(&self.figures);
         let (manifest, experiments) = manifest::load(&store)?;
         match experiments.as_slice() {
             [experiment] if manifest.command == "run" => draw::draw(&store, &manifest, experiment)?,

@@ -40,7 +40,7 @@ impl Run for ShowArgs {
             let count = task.problem.mdp().state_count();
             let refusal =
                 || format!("task {} has {count} states; only small models can be drawn as a graph", task.name);
-            return write_drawing(file, &draw::task(&task).ok_or_else(|| BadInput::new(refusal()))?);
+            return write_drawing(file, &draw::task(&task).ok_or_else(|| BadInput::new(refusal()))?.0);
         }
         if self.toml && !io::stdout().is_terminal() {
             return Ok(io::stdout().lock().write_all(task.source.as_bytes())?);
