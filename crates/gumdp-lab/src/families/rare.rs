@@ -6,7 +6,7 @@ use super::{Model, about, between, named, outcomes};
 
 /// Maps with mines and models with traps.
 pub fn rare(rng: &mut Rng, number: usize) -> (String, String) {
-    if number % 2 == 0 { mined(rng, number / 2) } else { trapped(rng, number / 2) }
+    if number.is_multiple_of(2) { mined(rng, number / 2) } else { trapped(rng, number / 2) }
 }
 
 /// How likely ruin is in a step where it can happen.

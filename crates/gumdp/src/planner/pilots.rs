@@ -55,7 +55,7 @@ impl Rarities {
 
     /// The chances of the episode with this number: odd ones are bent, if anything is rare.
     pub(crate) fn chances(&self, number: u64, rng: &mut Rng) -> Chances<'_> {
-        let bent = if self.counts.is_empty() || number % 2 == 0 {
+        let bent = if self.counts.is_empty() || number.is_multiple_of(2) {
             usize::MAX
         } else {
             let drawn = rng::unit(rng);
