@@ -64,7 +64,7 @@ mod test_problems;
 pub mod trials;
 pub mod words;
 
-pub use agent::{Agent, AgentError, Spec, Who};
+pub use agent::{Agent, AgentError, Spec, Tell, Who};
 pub use episode::{Episode, EpisodeError, play};
 pub use experiment::{
     Experiment, ExperimentError, Journal, Precision, Record, Run, RunError, UNCHECKED, Watch, checksum, experiment, run,

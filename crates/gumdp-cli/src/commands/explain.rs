@@ -19,7 +19,7 @@ use crate::exact::unsolved;
 use crate::failure::{BadInput, Interrupted};
 use crate::interrupt;
 use crate::number::{Attitude, short};
-use crate::progress::Progress;
+use crate::progress::{Preparing, Progress};
 use crate::store::Store;
 
 /// Show the optimal or planned behaviour as a small decision tree.
@@ -134,7 +134,9 @@ impl Run for ExplainArgs {
 /// The behaviour of the exact optimum, or of the planner if that is not to be had.
 fn grown(args: &ExplainArgs, task: &Task, risk: Risk) -> Result<Explanation> {
     let defaults = &task.defaults;
+    let preparing = Preparing::new();
     let spec = Spec {
+        tell: Some(preparing.tell()),
         budget: Some(Budget::simulations(args.common.simulations.unwrap_or(defaults.simulations))),
         limits: Limits { stop: interrupt::stop().clone(), ..args.effort.limits() },
         seed: args.common.random.seed,
@@ -147,11 +149,12 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk) -> Result<Explanation> {
         ExplainError::Run(error) => error.into(),
         error => BadInput::new(error).into(),
     };
-    let mut progress = Progress::spinner("solving");
     let agent = explain::agent(&task.problem, &spec).map_err(failed)?;
-    if agent.solution().is_none() {
-        progress = Progress::bar(args.nodes, "situations");
-    }
+    drop(preparing);
+    let progress = match agent.solution() {
+        Some(_) => Progress::spinner("explaining"),
+        None => Progress::bar(args.nodes, "situations"),
+    };
     let wanted = Wanted { depth: args.depth, nodes: args.nodes, runs: args.runs };
     explain::explain(&task.problem, &agent, &spec, &wanted, &progress).map_err(failed)
 }
