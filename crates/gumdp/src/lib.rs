@@ -73,7 +73,7 @@ pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, ROW_TOLERANCE, S
 pub use objective::{Bounds, BrokenFormula, Objective, ObjectiveError, Partition};
 pub use planner::{
     BlackBoxPlanner, Budget, Expansion, Exploration, FinalChoice, GuidedPlanner, GuidedSettings, MAX_SIMULATIONS,
-    Planner, PlannerError, PlannerSettings, Roofline, SimulatedProblem, Simulator, Situation, UntriedOrder,
+    Planner, PlannerError, PlannerSettings, Roofline, Selection, SimulatedProblem, Simulator, Situation, UntriedOrder,
 };
 pub use policy::{
     ActionReason, ByOccupancy, Decision, Markov, Policy, PolicyError, PolicyFailure, Scripted, StopReason, Uniform,

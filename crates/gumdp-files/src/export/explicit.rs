@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::super::files::quoted;
 use super::super::{GraphScene, Scene};
 use super::{Export, ExportError, Task, groups, lost_objective, objective};
-use gumdp::{GuidedSettings, Mdp, Pair};
+use gumdp::{GuidedSettings, Mdp, Pair, Selection};
 
 pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
     let (mdp, defaults) = (task.problem.mdp(), &task.defaults);
@@ -75,6 +75,9 @@ pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
         defaults.exploration,
         quoted(&defaults.variant.to_string())
     );
+    if defaults.selection != Selection::default() {
+        let _ = writeln!(text, "selection = {}", quoted(&defaults.selection.to_string()));
+    }
     let GuidedSettings { budget, reach, forecast, exploration, rollouts, caution, .. } = defaults.guided.clone();
     if defaults.guided != (GuidedSettings { budget, ..GuidedSettings::default() }) {
         let _ = writeln!(
