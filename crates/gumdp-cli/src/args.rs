@@ -48,9 +48,40 @@ pub struct CommonArgs {
     /// Folder for results and figures (default: one below gumdp-out; with --json nothing is written unless this is given).
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Formats of the figures.
+    #[command(flatten)]
+    pub figures: FiguresArgs,
     /// JSON instead of text.
     #[arg(long)]
     pub json: bool,
+}
+
+/// How figures are written.
+#[derive(Clone, Debug, Args)]
+pub struct FiguresArgs {
+    /// Formats of the figures, separated by commas; figures in the report are always SVG.
+    #[arg(long, value_name = "FORMAT,…", value_enum, value_delimiter = ',', default_value = "svg")]
+    pub format: Vec<Format>,
+}
+
+impl FiguresArgs {
+    /// The files of the figure with this name.
+    pub fn files(&self, name: &str) -> Vec<String> {
+        let extension =
+            |format: &Format| format.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
+        distinct(self.format.iter().map(|format| format!("{name}.{}", extension(format))))
+    }
+}
+
+/// A file format of figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Vector graphics for pages and for drawing on.
+    Svg,
+    /// Vector graphics for papers, fonts embedded.
+    Pdf,
+    /// Pixels, three for each one on a screen.
+    Png,
 }
 
 /// Attitudes to risk, by either option.

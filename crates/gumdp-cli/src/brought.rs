@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use anyhow::Result;
-use gumdp::{Agent, Policy, Risk, Scripted, Uniform};
+use gumdp::{Agent, Policy, Risk, Scripted, Spec, Uniform};
 use gumdp_files::{PolicyTable, Saved, SavedPlanner, SavedPolicy, Task};
 
 use crate::failure::BadInput;
 use crate::player::Who;
-use crate::progress::Progress;
+use crate::progress::Preparing;
 
 /// A policy with what is known of it.
 pub struct Brought {
@@ -60,8 +60,9 @@ impl Brought {
         Ok(match saved.policy {
             Saved::Decisions(policy) => Self { policy, what: format!("policy {shown}"), risk, planner: None },
             Saved::Planner(planner) => {
-                let _pilots = Progress::pilots(saved.risk);
-                let agent = Agent::new(&task.problem, &planner.spec(task, saved.risk)).map_err(BadInput::new)?;
+                let preparing = Preparing::new();
+                let spec = Spec { tell: Some(preparing.tell()), ..planner.spec(task, saved.risk) };
+                let agent = Agent::new(&task.problem, &spec).map_err(BadInput::new)?;
                 let (preset, simulations) = (Who::from(planner.preset), planner.simulations);
                 let outer = agent.outer().map_or_else(String::new, |outer| format!(", {outer}"));
                 let what = format!("planner {shown}: preset {preset}, {simulations} simulations per decision{outer}");

@@ -10,7 +10,7 @@ use crate::published::{Departure, Published, Time};
 use crate::results::{Finished, TaskResults};
 use crate::store::Store;
 use crate::{draw, side_by_side};
-use gumdp_plot::page::Page;
+use gumdp_plot::page::{Figure, Page};
 use gumdp_plot::{Field, Table};
 
 /// Draws every figure and writes `report.html`.
@@ -40,24 +40,29 @@ pub fn write(
     for Departure { task, what, why } in departures {
         page.paragraph(&format!("**{task}:** {what}; {why}"));
     }
+    // The paper's figures show the paper's planner.
+    let played: Vec<TaskResults> =
+        experiments.iter().map(|experiment| experiment.played_by(|who| who != Who::Default)).collect();
+    let drawings: Vec<Vec<Figure>> = played.iter().map(draw::figures).collect();
+    let of_paper = published.figures(&drawings.concat());
+    if !of_paper.is_empty() {
+        page.section("figures", "The paper's figures");
+        page.paragraph(
+            "As the paper numbers them, drawn from our runs of its planner; each panel is also a file of its own.",
+        );
+        draw::write_figures(store, &of_paper)?;
+        page.figures(&of_paper);
+    }
     side_by_side::section(&mut page, store, experiments)?;
-    for experiment in experiments {
+    for (experiment, drawings) in played.iter().zip(drawings) {
         let task = &experiment.task;
-        // The paper's figures show the paper's planner.
-        let experiment = &experiment.played_by(|who| who != Who::Default);
         page.section(&task.name, &task.title);
         page.paragraph(&task.description);
         if !experiment.finished.is_empty() {
             page.table(&draw::results_table(experiment));
         }
-        let mut drawings = draw::figures(experiment);
-        for drawing in &mut drawings {
-            if let Some(number) = published.figure_number(&drawing.name) {
-                drawing.caption = format!("Figure {number} of the paper. {}", drawing.caption);
-            }
-        }
         draw::write_figures(store, &drawings)?;
-        page.figures(&drawings);
+        page.figures(drawings.iter().filter(|drawing| !published.has_figure(&drawing.name)));
     }
     let times = run_times(published, experiments);
     if !times.is_empty() {

@@ -2,10 +2,12 @@
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use gumdp::{Risk, Watch};
+use gumdp::{Tell, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::number;
@@ -14,6 +16,8 @@ use crate::trial::Trial;
 
 /// A run that takes longer than this is told of.
 const LONG_RUN: Duration = Duration::from_secs(10);
+/// Preparations that take longer than this are told of.
+const LONG_PREPARATION: Duration = Duration::from_secs(2);
 /// Between two signs of life of a run.
 const SIGN_OF_LIFE: Duration = Duration::from_millis(500);
 
@@ -62,12 +66,6 @@ impl Progress {
         progress
     }
 
-    /// Shown while pilot episodes fix the outer variable of a risk measure, before the first decision. `None` if it has none.
-    pub fn pilots(risk: Risk) -> Option<Self> {
-        let message = || format!("pilot episodes choose the outer variable of {risk}; this takes as long as some runs");
-        risk.as_erm().is_none().then(|| Self::spinner(&message()))
-    }
-
     /// Says which trial is being played.
     pub fn working_on(&self, trial: &Trial) {
         self.message(format!(
@@ -103,6 +101,61 @@ impl Progress {
             let note = format!("a run has {all} decisions; {made} took {seconds} s (a smaller horizon takes less)");
             self.bar.suspend(|| talk::notes(&[note]));
         }
+    }
+}
+
+/// What is done before the first decision: a spinner on a terminal; elsewhere it is told once it takes long.
+pub struct Preparing {
+    progress: Arc<Progress>,
+    /// What is done now.
+    stage: Arc<Mutex<String>>,
+    /// Ends the thread that tells.
+    over: Option<Sender<()>>,
+    teller: Option<JoinHandle<()>>,
+}
+
+impl Preparing {
+    /// It begins.
+    pub fn new() -> Self {
+        let progress = Arc::new(Progress::spinner("preparing"));
+        let stage = Arc::new(Mutex::new(String::new()));
+        let (over, ended) = mpsc::channel();
+        let now = Arc::clone(&stage);
+        let tells = !talk::is_quiet() && progress.bar.is_hidden();
+        let teller = tells.then(|| std::thread::spawn(move || tell_stages(&now, &ended)));
+        Self { progress, stage, over: Some(over), teller }
+    }
+
+    /// Listens to what is done.
+    pub fn tell(&self) -> Tell {
+        let (progress, stage) = (Arc::clone(&self.progress), Arc::clone(&self.stage));
+        Arc::new(move |what| {
+            progress.message(format!("preparing: {what}"));
+            what.clone_into(&mut stage.lock().unwrap_or_else(PoisonError::into_inner));
+        })
+    }
+}
+
+impl Drop for Preparing {
+    fn drop(&mut self) {
+        drop(self.over.take());
+        if let Some(teller) = self.teller.take() {
+            // It only waits and writes.
+            let _ = teller.join();
+        }
+    }
+}
+
+/// Tells what is done, each once, from the time on when it takes long.
+fn tell_stages(stage: &Mutex<String>, ended: &Receiver<()>) {
+    let (mut told, mut wait) = (String::new(), LONG_PREPARATION);
+    while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+        let now = stage.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if now != told {
+            talk::say!("preparing: {now}");
+            told = now;
+        }
+        wait = SIGN_OF_LIFE;
     }
 }
 

@@ -4,6 +4,8 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::results::TaskResults;
+use gumdp_plot::lettered_panels;
+use gumdp_plot::page::Figure;
 
 /// The paper's numbers.
 #[derive(Debug, Deserialize)]
@@ -36,8 +38,47 @@ pub struct Departure {
 #[serde(deny_unknown_fields)]
 pub struct PaperFigure {
     number: u32,
+    /// What it shows.
+    title: String,
     /// Our figures.
     names: Vec<String>,
+    /// What stands above each of them; nothing if there is only one.
+    panels: Vec<String>,
+}
+
+/// Panels in a row.
+const COLUMNS: usize = 3;
+
+impl PaperFigure {
+    /// Our figures as the paper has them: in one, with a letter for each; `None` if none of them was drawn.
+    fn drawn(&self, drawings: &[Figure]) -> Option<Figure> {
+        let found = |name: &String| drawings.iter().find(|drawing| drawing.name == *name);
+        let all: Vec<(&Figure, String)> = self
+            .names
+            .iter()
+            .enumerate()
+            .filter_map(|(index, name)| Some((found(name)?, self.panels.get(index).cloned().unwrap_or_default())))
+            .collect();
+        let (first, _) = all.first()?;
+        let mut caption = format!("Figure {} of the paper. {}", self.number, self.title);
+        // What holds for the first holds for all, but for pictures of tasks.
+        if !first.name.ends_with("-task") {
+            caption = format!("{caption} {}", first.caption);
+        }
+        let name = format!("figure-{}", self.number);
+        if self.panels.is_empty() {
+            return Some(Figure { name, caption, ..(*first).clone() });
+        }
+        let title = format!("Figure {}", self.number);
+        let set = |columns: usize, svg: fn(&Figure) -> String| {
+            let panels: Vec<(String, String)> =
+                all.iter().map(|(figure, panel)| (panel.clone(), svg(figure))).collect();
+            lettered_panels(&title, &panels, columns)
+        };
+        let svg = set(COLUMNS, |figure| figure.svg.clone());
+        let narrow = Some(set(1, |figure| figure.narrow.clone().unwrap_or_else(|| figure.svg.clone())));
+        Some(Figure { name, svg, narrow, caption })
+    }
 }
 
 /// A statistic of the paper.
@@ -106,8 +147,13 @@ impl Published {
         self.departure.iter().filter(played)
     }
 
-    /// The number of the paper's figure that ours with this name is.
-    pub fn figure_number(&self, name: &str) -> Option<u32> {
-        self.figure.iter().find(|figure| figure.names.iter().any(|other| other == name)).map(|figure| figure.number)
+    /// The paper's figures, drawn anew from ours.
+    pub fn figures(&self, drawings: &[Figure]) -> Vec<Figure> {
+        self.figure.iter().filter_map(|figure| figure.drawn(drawings)).collect()
+    }
+
+    /// Whether ours with this name is a part of the paper's.
+    pub fn has_figure(&self, name: &str) -> bool {
+        self.figure.iter().any(|figure| figure.names.iter().any(|other| other == name))
     }
 }

@@ -9,8 +9,10 @@ use anyhow::{Context, Result};
 use gumdp::{Journal, Problem, Record, UNCHECKED, checksum};
 use serde::Serialize;
 
+use crate::args::{FiguresArgs, Format};
 use crate::failure::BadInput;
 use crate::interrupt;
+use crate::results::distinct;
 use crate::talk::say;
 
 /// A table that is being written.
@@ -20,6 +22,8 @@ pub type Rows<'a> = csv::Writer<&'a mut dyn Write>;
 #[derive(Debug)]
 pub struct Store {
     dir: PathBuf,
+    /// Formats of its figures.
+    formats: Vec<Format>,
 }
 
 impl Store {
@@ -27,7 +31,7 @@ impl Store {
     pub fn create(dir: &Path) -> Result<Self, BadInput> {
         let refusal =
             |what: &str, error| BadInput::new(format!("cannot {what} the output folder {}: {error}", dir.display()));
-        let store = Self { dir: dir.to_owned() };
+        let store = Self::at(dir);
         let probe = store.inside("runs/.probe")?;
         fs::create_dir_all(dir.join("runs")).map_err(|error| refusal("create", error))?;
         fs::write(&probe, b"").map_err(|error| refusal("write to", error))?;
@@ -44,7 +48,7 @@ impl Store {
         let refusal = |error| BadInput::new(format!("cannot create the output folder {}: {error}", dir.display()));
         fs::create_dir_all(dir).map_err(refusal)?;
         gumdp_files::write::clean(dir);
-        Ok(Self { dir: dir.to_owned() })
+        Ok(Self::at(dir))
     }
 
     /// Opens a results folder for reading.
@@ -55,7 +59,7 @@ impl Store {
         let refusal = if !dir.is_dir() {
             format!("there is no folder {shown}")
         } else if holds("manifest.json") {
-            return Ok(Self { dir: dir.to_owned() });
+            return Ok(Self::at(dir));
         } else if let Some((_, command)) = others.into_iter().find(|(file, _)| holds(file)) {
             format!(
                 "{shown} holds results of `gumdp {command}`, whose figures are all there and which keeps no runs; folders of \
@@ -65,6 +69,27 @@ impl Store {
             format!("{shown} holds no results: there is no manifest.json")
         };
         Err(BadInput::new(refusal))
+    }
+
+    fn at(dir: &Path) -> Self {
+        Self { dir: dir.to_owned(), formats: vec![Format::Svg] }
+    }
+
+    /// The same folder with figures in other formats.
+    pub fn drawing(self, figures: &FiguresArgs) -> Self {
+        Self { formats: distinct(figures.format.iter().copied()), ..self }
+    }
+
+    /// Writes a figure in all formats.
+    pub fn write_figure(&self, name: &str, svg: &str) -> Result<()> {
+        for format in &self.formats {
+            match format {
+                Format::Svg => self.write(&format!("{name}.svg"), svg.as_bytes())?,
+                Format::Pdf => self.write(&format!("{name}.pdf"), &gumdp_plot::pdf(svg))?,
+                Format::Png => self.write(&format!("{name}.png"), &gumdp_plot::png(svg)?)?,
+            }
+        }
+        Ok(())
     }
 
     /// The folder.

@@ -9,7 +9,7 @@ use crate::exact::{Solver, unsolved};
 use crate::failure::BadInput;
 use crate::number;
 use crate::player::Who;
-use crate::progress::Progress;
+use crate::progress::Preparing;
 
 /// One task, one policy, one β.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,8 +103,9 @@ impl Trial {
     }
 
     fn made(&self, who: gumdp::Who, budget: Budget, task: &Task, solver: &mut Solver) -> Result<Agent> {
-        let _pilots = self.preset.plans().then(|| Progress::pilots(self.risk));
-        let spec = Spec { seed: self.seed, budget: Some(budget), ..Spec::new(who, self.risk) };
+        let preparing = Preparing::new();
+        let tell = Some(preparing.tell());
+        let spec = Spec { seed: self.seed, budget: Some(budget), tell, ..Spec::new(who, self.risk) };
         Agent::with_solver(&task.problem, &spec, || solver.solve(self.risk)).map_err(|error| match error {
             AgentError::Oracle(error) => unsolved(&task.name, &error),
             AgentError::NotEntropic(_) => BadInput::new(error).hint("--policy exact minimises any risk measure").into(),

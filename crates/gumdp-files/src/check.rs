@@ -25,15 +25,6 @@ pub enum Severity {
     Warning,
 }
 
-impl std::fmt::Display for Severity {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-        })
-    }
-}
-
 /// Something that [`check`] found in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
@@ -46,7 +37,8 @@ pub struct Finding {
 
 impl std::fmt::Display for Finding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}: {}", self.place.place(), self.severity, self.place.message)
+        let severity = if self.severity == Severity::Error { "error" } else { "warning" };
+        write!(f, "{}: {severity}: {}", self.place.place(), self.place.message)
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Span, alternatives, counted, did_you_mean, without_quotes};
+use super::error::{alternatives, counted, did_you_mean, without_quotes};
 use super::mistakes::{Mistake, Mistakes, Text, every};
 use super::pieces::{LIST, Pieces};
 use super::repair::{Repair, is_duplicate, message};
@@ -138,7 +138,8 @@ impl<'a> Value<'a> {
         self.error(format!("{} must be {expected}, not {found}", self.name())).maybe_hint(quoted).tell()
     }
 
-    pub(super) fn span(self) -> Span {
+    /// Where it stands in the text, in bytes.
+    pub(super) fn span(self) -> Range<usize> {
         self.node.span()
     }
 

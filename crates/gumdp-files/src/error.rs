@@ -1,7 +1,5 @@
 //! What can be wrong with a problem file.
 
-use std::ops::Range;
-
 pub(super) use gumdp::words::alternatives;
 
 /// Why a problem file was refused: where, what, and what to do about it.
@@ -112,9 +110,6 @@ pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -
 pub(crate) fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
-
-/// Where something stands in the file's text, in bytes.
-pub(super) type Span = Range<usize>;
 
 #[cfg(test)]
 mod tests {

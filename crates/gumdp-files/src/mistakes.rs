@@ -6,7 +6,8 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::error::{FileError, position};
+use super::document::shortened;
+use super::error::{FileError, nearest_or_all, position};
 
 /// Of a problem file; nobody reads more.
 const MOST: usize = 100;
@@ -125,6 +126,17 @@ impl Mistake<'_> {
         let error = FileError { hint, ..FileError::at(file, content, offset, message) };
         mistakes.accept(Err(error))
     }
+}
+
+/// Tells that nothing has this name, with the nearest or all that do; `error` makes a mistake of a message.
+pub(super) fn unknown<'a, 't, T>(
+    what: &str,
+    name: &str,
+    names: impl IntoIterator<Item = &'a str>,
+    error: impl FnOnce(String) -> Mistake<'t>,
+) -> Option<T> {
+    let message = format!("unknown {what} \"{}\"", shortened(name));
+    error(message).maybe_hint(nearest_or_all(what, name, names)).tell()
 }
 
 /// All of them, if there are no mistakes in any: each is looked at, so that all mistakes are told.

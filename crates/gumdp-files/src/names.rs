@@ -4,8 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::document::{Table, Value, shortened};
-use super::error::nearest_or_all;
-use super::mistakes::{Mistake, every};
+use super::mistakes::{Mistake, every, unknown};
 use super::world::ALL;
 use gumdp::{ModelError, ROW_TOLERANCE};
 
@@ -100,9 +99,7 @@ impl<'a> Names<'a> {
         if self.learns && name != ALL {
             return Some(self.known.borrow_mut().add(name));
         }
-        let known = self.known.borrow();
-        let hint = nearest_or_all(self.what, name, known.all.iter().map(String::as_str));
-        error(format!("unknown {} \"{}\"", self.what, shortened(name))).maybe_hint(hint).tell()
+        unknown(self.what, name, self.known.borrow().all.iter().map(String::as_str), error)
     }
 
     pub(super) fn one(&self, value: Value) -> Option<usize> {

@@ -2,7 +2,7 @@
 
 use super::document::{Key, Table, Value};
 use super::world::World;
-use gumdp::{Action, Budget, Erm, Exploration, GuidedSettings, PlannerSettings, Risk};
+use gumdp::{Action, Budget, Erm, Exploration, GuidedSettings, PlannerSettings, Risk, Selection};
 
 /// How a task is usually run; what a file leaves out has the values of [`Defaults::default`].
 ///
@@ -26,6 +26,8 @@ pub struct Defaults {
     pub simulations: u64,
     /// Exploration constant of the tree search.
     pub exploration: f64,
+    /// Rule by which the tree search explores.
+    pub selection: Selection,
     /// Which of the published planners is meant for the task.
     pub variant: PlannerVariant,
     /// The settings of the guided planner; its budget is `simulations`.
@@ -55,7 +57,8 @@ impl Defaults {
             PlannerVariant::Grid => PlannerSettings::paper_grid(),
         };
         let budget = Budget::simulations(self.simulations);
-        PlannerSettings { budget, exploration: Exploration::Constant(self.exploration), ..variant }
+        let exploration = Exploration::Constant(self.exploration);
+        PlannerSettings { budget, exploration, selection: self.selection, ..variant }
     }
 }
 
@@ -68,6 +71,7 @@ impl Default for Defaults {
             runs: 100,
             simulations: 500,
             exploration: std::f64::consts::SQRT_2,
+            selection: Selection::default(),
             variant: PlannerVariant::Grid,
             guided: GuidedSettings { budget: Budget::simulations(500), ..GuidedSettings::default() },
         }
@@ -142,8 +146,9 @@ fn read_experiment(table: Table, defaults: &mut Defaults) {
 }
 
 fn read_planner(table: Table, defaults: &mut Defaults) {
-    table.only(&["exploration", "variant", "guided"]);
+    table.only(&["exploration", "selection", "variant", "guided"]);
     set(&mut defaults.exploration, table.get("exploration").and_then(Value::amount));
+    set(&mut defaults.selection, table.get("selection").and_then(|rule| rule.choice(&Selection::ALL)));
     let variants = [("illustrative", PlannerVariant::Illustrative), ("grid", PlannerVariant::Grid)];
     set(&mut defaults.variant, table.get("variant").and_then(|variant| variant.choice(&variants)));
     if let Some(table) = table.get("guided").and_then(Value::table) {

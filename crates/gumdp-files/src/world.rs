@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::document::{Key, shortened};
-use super::error::{did_you_mean, nearest_or_all};
-use super::mistakes::Mistake;
+use super::error::did_you_mean;
+use super::mistakes::{Mistake, unknown};
 use super::scene::{GraphScene, GridScene, Scene, Terrain};
 use gumdp::{Action, Mdp, ModelError, Pair, State};
 
@@ -127,19 +127,13 @@ impl World {
 
 /// The state with this name; `error` makes a mistake of a message.
 pub(super) fn find_state<'t>(mdp: &Mdp, name: &str, error: impl FnOnce(String) -> Mistake<'t>) -> Option<State> {
-    mdp.find_state(name).or_else(|| {
-        let states = mdp.states().map(|state| mdp.state_name(state));
-        let hint = nearest_or_all("state", name, states);
-        error(format!("unknown state \"{}\"", shortened(name))).maybe_hint(hint).tell()
-    })
+    let names = mdp.states().map(|state| mdp.state_name(state));
+    mdp.find_state(name).or_else(|| unknown("state", name, names, error))
 }
 
 /// The action with this name; `error` makes a mistake of a message.
 pub(super) fn find_action<'t>(mdp: &Mdp, name: &str, error: impl FnOnce(String) -> Mistake<'t>) -> Option<Action> {
-    mdp.find_action(name).or_else(|| {
-        let hint = nearest_or_all("action", name, action_names(mdp));
-        error(format!("unknown action \"{}\"", shortened(name))).maybe_hint(hint).tell()
-    })
+    mdp.find_action(name).or_else(|| unknown("action", name, action_names(mdp), error))
 }
 
 /// The names of the actions, by number.

@@ -1,6 +1,6 @@
 //! Shares per group: one full bar per group, split into its categories.
 
-use super::frame::{MARGIN, head};
+use super::frame::{MARGIN, WIDTH, head};
 use super::ink::{GRID, INK, MUTED, legible_on, series_colour};
 use super::legend;
 use super::scale::{drawable, fixed};
@@ -8,7 +8,6 @@ use super::svg::{Anchor, Canvas, Paint, Rect, TextStyle};
 use super::{name, or, spoken_list, text};
 use std::fmt::Write as _;
 
-const WIDTH: f64 = 560.0;
 const LABEL: f64 = 11.0;
 /// Height of a bar, and from one to the next.
 const BAR: (f64, f64) = (22.0, 34.0);

@@ -1,6 +1,6 @@
 //! Tukey box plots of several series side by side, with means, outliers, risks in their intervals and an exact reference per group.
 
-use super::frame::{Bottom, Frame, Labels, Plot};
+use super::frame::{Bottom, Frame, Labels, Plot, WIDTH};
 use super::ink::{INK, MUTED, PAPER, series_colour};
 use super::legend::{self, Entry};
 use super::scale::{Axis, Extent, brief};
@@ -87,8 +87,8 @@ impl BoxPlot {
         let frame = Frame {
             kind: "Box plot",
             labels: &self.labels,
-            width: (150.0 + boxes * 58.0).clamp(420.0, 720.0),
-            plot_height: 260.0,
+            width: (72.0 + boxes * 21.0).clamp(WIDTH, 2.0 * WIDTH),
+            plot_height: 230.0,
             legend: self.legend(),
             bottom: Bottom::Bands(self.groups.iter().map(|group| group.label.clone()).collect()),
             left: Axis::linear(Extent::of(self.values()).padded(0.05), 6),

@@ -1,6 +1,6 @@
-//! Decision trees: cards from left to right, joined by branches as thick as they are likely.
+//! Decision trees: cards from left to right, or one below the other as in an outline, joined by branches as thick as they are likely.
 
-use super::frame::MARGIN;
+use super::frame::{MARGIN, WIDTH};
 use super::ink::{self, GRID, MUTED, PAPER};
 use super::or;
 use super::scale::{Extent, brief, drawable};
@@ -11,6 +11,10 @@ const CARD_WIDTH: f64 = 196.0;
 const CARD_HEIGHT: f64 = 74.0;
 /// Between cards that follow each other, and between cards one above the other.
 const GAPS: (f64, f64) = (84.0, 12.0);
+/// Between cards of an outline, where the label of a branch stands, and by how much each follows to the right.
+const OUTLINE: (f64, f64) = (22.0, 20.0);
+/// Deeper cards of an outline are not moved further to the right.
+const DEEPEST: usize = 6;
 const STRIPE: f64 = 6.0;
 const SIZE: f64 = 11.0;
 const SCALE_STEPS: usize = 24;
@@ -62,11 +66,28 @@ impl DecisionTree {
     /// The figure as a standalone SVG document.
     #[must_use]
     pub fn svg(&self) -> String {
+        self.drawn(f64::INFINITY, place, draw_branches, GAPS.1)
+    }
+
+    /// A figure for narrow screens: an outline, each card below the one that it follows.
+    #[must_use]
+    pub fn narrow(&self) -> String {
+        self.drawn(WIDTH - 2.0 * MARGIN, outlined, draw_outline, OUTLINE.0)
+    }
+
+    fn drawn<'a>(
+        &'a self,
+        room: f64,
+        place: fn(&'a TreeCard, usize, &mut f64) -> Placed<'a>,
+        branches: fn(&mut Canvas, &Placed),
+        gap: f64,
+    ) -> String {
         let mut canvas = Canvas::default();
         let mut top = MARGIN;
         if !self.title.is_empty() {
-            canvas.text((MARGIN, top + 8.0), &self.title, &TextStyle::new(14.0, Anchor::Start).bold());
-            top += 26.0;
+            let lines = text::wrap(&self.title, 15.0, room, 3);
+            canvas.lines((MARGIN, top + 8.0), 18.0, &lines, &TextStyle::new(14.0, Anchor::Start).bold());
+            top += 8.0 + 18.0 * lines.len() as f64;
         }
         let cards = self.root.all();
         let range = Extent::of(cards.iter().filter_map(|card| card.heat)).0.unwrap_or_default();
@@ -77,12 +98,12 @@ impl DecisionTree {
         }
         let mut bottom = top;
         let placed = place(&self.root, 0, &mut bottom);
-        draw_branches(&mut canvas, &placed);
+        branches(&mut canvas, &placed);
         draw_cards(&mut canvas, &placed, range);
         let right = placed.right().max(legend_end);
         let description: Vec<String> = cards.iter().map(|card| card.description()).collect();
         let title = or(&self.title, "Decision tree");
-        canvas.finish(right + MARGIN, bottom - GAPS.1 + MARGIN, title, &description.join(" "))
+        canvas.finish(right + MARGIN, bottom - gap + MARGIN, title, &description.join(" "))
     }
 }
 
@@ -90,6 +111,13 @@ impl TreeCard {
     /// It and all that follow, each before its own.
     fn all(&self) -> Vec<&Self> {
         std::iter::once(self).chain(self.children.iter().flat_map(Self::all)).collect()
+    }
+
+    /// How the branch that leads here is drawn.
+    fn paint(&self) -> Paint {
+        let share = if drawable(self.share) { self.share.clamp(0.0, 1.0) } else { 0.0 };
+        let dash = if self.folded { "3 3" } else { "" };
+        Paint::stroke(MUTED, 1.0 + 5.0 * share).dash(dash).opacity(0.55)
     }
 
     fn description(&self) -> String {
@@ -117,6 +145,25 @@ fn place<'a>(card: &'a TreeCard, depth: usize, bottom: &mut f64) -> Placed<'a> {
     Placed { card, place: Rect::new(x, y, CARD_WIDTH, CARD_HEIGHT), children }
 }
 
+/// Each card below all that come before it.
+fn outlined<'a>(card: &'a TreeCard, depth: usize, bottom: &mut f64) -> Placed<'a> {
+    let x = MARGIN + depth.min(DEEPEST) as f64 * OUTLINE.1;
+    let place = Rect::new(x, *bottom, WIDTH - MARGIN - x, CARD_HEIGHT);
+    *bottom += CARD_HEIGHT + OUTLINE.0;
+    Placed { card, place, children: card.children.iter().map(|child| outlined(child, depth + 1, bottom)).collect() }
+}
+
+fn draw_outline(canvas: &mut Canvas, placed: &Placed) {
+    for child in &placed.children {
+        let (x, y) = (placed.place.x + OUTLINE.1 / 2.0, child.place.middle().1);
+        let path = Path::polyline(&[(x, placed.place.bottom()), (x, y), (child.place.x, y)]);
+        canvas.path(&path, &child.card.paint());
+        draw_outline(canvas, child);
+        let label = TextStyle::new(SIZE, Anchor::Start).halo(PAPER);
+        canvas.text((child.place.x + 2.0, child.place.y - 8.0), &child.card.branch, &label);
+    }
+}
+
 fn draw_branches(canvas: &mut Canvas, placed: &Placed) {
     let start: Point = (placed.place.right(), placed.place.middle().1);
     for child in &placed.children {
@@ -125,9 +172,7 @@ fn draw_branches(canvas: &mut Canvas, placed: &Placed) {
         let mut path = Path::default();
         path.move_to(start);
         path.curve_to((middle, start.1), (middle, end.1), end);
-        let share = if drawable(child.card.share) { child.card.share.clamp(0.0, 1.0) } else { 0.0 };
-        let dash = if child.card.folded { "3 3" } else { "" };
-        canvas.path(&path, &Paint::stroke(MUTED, 1.0 + 5.0 * share).dash(dash).opacity(0.55));
+        canvas.path(&path, &child.card.paint());
         draw_branches(canvas, child);
         // On the side from which the branch does not come.
         let aside = if end.1 > start.1 + 1.0 { 11.0 } else { -11.0 };
@@ -138,7 +183,7 @@ fn draw_branches(canvas: &mut Canvas, placed: &Placed) {
 
 fn draw_cards(canvas: &mut Canvas, placed: &Placed, (low, high): (f64, f64)) {
     let Placed { card, place, children } = placed;
-    let room = CARD_WIDTH - STRIPE - 16.0;
+    let room = place.w - STRIPE - 16.0;
     let left = place.x + STRIPE + 8.0;
     let tip = format!("{}\n{}\n{}", card.heading, card.detail, card.note);
     canvas.with_tip(&tip, |canvas| {

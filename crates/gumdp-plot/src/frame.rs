@@ -13,6 +13,8 @@ const TICK: f64 = 11.0;
 const LINE: f64 = 14.0;
 /// Around every figure.
 pub(super) const MARGIN: f64 = 10.0;
+/// Usual width of a figure: a column of a paper, and the screen of a telephone.
+pub(super) const WIDTH: f64 = 360.0;
 
 /// What stands below the plot area.
 #[derive(Debug)]

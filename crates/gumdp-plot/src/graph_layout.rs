@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::f64::consts::{PI, TAU};
 
 /// Widest row of a chain in pixels; longer chains wind back and forth.
-const ROW: f64 = 640.0;
+const ROW: f64 = 330.0;
 
 /// Unordered pairs of different states with an edge between them.
 pub(super) type Pairs = BTreeSet<(usize, usize)>;

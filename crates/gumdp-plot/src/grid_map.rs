@@ -1,7 +1,7 @@
 //! Maps of grid worlds: terrain, walls, icons and the paths that agents took.
 
 use super::cells::{Cells, entries, shape};
-use super::frame::{MARGIN, head};
+use super::frame::{MARGIN, WIDTH, head};
 use super::grid_path;
 use super::ink::{MUTED, ON_DARK, ON_LIGHT};
 use super::legend::{self, Entry};
@@ -10,8 +10,6 @@ use super::terrain::{self, Icon};
 use super::{name, or, spoken_list, text};
 use std::fmt::Write as _;
 
-/// Largest width in pixels.
-const WIDTH: f64 = 460.0;
 /// Room for the numbers of the rows.
 const INDICES: f64 = 20.0;
 
@@ -76,7 +74,7 @@ impl GridMap {
         let side = ((WIDTH - 2.0 * MARGIN - INDICES) / columns.max(1) as f64).clamp(8.0, 42.0);
         let legend = self.legend();
         let map_width = columns as f64 * side + INDICES;
-        let width = (map_width + 2.0 * MARGIN).max((legend::width(&legend) + 2.0 * MARGIN).min(360.0)).max(220.0);
+        let width = (map_width + 2.0 * MARGIN).max((legend::width(&legend) + 2.0 * MARGIN).min(WIDTH)).max(220.0);
 
         let mut canvas = Canvas::default();
         let top = head(&mut canvas, "", &legend, width, 8.0) + 14.0;
@@ -87,7 +85,9 @@ impl GridMap {
             let group_name = group.map_or_else(String::new, |group| format!(", {}", self.groups[group].name));
             let tip = format!("row {row}, column {column}: {}{group_name}", self.name_of(content.kind));
             let visited = self.paths.iter().any(holds);
-            canvas.with_tip(&tip, |canvas| self.draw_cell(canvas, content, grid.rect(row, column), group, visited));
+            canvas.place(row * columns + column, &tip, |canvas| {
+                self.draw_cell(canvas, content, grid.rect(row, column), group, visited);
+            });
         }
         if columns > 0 {
             canvas.rect(grid.frame((rows, columns)), 0.0, &Paint::stroke(MUTED, 1.0));

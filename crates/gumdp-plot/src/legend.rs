@@ -1,6 +1,7 @@
 //! Legends: rows of small samples with names, set above the data so that they never cover it.
 
 use super::ink::{self, GRID, INK, MUTED, ON_DARK, PAPER, series_colour, series_dash};
+use super::reference::LineKind;
 use super::svg::{Anchor, Canvas, Paint, Path, Point, Rect, TextStyle};
 use super::text;
 
@@ -45,6 +46,11 @@ pub(super) fn draw(canvas: &mut Canvas, (left, top): Point, room: f64, entries: 
         x += width + GAP;
     }
     y + ROW - top
+}
+
+/// Width of the widest entry.
+pub(super) fn widest(entries: &[Entry<'_>]) -> f64 {
+    entries.iter().map(|(_, name)| SAMPLE + 6.0 + text::width(name, SIZE)).fold(0.0, f64::max)
 }
 
 /// Width of one row holding all entries.
@@ -98,9 +104,9 @@ pub(super) fn missing(canvas: &mut Canvas, rect: Rect) {
     canvas.line((rect.x, rect.bottom()), (rect.right(), rect.y), &paint);
 }
 
-/// The mark of a value to compare with.
+/// The mark of the lowest risk, or of another value to compare with.
 pub(super) fn reference(canvas: &mut Canvas, from: Point, to: Point) {
-    canvas.line(from, to, &Paint::stroke(INK, 1.8).dash("5 2.5"));
+    canvas.line(from, to, &Paint::stroke(INK, 1.8).dash(LineKind::Risk.dash()));
 }
 
 /// The mark of a mean.

@@ -1,4 +1,5 @@
-//! Figures as standalone SVG documents, and HTML pages ([`page`]) of them, drawn from plain data.
+//! Figures as standalone SVG documents, which [`pdf()`] and [`png()`] turn into other formats, and HTML pages ([`page`]) of them, drawn from
+//! plain data.
 //!
 //! Each kind is a struct with public fields and a method `svg`. There is no randomness, no clock and no font
 //! measuring: equal data give equal bytes. Data that cannot be drawn (NaN, infinities, nothing at all) are left out and
@@ -13,10 +14,11 @@
 //! | [`BarPlot`] | shares of outcomes |
 //! | [`HeatMaps`] | matrices, such as occupancies of a grid |
 //! | [`GridMap`] | grid worlds and paths through them |
-//! | [`StateGraph`] | transitions of small problems |
+//! | [`StateGraph`] | transitions of small problems, as a graph or as matrices |
 //! | [`DecisionTree`] | what is done and what chance does then |
 //! | [`panels()`] | several figures as one |
 //! | [`Table`] | numbers, also on a terminal |
+//! | [`page::View`] | data in a page with controls |
 //!
 //! Why not a plotting crate: none draws Tukey boxes with an exact reference, state graphs and grid maps in one style,
 //! and a page must be able to re-colour ink and paper for dark mode (see `ink.rs`).
@@ -38,8 +40,6 @@ mod legend;
 mod line_plot;
 pub mod page;
 mod panels;
-#[cfg(feature = "png")]
-pub mod png;
 mod reference;
 mod scale;
 mod state_graph;
@@ -50,6 +50,7 @@ mod terrain;
 #[cfg(test)]
 mod tests;
 mod text;
+mod vector;
 
 pub use bar_plot::BarPlot;
 pub use box_plot::{BoxGroup, BoxPlot, BoxStats, RiskMark};
@@ -59,11 +60,12 @@ pub use frame::Labels;
 pub use grid_map::{CellKind, GridCell, GridMap, NamedCells};
 pub use heat_maps::{CategoryMap, HeatMaps};
 pub use line_plot::{LinePlot, LineSeries};
-pub use panels::panels;
-pub use reference::ReferenceLine;
+pub use panels::{lettered_panels, panels};
+pub use reference::{LineKind, ReferenceLine};
 pub use state_graph::{GraphEdge, GraphNode, StateGraph};
 pub use stem_plot::StemPlot;
 pub use table::{Field, Table, Tone};
+pub use vector::{pdf, png};
 
 /// `text`, or `default` if it is empty.
 fn or<'a>(text: &'a str, default: &'a str) -> &'a str {

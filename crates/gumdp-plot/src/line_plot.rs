@@ -1,6 +1,6 @@
 //! Lines over linear or logarithmic axes, with bands, steps and reference lines.
 
-use super::frame::{Bottom, Frame, Labels, Plot};
+use super::frame::{Bottom, Frame, Labels, Plot, WIDTH};
 use super::ink::{self, series_colour, series_dash};
 use super::legend;
 use super::reference::{self, ReferenceLine};
@@ -20,7 +20,7 @@ pub struct LinePlot {
     pub series: Vec<LineSeries>,
     /// Labelled vertical lines.
     pub references: Vec<ReferenceLine>,
-    /// Width in pixels; 560 by default.
+    /// Width in pixels; 360 by default.
     pub width: Option<u32>,
 }
 
@@ -37,6 +37,8 @@ pub struct LineSeries {
     pub step: bool,
     /// Mark the points.
     pub markers: bool,
+    /// Colour, dash and marker of the series with this index instead of its own: a quantity looks the same in every figure.
+    pub style: Option<usize>,
 }
 
 impl LinePlot {
@@ -49,24 +51,28 @@ impl LinePlot {
         let ys = points().map(|(_, y)| y).chain(bands);
         let sample = |canvas: &mut Canvas, place: Rect, series: usize| {
             let [from, to] = legend::ends(place);
-            canvas.line(from, to, &Paint::stroke(series_colour(series), 2.0).dash(series_dash(series)));
+            let style = self.series[series].style.unwrap_or(series);
+            canvas.line(from, to, &Paint::stroke(series_colour(style), 2.0).dash(series_dash(style)));
             if self.series[series].markers {
-                ink::marker(canvas, series, place.middle(), 3.6);
+                ink::marker(canvas, style, place.middle(), 3.6);
             }
         };
         let frame = Frame {
             kind: "Line plot",
             labels: &self.labels,
-            width: self.width.unwrap_or(560).into(),
-            plot_height: 250.0,
+            width: self.width.map_or(WIDTH, f64::from),
+            plot_height: 210.0,
             legend: legend::of_series(self.series.iter().map(|series| &series.name), sample),
-            bottom: Bottom::Numbers(Axis::over(xs, self.log_x, 0.02, 7)),
+            bottom: Bottom::Numbers(Axis::over(xs, self.log_x, 0.02, 5)),
             left: Axis::over(ys, false, 0.05, 6),
             references: &self.references,
         };
         frame.svg(&self.description(), |plot| {
             for draw in [draw_band, draw_line] {
-                self.series.iter().enumerate().for_each(|(index, series)| draw(plot, index, series));
+                self.series
+                    .iter()
+                    .enumerate()
+                    .for_each(|(index, series)| draw(plot, series.style.unwrap_or(index), series));
             }
         })
     }

@@ -6,6 +6,7 @@
 
 mod inline;
 
+use crate::ink;
 use crate::svg::{escape, side, with_prefixed_ids};
 use crate::table::Table;
 use inline::anchor;
@@ -14,6 +15,7 @@ use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
+const VIEWS: &str = include_str!("page/views.js");
 
 /// A report under construction.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +27,16 @@ pub struct Page {
     in_section: bool,
     figures: usize,
     tables: usize,
+    views: usize,
+}
+
+/// What a reader can do with data in a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// Move along the attitudes to risk.
+    Levels,
+    /// Follow an episode step by step.
+    Replay,
 }
 
 /// A figure with its name and caption.
@@ -34,6 +46,8 @@ pub struct Figure {
     pub name: String,
     /// A complete SVG document.
     pub svg: String,
+    /// The same for narrow screens, if the other is too wide for them.
+    pub narrow: Option<String>,
     /// Text below the figure.
     pub caption: String,
 }
@@ -98,6 +112,21 @@ impl Page {
         self.push(&out).push("</div>\n")
     }
 
+    /// Data in JSON, shown by `page/views.js`, which says what they hold. `scene` is a picture whose states or cells it marks.
+    pub fn view(&mut self, view: View, json: &str, scene: Option<&str>) -> &mut Self {
+        self.views += 1;
+        let kind = if view == View::Levels { "levels" } else { "replay" };
+        let palette: Vec<String> = (0..=32).map(|part| ink::sequential(f64::from(part) / 32.0)).collect();
+        let scene = scene.map(|svg| with_prefixed_ids(svg, &format!("v{}-", self.views))).unwrap_or_default();
+        // "<" may not be in a script: what follows could end it.
+        let (number, palette, json) = (self.views, palette.join(" "), json.replace('<', "\\u003c"));
+        self.push(&format!(
+            "<div class=\"views\" id=\"view-{number}\" data-kind=\"{kind}\" data-palette=\"{palette}\">\n<noscript><p>With scripts \
+             this is a view with controls; what it shows is in the figures and tables too.</p></noscript>\n\
+             <script type=\"application/json\">{json}</script>\n{scene}</div>\n"
+        ))
+    }
+
     /// Content that is folded away at first; `content` writes it.
     pub fn details(&mut self, summary: &str, content: impl FnOnce(&mut Self)) -> &mut Self {
         self.push(&format!("<details>\n<summary>{}</summary>\n<div>\n", inline(summary)));
@@ -121,8 +150,9 @@ impl Page {
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
              script-src 'unsafe-inline'; img-src data:\">\n\
-             <title>{title}</title>\n<style>\n{STYLE}</style>\n<script>\n{SCRIPT}</script>\n</head>\n<body>\n\
-             <div class=\"layout\">\n"
+             <title>{title}</title>\n<style>\n{STYLE}</style>\n<script>\n{SCRIPT}</script>\n{}</head>\n<body>\n\
+             <div class=\"layout\">\n",
+            if self.views > 0 { format!("<script>\n{VIEWS}</script>\n") } else { String::new() }
         );
         out += &self.contents_html();
         let _ =
@@ -153,13 +183,19 @@ impl Page {
         out + "</ol>\n" + button + "</nav>\n"
     }
 
-    fn figure_html(&mut self, Figure { name, svg, caption }: &Figure) -> String {
+    fn figure_html(&mut self, Figure { name, svg, narrow, caption }: &Figure) -> String {
         self.figures += 1;
         let number = self.figures;
-        let svg = with_prefixed_ids(svg, &format!("f{number}-"));
-        let width = side(&svg, "width").map_or_else(String::new, |width| format!(" style=\"--width: {width}px\""));
-        let mut out =
-            format!("<figure id=\"figure-{number}\"{width}>\n<div class=\"drawing\">\n{svg}</div>\n<figcaption>");
+        let drawing = |svg: &str, prefix: &str, class: &str| {
+            let svg = with_prefixed_ids(svg, &format!("{prefix}{number}-"));
+            format!("<div class=\"drawing{class}\">\n{svg}</div>\n")
+        };
+        let width = side(svg, "width").map_or_else(String::new, |width| format!(" style=\"--width: {width}px\""));
+        let drawings = match narrow {
+            None => drawing(svg, "f", ""),
+            Some(narrow) => drawing(svg, "f", " wide") + &drawing(narrow, "n", " narrow"),
+        };
+        let mut out = format!("<figure id=\"figure-{number}\"{width}>\n{drawings}<figcaption>");
         let _ = write!(out, "<b>Figure {number}.</b> {}", inline(caption));
         if !name.is_empty() {
             let name = anchor(name);
@@ -179,10 +215,12 @@ mod tests {
         let figure = |svg: &str, caption: &str, name: &str| Figure {
             name: name.to_owned(),
             svg: svg.to_owned(),
+            narrow: None,
             caption: caption.to_owned(),
         };
         page.section("same", "One").figures([&figure("<svg><g id=\"a\"/><use href=\"#a\"/></svg>\n", "first", "one")]);
         page.section("same", "Two").figures([&figure("<svg><g id=\"a\"/></svg>\n", "second", "")]);
+        page.view(View::Levels, "{\"a\": \"</script>\"}", Some("<svg><g id=\"a\"/></svg>\n"));
         page.details("more", |page| {
             page.code("if a < b { }");
         });
@@ -201,6 +239,7 @@ mod tests {
     fn ids_do_not_clash() {
         let html = sample();
         assert!(html.contains("<section id=\"same\">") && html.contains("<section id=\"same-\">"));
+        assert!(html.contains("{\"a\": \"\\u003c/script>\"}") && html.contains("id=\"v1-a\""));
         assert!(html.contains("id=\"f1-a\"") && html.contains("href=\"#f1-a\"") && html.contains("id=\"f2-a\""));
     }
 

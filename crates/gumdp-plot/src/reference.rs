@@ -6,11 +6,35 @@ use super::svg::{Anchor, Canvas, Paint, TextStyle};
 use super::text;
 
 const SIZE: f64 = 11.0;
-const DASHES: [&str; 3] = ["5 3", "2 2", "8 3 2 3"];
+
+/// What a line stands for; its dash is the same in all figures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LineKind {
+    /// A mean: dotted.
+    #[default]
+    Mean,
+    /// A risk: dashed.
+    Risk,
+    /// Where something changes: dashes and dots.
+    Change,
+}
+
+impl LineKind {
+    /// Its dash.
+    pub(super) fn dash(self) -> &'static str {
+        match self {
+            Self::Mean => "2 2",
+            Self::Risk => "5 2.5",
+            Self::Change => "8 3 2 3",
+        }
+    }
+}
 
 /// A vertical line across the plot area; the label stands above.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReferenceLine {
+    /// What it stands for.
+    pub kind: LineKind,
     /// Value on the x axis.
     pub at: f64,
     /// Short label.
@@ -70,9 +94,9 @@ pub(super) fn top_strip(
 /// Draws the lines over the data.
 pub(super) fn draw(plot: &mut Plot, lines: &[ReferenceLine]) {
     let area = plot.area;
-    for (index, line) in lines.iter().enumerate() {
+    for line in lines {
         let Some(x) = plot.x(line.at).filter(|x| (area.x - 0.5..=area.right() + 0.5).contains(x)) else { continue };
-        let paint = Paint::stroke(INK, 1.3).dash(DASHES[index % DASHES.len()]);
+        let paint = Paint::stroke(INK, 1.3).dash(line.kind.dash());
         plot.canvas.line((x, area.y - 3.0), (x, area.bottom()), &paint);
     }
 }

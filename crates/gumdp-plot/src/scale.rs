@@ -44,19 +44,21 @@ pub(super) struct Tick {
     pub label: String,
 }
 
-/// A linear or logarithmic axis with its ticks.
+/// A linear or logarithmic axis, or one of roots, with its ticks.
 #[derive(Debug, Clone)]
 pub(super) struct Axis {
     lo: f64,
     hi: f64,
     log: bool,
+    /// Fractions are raised to this: 1/2 gives a square-root scale.
+    power: f64,
     pub ticks: Vec<Tick>,
 }
 
 impl Axis {
     /// A linear axis over exactly `lo..=hi` with about `count` ticks.
     pub fn linear((lo, hi): (f64, f64), count: usize) -> Self {
-        Self { lo, hi, log: false, ticks: linear_ticks(lo, hi, count) }
+        Self { lo, hi, log: false, power: 1.0, ticks: linear_ticks(lo, hi, count) }
     }
 
     /// An axis over values, with a share of its length added at both ends of a linear one.
@@ -72,7 +74,7 @@ impl Axis {
             Some((lo, hi)) => (lo - 0.5, hi + 0.5),
             None => (0.0, 1.0),
         };
-        Self { lo, hi, log: true, ticks: log_ticks(lo, hi) }
+        Self { lo, hi, log: true, power: 1.0, ticks: log_ticks(lo, hi) }
     }
 
     /// Where a value lies, 0 at the low and 1 at the high end; `None` if it cannot be drawn on this axis.
@@ -82,7 +84,43 @@ impl Axis {
         }
         let value = if self.log { value.log10() } else { value };
         // Far outside points are pulled in so that coordinates stay printable; the frame clips them anyway.
-        Some(((value - self.lo) / (self.hi - self.lo)).clamp(-50.0, 50.0))
+        let fraction = ((value - self.lo) / (self.hi - self.lo)).clamp(-50.0, 50.0);
+        Some(if self.power == 1.0 { fraction } else { fraction.max(0.0).powf(self.power) })
+    }
+
+    /// A scale for colours over values, the straightest of linear, square root and cube root on which half of the values other than the
+    /// lowest lie above a quarter of the scale.
+    pub fn of_colours(values: impl Iterator<Item = f64>) -> Self {
+        let mut values: Vec<f64> = values.filter(|value| drawable(*value)).collect();
+        values.sort_by(f64::total_cmp);
+        let (lo, hi) = Extent::of(values.iter().copied()).range();
+        let above: Vec<f64> = values.into_iter().filter(|value| *value > lo).collect();
+        let middle = above.get(above.len() / 2).map_or(1.0, |value| (value - lo) / (hi - lo));
+        let power = [1.0, 0.5].into_iter().find(|power| middle.powf(*power) >= 0.25).unwrap_or(1.0 / 3.0);
+        let mut axis = Self { power, ..Self::linear((lo, hi), 5) };
+        if power < 1.0 {
+            let at = |part: f64| lo + (hi - lo) * (part / 4.0).powf(1.0 / power);
+            let mut places: Vec<f64> = [1.0, 2.0, 3.0].map(|part| nice_step(at(part))).to_vec();
+            places.retain(|place| *place > lo && *place < hi);
+            places.dedup();
+            places.push(hi);
+            if lo == 0.0 {
+                places.insert(0, 0.0);
+            }
+            axis.ticks = places.into_iter().map(|value| Tick { value, label: shortest(value) }).collect();
+        }
+        axis
+    }
+
+    /// What its scale is called; nothing if it is linear.
+    pub fn scale(&self) -> &'static str {
+        if self.power == 1.0 {
+            ""
+        } else if self.power == 0.5 {
+            "square-root scale"
+        } else {
+            "cube-root scale"
+        }
     }
 }
 
@@ -223,6 +261,19 @@ mod tests {
         assert!(labels(&Axis::log10([3.0, 4.0])).len() >= 2);
         assert!(labels(&Axis::log10([-1.0, f64::NAN])).len() >= 2);
         assert_eq!(Axis::log10([1.0, 10.0]).fraction(-1.0), None);
+    }
+
+    #[test]
+    fn colours_show_what_is_rare() {
+        let even = Axis::of_colours([0.0, 1.0, 2.0, 3.0].into_iter());
+        assert_eq!((even.scale(), even.fraction(1.5)), ("", Some(0.5)));
+        let uneven = Axis::of_colours([0.0, 1.0, 1.0, 1.0, 9.0].into_iter());
+        assert_eq!((uneven.scale(), uneven.fraction(2.25)), ("square-root scale", Some(0.5)));
+        assert_eq!(labels(&uneven), ["0", "0.5", "2", "5", "9"]);
+        let rare = Axis::of_colours([0.0, 0.01, 0.01, 0.01, 9.0].into_iter());
+        assert_eq!(rare.scale(), "cube-root scale");
+        assert!(rare.fraction(0.01).unwrap() > 0.1 && rare.fraction(9.0) == Some(1.0));
+        assert_eq!(Axis::of_colours(std::iter::empty()).scale(), "");
     }
 
     #[test]

@@ -1,17 +1,24 @@
-//! The transition graph of a small decision process.
+//! The transitions of a small decision process: a graph while it can be read, else a matrix for each action.
 
-use super::frame::{MARGIN, head};
+use super::frame::{MARGIN, WIDTH, head};
 use super::graph_curve::{Curve, free_angle, place_labels, unit};
 use super::graph_layout::{self, Pairs};
 use super::ink::{INK, MUTED, PAPER, series_colour, series_dash};
 use super::legend::{self, Entry};
 use super::scale::Extent;
 use super::svg::{Anchor, Canvas, Paint, Point, Rect, TextStyle};
-use super::{name, spoken_list, text};
+use super::{HeatMaps, name, spoken_list, svg, text};
 use std::fmt::Write as _;
 
-/// Graphs with more states are not drawn: they would not be legible.
+/// Graphs with more states or arrows than these would not be legible: they are drawn as matrices.
 const MOST_STATES: usize = 12;
+const MOST_ARROWS: usize = 20;
+/// Matrices with more states are not drawn.
+const MOST_ROWS: usize = 60;
+/// With more actions than this a matrix shows the largest probability over all of them.
+const MOST_ACTIONS: usize = 9;
+/// Matrices with at most this many states have numbers in their cells.
+const LABELLED: usize = 8;
 const NAME: f64 = 13.0;
 const NOTE: f64 = 10.5;
 const LABEL: f64 = 11.0;
@@ -25,6 +32,8 @@ pub struct StateGraph {
     pub edges: Vec<GraphEdge>,
     /// Names of the actions, which give edges their colour and dash.
     pub actions: Vec<String>,
+    /// The one of them that stands for all others: whatever is done has this outcome.
+    pub any_action: Option<usize>,
     /// One position per state in any unit, y downwards; by default a layout is chosen.
     pub positions: Option<Vec<(f64, f64)>>,
 }
@@ -41,7 +50,7 @@ pub struct GraphNode {
 }
 
 /// A transition.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct GraphEdge {
     /// Index of the state it leaves.
     pub from: usize,
@@ -49,6 +58,8 @@ pub struct GraphEdge {
     pub to: usize,
     /// Index of the action.
     pub action: usize,
+    /// Its probability.
+    pub probability: f64,
     /// Text at the edge; may be empty.
     pub label: String,
 }
@@ -57,15 +68,61 @@ impl StateGraph {
     /// The figure as a standalone SVG document; `None` if there are no states or too many to be legible.
     #[must_use]
     pub fn svg(&self) -> Option<String> {
+        let legible = self.nodes.len() <= MOST_STATES && self.edges.len() <= MOST_ARROWS;
+        let drawn = 1..=MOST_ROWS;
+        drawn.contains(&self.nodes.len()).then(|| if legible { self.graph() } else { self.matrix(None) })
+    }
+
+    /// A figure that fits on a narrow screen, where the other does not.
+    #[must_use]
+    pub fn narrow(&self) -> Option<String> {
+        let width = self.svg().as_deref().and_then(|svg| svg::side(svg, "width"))?;
+        // A little wider is shrunk, and still legible.
+        (width > 1.25 * WIDTH).then(|| self.matrix(Some(WIDTH as u32)))
+    }
+
+    /// How likely each state follows each other one, by action.
+    fn matrix(&self, width: Option<u32>) -> String {
         let count = self.nodes.len();
-        if count == 0 || count > MOST_STATES {
-            return None;
-        }
+        let names: Vec<String> = self.nodes.iter().map(|node| node.name.clone()).collect();
+        let of = |chosen: &dyn Fn(usize) -> bool| {
+            let mut rows = vec![vec![0.0_f64; count]; count];
+            for edge in self.edges.iter().filter(|edge| edge.from < count && edge.to < count && chosen(edge.action)) {
+                rows[edge.from][edge.to] = rows[edge.from][edge.to].max(edge.probability);
+            }
+            rows
+        };
+        let single: Vec<usize> = (0..self.actions.len()).filter(|action| self.any_action != Some(*action)).collect();
+        let panels = if single.is_empty() || single.len() > MOST_ACTIONS {
+            vec![("the most likely over all actions".to_owned(), of(&|_| true))]
+        } else {
+            let panel = |action: &usize| {
+                let rows = of(&|other| other == *action || self.any_action == Some(other));
+                (self.actions[*action].clone(), rows)
+            };
+            single.iter().map(panel).collect()
+        };
+        let maps = HeatMaps {
+            title: "From the state of the row to that of the column".to_owned(),
+            value_label: "probability".to_owned(),
+            panels,
+            cell_labels: count <= LABELLED,
+            zero_label: "never".to_owned(),
+            row_names: names.clone(),
+            column_names: names,
+            width,
+            ..HeatMaps::default()
+        };
+        maps.svg()
+    }
+
+    fn graph(&self) -> String {
+        let count = self.nodes.len();
         let edges: Vec<&GraphEdge> = self.edges.iter().filter(|edge| edge.from < count && edge.to < count).collect();
         let radii = self.radii();
         let sizes: Vec<Point> = edges.iter().map(|edge| label_size(&edge.label)).collect();
         let widest = sizes.iter().map(|size| size.0).fold(0.0, f64::max);
-        let spacing = 2.0 * radii.0 + (widest + 34.0).max(66.0);
+        let spacing = 2.0 * radii.0 + (widest + 18.0).max(42.0);
         let pairs: Pairs = edges.iter().map(|e| (e.from.min(e.to), e.from.max(e.to))).filter(|(a, b)| a != b).collect();
         let given = self.positions.as_ref().filter(|positions| positions.len() == count);
         let centres = given
@@ -80,7 +137,8 @@ impl StateGraph {
 
         let mut canvas = Canvas::default();
         let entries = self.legend();
-        let width = (bounds.w + 2.0 * MARGIN).max(legend::width(&entries).min(420.0) + 2.0 * MARGIN).max(260.0);
+        let width =
+            (bounds.w + 2.0 * MARGIN).max(legend::width(&entries).min(WIDTH - 2.0 * MARGIN) + 2.0 * MARGIN).max(260.0);
         let top = head(&mut canvas, "", &entries, width, 10.0);
         let shift = ((width - bounds.w) / 2.0 - bounds.x, top - bounds.y);
 
@@ -93,11 +151,11 @@ impl StateGraph {
             canvas.rect(Rect::centred(at, rect.w, rect.h), 3.0, &Paint::fill(PAPER));
             canvas.text(at, &edge.label, &TextStyle::new(LABEL, Anchor::Middle));
         }
-        for (node, at) in self.nodes.iter().zip(&centres) {
-            draw_node(&mut canvas, node, (at.0 + shift.0, at.1 + shift.1), radii);
+        for (index, (node, at)) in self.nodes.iter().zip(&centres).enumerate() {
+            draw_node(&mut canvas, (index, node), (at.0 + shift.0, at.1 + shift.1), radii);
         }
         let bottom = top + bounds.h + MARGIN;
-        Some(canvas.finish(width, bottom, "State graph", &self.description(&edges)))
+        canvas.finish(width, bottom, "State graph", &self.description(&edges))
     }
 
     fn radii(&self) -> Point {
@@ -208,11 +266,11 @@ fn draw_edge(canvas: &mut Canvas, curve: &Curve, action: usize) {
     legend::arrow_head(canvas, tip, unit(base, tip), 8.5, colour);
 }
 
-fn draw_node(canvas: &mut Canvas, node: &GraphNode, (x, y): Point, radii: Point) {
+fn draw_node(canvas: &mut Canvas, (index, node): (usize, &GraphNode), (x, y): Point, radii: Point) {
     let room = 2.0 * radii.0 - 8.0;
     let name = text::shorten(&node.name, NAME, room);
     let note = text::shorten(&node.note, NOTE, room);
-    canvas.with_tip(&format!("{} {}", node.name, node.note), |canvas| {
+    canvas.place(index, &format!("{} {}", node.name, node.note), |canvas| {
         canvas.ellipse((x, y), radii, &Paint::fill(PAPER).and_stroke(INK, 1.5));
         if node.start {
             canvas.ellipse((x, y), (radii.0 - 3.2, radii.1 - 3.2), &Paint::stroke(INK, 1.1));

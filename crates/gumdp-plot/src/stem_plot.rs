@@ -1,6 +1,6 @@
 //! Exact distributions of a discrete random value: stems while they can be told apart, else a histogram.
 
-use super::frame::{Bottom, Frame, Labels, Plot};
+use super::frame::{Bottom, Frame, Labels, Plot, WIDTH};
 use super::ink::{self, series_colour, series_dash};
 use super::legend;
 use super::reference::{self, ReferenceLine};
@@ -47,18 +47,19 @@ impl StemPlot {
         let frame = Frame {
             kind: "Probability distribution",
             labels: &Labels { y, ..self.labels.clone() },
-            width: 560.0,
-            plot_height: 220.0,
+            width: WIDTH,
+            plot_height: 200.0,
             legend: legend::of_series(self.distributions.iter().map(|(name, _)| name), sample),
-            bottom: Bottom::Numbers(Axis::linear(extent.padded(0.04), 7)),
+            bottom: Bottom::Numbers(Axis::linear(extent.padded(0.04), 6)),
             left: Axis::linear((0.0, if highest > 0.0 { highest * 1.06 } else { 1.0 }), 5),
             references: &self.references,
         };
         frame.svg(&self.description(stems), |plot| {
             for (index, distribution) in distributions.iter().enumerate() {
                 if stems {
-                    let offset = (index as f64 - (distributions.len() as f64 - 1.0) / 2.0) * 5.0;
-                    draw_stems(plot, index, distribution, offset);
+                    // Stems at one place lie on each other, the later the thinner: all are seen, and all are where they belong.
+                    let below = (distributions.len() - 1 - index) as f64;
+                    draw_stems(plot, index, distribution, 1.8 + 2.2 * below);
                 } else {
                     draw_histogram(plot, index, distribution, bin);
                 }
@@ -112,13 +113,13 @@ fn stem(canvas: &mut Canvas, place: Rect, series: usize) {
     ink::marker(canvas, series, (x, y - 3.0), 3.8);
 }
 
-fn draw_stems(plot: &mut Plot, index: usize, distribution: &[(f64, f64)], offset: f64) {
-    let paint = Paint::stroke(series_colour(index), 1.8);
+fn draw_stems(plot: &mut Plot, index: usize, distribution: &[(f64, f64)], width: f64) {
+    let paint = Paint::stroke(series_colour(index), width);
     for (value, p) in distribution {
         let (Some(x), Some(foot), Some(head)) = (plot.x(*value), plot.y(0.0), plot.y(*p)) else { continue };
         plot.canvas.with_tip(&format!("{}: probability {}", brief(*value), brief(*p)), |canvas| {
-            canvas.line((x + offset, foot), (x + offset, head), &paint);
-            ink::marker(canvas, index, (x + offset, head), 3.8);
+            canvas.line((x, foot), (x, head), &paint);
+            ink::marker(canvas, index, (x, head), 2.9 + width / 2.0);
         });
     }
 }

@@ -7,6 +7,8 @@ pub(super) use super::geometry::{Point, Rect};
 use super::ink::{INK, PAPER};
 use std::fmt::Write as _;
 
+/// A document that is opened on its own is never wider than the window.
+pub(crate) const FITS: &str = "style=\"max-width:100%;height:auto\"";
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif";
 
 /// Fill and stroke of a shape, as attributes.
@@ -166,7 +168,16 @@ impl Canvas {
 
     /// Groups what `draw` draws under a tool tip.
     pub fn with_tip(&mut self, tip: &str, draw: impl FnOnce(&mut Self)) {
-        let _ = writeln!(self.body, "<g><title>{}</title>", escape(tip));
+        self.group("", tip, draw);
+    }
+
+    /// The same for a place, a state or a cell by its number, by which pages find it.
+    pub fn place(&mut self, number: usize, tip: &str, draw: impl FnOnce(&mut Self)) {
+        self.group(&format!(" data-place=\"{number}\""), tip, draw);
+    }
+
+    fn group(&mut self, attributes: &str, tip: &str, draw: impl FnOnce(&mut Self)) {
+        let _ = writeln!(self.body, "<g{attributes}><title>{}</title>", escape(tip));
         draw(self);
         self.body.push_str("</g>\n");
     }
@@ -181,6 +192,11 @@ impl Canvas {
         self.body.push_str("</g>\n");
     }
 
+    /// The elements alone.
+    pub fn body(self) -> String {
+        self.body
+    }
+
     /// The complete document on paper, with a title and a description for screen readers.
     pub fn finish(self, width: f64, height: f64, title: &str, description: &str) -> String {
         let mut definitions = String::new();
@@ -190,8 +206,7 @@ impl Canvas {
         if !definitions.is_empty() {
             definitions = format!("<defs>\n{definitions}</defs>\n");
         }
-        let fonts = format!("font-family=\"{FONTS}\" ");
-        let mut out = opening((width.ceil(), height.ceil()), &fonts, title, description, &definitions);
+        let mut out = opening((width.ceil(), height.ceil()), title, description, &definitions);
         out.push_str(&self.body);
         out.push_str("</svg>\n");
         out
@@ -204,12 +219,12 @@ fn element(name: &str, places: &[(&str, f64)], rest: &str) -> String {
 }
 
 /// A document up to its first element: paper, with a title and a description for screen readers.
-pub(super) fn opening((w, h): Point, fonts: &str, title: &str, description: &str, definitions: &str) -> String {
+pub(super) fn opening((w, h): Point, title: &str, description: &str, definitions: &str) -> String {
     let (w, h) = (number(w.max(1.0)), number(h.max(1.0)));
     let (title, description) = (escape(title), escape(description));
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" {fonts}\
-         role=\"img\" aria-labelledby=\"title desc\">\n<title id=\"title\">{title}</title>\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
+         {FITS} font-family=\"{FONTS}\" role=\"img\" aria-labelledby=\"title desc\">\n<title id=\"title\">{title}</title>\n\
          <desc id=\"desc\">{description}</desc>\n{definitions}\
          <rect x=\"0\" y=\"0\" width=\"{w}\" height=\"{h}\" fill=\"{PAPER}\"/>\n"
     )
@@ -306,6 +321,7 @@ pub(crate) fn with_prefixed_ids(svg: &str, prefix: &str) -> String {
     // Quotes in text are escaped, so these patterns only ever match attributes.
     svg.replace(" id=\"", &format!(" id=\"{prefix}"))
         .replace("=\"url(#", &format!("=\"url(#{prefix}"))
+        .replacen(FITS, "", 1)
         .replace(" href=\"#", &format!(" href=\"#{prefix}"))
         .replace(" aria-labelledby=\"title desc\"", &format!(" aria-labelledby=\"{prefix}title {prefix}desc\""))
 }

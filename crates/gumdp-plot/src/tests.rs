@@ -54,7 +54,7 @@ fn nasty_tree() -> DecisionTree {
 }
 
 /// Every kind with nothing in it, and with the worst that can be in it.
-fn degenerate() -> Vec<String> {
+pub(crate) fn degenerate() -> Vec<String> {
     let points: Vec<(f64, f64)> = NASTY.iter().flat_map(|x| NASTY.iter().map(|y| (*x, *y))).collect();
     let group = |value: &f64| BoxGroup {
         label: MARKUP.into(),
@@ -65,7 +65,7 @@ fn degenerate() -> Vec<String> {
         .iter()
         .flat_map(|at| {
             let label = || MARKUP.to_owned();
-            [ReferenceLine { at: *at, label: label() }, ReferenceLine { at: *at, label: label() }]
+            [LineKind::Risk, LineKind::Change].map(|kind| ReferenceLine { kind, at: *at, label: label() })
         })
         .collect();
     let line = |log_x, step| LinePlot {
@@ -77,6 +77,7 @@ fn degenerate() -> Vec<String> {
             band: points.clone(),
             step,
             markers: true,
+            style: None,
         }],
         references: references.clone(),
         width: Some(0),
@@ -120,6 +121,7 @@ fn degenerate() -> Vec<String> {
     vec![
         DecisionTree::default().svg(),
         nasty_tree().svg(),
+        nasty_tree().narrow(),
         BoxPlot::default().svg(),
         BoxPlot { groups: NASTY.iter().map(group).collect(), ..BoxPlot::default() }.svg(),
         LinePlot::default().svg(),
@@ -157,17 +159,22 @@ fn equal_data_give_equal_bytes() {
 
 fn graph(count: usize) -> StateGraph {
     let node = |index| GraphNode { name: format!("s{index}"), note: MARKUP.into(), start: index == 0 };
-    let edge = |from, to| GraphEdge { from, to, action: from + to, label: MARKUP.into() };
+    let edge = |from, to| GraphEdge { from, to, action: from + to, probability: 0.5, label: MARKUP.into() };
     let all = (0..count).flat_map(|from| (0..count).map(move |to| edge(from, to)));
     StateGraph { nodes: (0..count).map(node).collect(), edges: all.collect(), ..StateGraph::default() }
 }
 
 #[test]
-fn graphs_are_drawn_up_to_twelve_states() {
+fn graphs_with_many_arrows_are_matrices() {
     assert_eq!(StateGraph::default().svg(), None);
-    assert_eq!(graph(13).svg(), None);
-    for count in 1..=12 {
-        assert_well_formed(&graph(count).svg().expect("a small graph"));
+    assert_eq!(graph(61).svg(), None);
+    for count in [1, 2, 4, 5, 12, 13, 60] {
+        let svg = graph(count).svg().expect("a small graph");
+        assert_well_formed(&svg);
+        // Four states have 16 arrows here, five have 25.
+        assert_eq!(svg.contains("From the state of the row"), count > 4);
+        let narrow = graph(count).narrow();
+        assert!(narrow.iter().all(|svg| svg::side(svg, "width").unwrap() <= 361.0));
     }
     let positions = Some(vec![(0.0, 0.0), (f64::NAN, 1.0)]);
     let edges = vec![GraphEdge { from: 0, to: 99, ..GraphEdge::default() }];

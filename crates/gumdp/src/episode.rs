@@ -76,15 +76,16 @@ pub(crate) fn play_on(
     environment: &mut Rng,
     policy_rng: &mut Rng,
 ) -> Result<Episode, EpisodeError> {
-    play_watched(problem, policy, at, environment, policy_rng, &mut |_| {})
+    let next = &mut |pair| problem.mdp().sample(pair, environment);
+    play_watched(problem, policy, at, next, policy_rng, &mut |_| {})
 }
 
-/// The same; tells how many decisions are made.
+/// The same with what follows each pair from elsewhere; tells how many decisions are made.
 pub(crate) fn play_watched(
     problem: &Problem,
     policy: &mut dyn Policy,
     mut at: OccupancyState,
-    environment: &mut Rng,
+    next: &mut dyn FnMut(Pair) -> State,
     policy_rng: &mut Rng,
     decided: &mut dyn FnMut(usize),
 ) -> Result<Episode, EpisodeError> {
@@ -98,7 +99,7 @@ pub(crate) fn play_watched(
             failure => EpisodeError::Policy { time: at.time, state: mdp.state_name(at.state).to_owned(), failure },
         })?;
         path.push(pair);
-        problem.advance(&mut at, pair, mdp.sample(pair, environment));
+        problem.advance(&mut at, pair, next(pair));
         decided(at.time);
     }
     let cost = problem.cost(&at);

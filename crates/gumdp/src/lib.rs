@@ -64,7 +64,7 @@ mod test_problems;
 pub mod trials;
 pub mod words;
 
-pub use agent::{Agent, AgentError, Spec, Who};
+pub use agent::{Agent, AgentError, Spec, Tell, Who};
 pub use episode::{Episode, EpisodeError, play};
 pub use experiment::{
     CheckedLines, Experiment, ExperimentError, Journal, Precision, Record, Run, RunError, UNCHECKED, Watch, checksum,
@@ -74,7 +74,7 @@ pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, ROW_TOLERANCE, S
 pub use objective::{Bounds, BrokenFormula, Objective, ObjectiveError, Partition};
 pub use planner::{
     BlackBoxPlanner, Budget, Expansion, Exploration, FinalChoice, GuidedPlanner, GuidedSettings, MAX_SIMULATIONS,
-    Planner, PlannerError, PlannerSettings, Roofline, SimulatedProblem, Simulator, Situation, UntriedOrder,
+    Planner, PlannerError, PlannerSettings, Roofline, Selection, SimulatedProblem, Simulator, Situation, UntriedOrder,
 };
 pub use policy::{
     ActionReason, ByOccupancy, Decision, Markov, Policy, PolicyError, PolicyFailure, Scripted, StopReason, Uniform,

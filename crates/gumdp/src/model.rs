@@ -238,13 +238,6 @@ impl Mdp {
         })
     }
 
-    /// Those of one pair.
-    #[inline]
-    pub(crate) fn outcomes(&self, pair: Pair) -> (&[u32], &[f64]) {
-        let row = self.row(pair);
-        (&self.successors[row.clone()], &self.probabilities[row])
-    }
-
     /// The states an episode may start in, with their probabilities.
     #[must_use]
     pub fn initial(&self) -> &[(State, f64)] {

@@ -9,7 +9,8 @@ use gumdp::oracle::{self, Limits};
 use gumdp::rng::{self, Choices, Purpose, Rng};
 use gumdp::{
     Budget, Erm, Expansion, Exploration, FinalChoice, Mdp, Objective, OccupancyState, Pair, Partition, Planner,
-    PlannerError, PlannerSettings, Policy, Problem, Roofline, State, StopReason, Uniform, UntriedOrder, experiment,
+    PlannerError, PlannerSettings, Policy, Problem, Roofline, Selection, State, StopReason, Uniform, UntriedOrder,
+    experiment,
 };
 
 /// Two ways out of a crossroads, one of them slippery; the last state comes in two flavours that the objective cannot tell
@@ -187,6 +188,7 @@ fn decisions_equal_the_transcribed_algorithm() {
             let settings = PlannerSettings {
                 budget: Budget::simulations(300),
                 exploration,
+                selection: Selection::Polynomial,
                 expansion,
                 untried,
                 keep_tree: false,
@@ -220,6 +222,7 @@ fn presets_are_the_authors() {
     let expected = PlannerSettings {
         budget: Budget { simulations: Some(500), time_limit: None },
         exploration: Exploration::Constant(1.0),
+        selection: Selection::Polynomial,
         expansion: Expansion::OneNode,
         untried: UntriedOrder::ByIndex,
         keep_tree: true,

@@ -13,7 +13,7 @@ use gumdp_files::Task;
 use serde::Serialize;
 
 use super::{Run, heading, load, print_json, use_threads};
-use crate::args::{AttitudesArgs, MAX_RUNS, only_the_mean, precision, quick_limits, threads, whole};
+use crate::args::{AttitudesArgs, FiguresArgs, MAX_RUNS, only_the_mean, precision, quick_limits, threads, whole};
 use crate::brought::Brought;
 use crate::draw;
 use crate::exact::{Certain, Solver};
@@ -68,6 +68,9 @@ pub struct EvaluateArgs {
     /// Folder for the distribution or the samples, the measures, a figure and a report.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Formats of the figures.
+    #[command(flatten)]
+    pub figures: FiguresArgs,
     /// A JSON object instead of tables.
     #[arg(long)]
     pub json: bool,
@@ -144,7 +147,7 @@ impl Run for EvaluateArgs {
             return self.of_trials(&task, &brought);
         }
         let risks = self.attitudes.risks(&task, brought.risk);
-        let store = self.out.as_deref().map(Store::folder).transpose()?;
+        let store = self.out.as_deref().map(Store::folder).transpose()?.map(|store| store.drawing(&self.figures));
         let limits = quick_limits(self.max_states);
         let spinner = Progress::spinner("computing the distribution");
         let exact = distribution(&task.problem, &*brought.policy, &limits);

@@ -19,8 +19,8 @@ use crate::exact::unsolved;
 use crate::failure::{BadInput, Interrupted};
 use crate::interrupt;
 use crate::number::{Attitude, short};
-use crate::progress::Progress;
-use crate::store::{Store, json, write_file};
+use crate::progress::{Preparing, Progress};
+use crate::store::Store;
 
 /// Show the optimal or planned behaviour as a small decision tree.
 #[derive(Debug, Args)]
@@ -92,9 +92,8 @@ impl Run for ExplainArgs {
         use_threads(self.common.random.threads)?;
         let task = load(&self.task)?;
         let risk = self.attitude.risk(&task)?;
-        if let Some(dir) = &self.common.out {
-            Store::folder(dir)?;
-        }
+        let store = self.common.out.as_deref().map(Store::folder).transpose()?;
+        let store = store.map(|store| store.drawing(&self.common.figures));
         let explanation = grown(self, &task, risk)?;
         let mut text = Vec::new();
         writeln!(text, "{}", heading(&task))?;
@@ -118,11 +117,12 @@ impl Run for ExplainArgs {
         }
         write!(text, "\n{explanation}")?;
         let data = Json::new(&task.name, &explanation);
-        if let Some(dir) = &self.common.out {
-            write_file(&dir.join("tree.json"), &json(&data)?)?;
-            write_file(&dir.join("tree.txt"), &text)?;
-            draw::draw_explanation(dir, &task, &explanation, &String::from_utf8_lossy(&text))?;
-            crate::talk::say!("tree.svg, tree.html, tree.txt and tree.json are in {}", dir.display());
+        if let Some(store) = &store {
+            store.write_json("tree.json", &data)?;
+            store.write("tree.txt", &text)?;
+            draw::draw_explanation(store, &task, &explanation, &String::from_utf8_lossy(&text))?;
+            let figures = self.common.figures.files("tree").join(", ");
+            crate::talk::say!("{figures}, tree.html, tree.txt and tree.json are in {}", store.dir().display());
         }
         if self.common.json {
             return print_json(&data);
@@ -134,7 +134,9 @@ impl Run for ExplainArgs {
 /// The behaviour of the exact optimum, or of the planner if that is not to be had.
 fn grown(args: &ExplainArgs, task: &Task, risk: Risk) -> Result<Explanation> {
     let defaults = &task.defaults;
+    let preparing = Preparing::new();
     let spec = Spec {
+        tell: Some(preparing.tell()),
         budget: Some(Budget::simulations(args.common.simulations.unwrap_or(defaults.simulations))),
         limits: Limits { stop: interrupt::stop().clone(), ..args.effort.limits() },
         seed: args.common.random.seed,
@@ -147,11 +149,12 @@ fn grown(args: &ExplainArgs, task: &Task, risk: Risk) -> Result<Explanation> {
         ExplainError::Run(error) => error.into(),
         error => BadInput::new(error).into(),
     };
-    let mut progress = Progress::spinner("solving");
     let agent = explain::agent(&task.problem, &spec).map_err(failed)?;
-    if agent.solution().is_none() {
-        progress = Progress::bar(args.nodes, "situations");
-    }
+    drop(preparing);
+    let progress = match agent.solution() {
+        Some(_) => Progress::spinner("explaining"),
+        None => Progress::bar(args.nodes, "situations"),
+    };
     let wanted = Wanted { depth: args.depth, nodes: args.nodes, runs: args.runs };
     explain::explain(&task.problem, &agent, &spec, &wanted, &progress).map_err(failed)
 }

@@ -74,7 +74,7 @@ impl Run for FrontierArgs {
         let task = load(&self.task)?;
         let given = given_risks(self)?;
         let place = place(self.common.out.as_ref(), self.common.json, || format!("frontier-{}", task.name));
-        let store = place.as_deref().map(Store::folder).transpose()?;
+        let store = place.as_deref().map(Store::folder).transpose()?.map(|store| store.drawing(&self.common.figures));
         let frontier = found(self, &task, &given)?;
         interrupt::finish();
         let trade_off = TradeOff::new(&task, self.risk, &frontier);

@@ -203,7 +203,7 @@ pub fn place(given: Option<&PathBuf>, json: bool, usual: impl FnOnce() -> String
 /// That of an experiment: the usual one is that of the task with a suffix.
 pub fn open_store(args: &ExperimentArgs, task: &Task, suffix: &str) -> Result<Option<Store>> {
     let place = place(args.common.out.as_ref(), args.common.json, || format!("{}{suffix}", task.name));
-    Ok(place.as_deref().map(Store::create).transpose()?)
+    Ok(place.as_deref().map(Store::create).transpose()?.map(|store| store.drawing(&args.common.figures)))
 }
 
 /// Writes what was played, draws it, and says where it is.

@@ -8,6 +8,7 @@ use gumdp_files::sweep::Plan;
 
 use super::sweep::refused;
 use super::{Run, reproduce};
+use crate::args::FiguresArgs;
 use crate::store::Store;
 use crate::talk::say;
 use crate::{draw, manifest, side_by_side};
@@ -18,11 +19,14 @@ use crate::{draw, manifest, side_by_side};
 pub struct ReportArgs {
     /// A folder written by `run`, `compare`, `reproduce` or a merged `sweep`.
     pub dir: PathBuf,
+    /// Formats of the figures.
+    #[command(flatten)]
+    pub figures: FiguresArgs,
 }
 
 impl Run for ReportArgs {
     fn run(&self) -> Result<()> {
-        let store = Store::open(&self.dir)?;
+        let store = Store::open(&self.dir)?.drawing(&self.figures);
         if draw::is_sweep(&self.dir) {
             let plan = Plan::of_folder(&self.dir).map_err(refused)?;
             draw::draw_sweep(&store, &plan)?;

@@ -10,7 +10,7 @@ use gumdp::oracle::Limits;
 use gumdp_files::{Task, tasks};
 
 use super::{Run, load, use_threads};
-use crate::args::{MAX_RUNS, RandomArgs, whole};
+use crate::args::{FiguresArgs, MAX_RUNS, RandomArgs, whole};
 use crate::comparison::{self, Comparison, Tally, Verdict};
 use crate::exact::Solver;
 use crate::failure::BadInput;
@@ -48,6 +48,9 @@ pub struct ReproduceArgs {
     /// Folder for results, figures and report.
     #[arg(long, value_name = "DIR", default_value = "gumdp-out/reproduce")]
     pub out: PathBuf,
+    /// Formats of the figures.
+    #[command(flatten)]
+    pub figures_as: FiguresArgs,
 }
 
 impl Run for ReproduceArgs {
@@ -56,7 +59,7 @@ impl Run for ReproduceArgs {
         let started = Instant::now();
         use_threads(self.random.threads)?;
         let tasks = tasks_of(&self.figures)?;
-        let store = Store::create(&self.out)?;
+        let store = Store::create(&self.out)?.drawing(&self.figures_as);
         let trials: Vec<Vec<Trial>> = tasks.iter().map(|task| self.trials(task)).collect();
         let progress = Progress::new(trials.iter().flatten().map(|trial| trial.runs).sum());
         let play = |(task, trials): (Task, Vec<Trial>)| {

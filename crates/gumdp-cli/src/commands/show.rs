@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use gumdp::{Mdp, Pair, State};
+use gumdp::{Mdp, Pair, Selection, State};
 use gumdp_files::{GridScene, Scene, Task};
 
 use super::{Run, heading, load};
@@ -40,7 +40,7 @@ impl Run for ShowArgs {
             let count = task.problem.mdp().state_count();
             let refusal =
                 || format!("task {} has {count} states; only small models can be drawn as a graph", task.name);
-            return write_drawing(file, &draw::task(&task).ok_or_else(|| BadInput::new(refusal()))?);
+            return write_drawing(file, &draw::task(&task).ok_or_else(|| BadInput::new(refusal()))?.0);
         }
         if self.toml && !io::stdout().is_terminal() {
             return Ok(io::stdout().lock().write_all(task.source.as_bytes())?);
@@ -89,7 +89,9 @@ fn describe(task: &Task) -> String {
     }
     line("runs", defaults.runs.to_string());
     let (simulations, exploration) = (defaults.simulations, number::short(defaults.exploration));
-    line("planner", format!("{simulations} simulations, exploration {exploration}, {} variant", defaults.variant));
+    let (selection, variant) = (defaults.selection, defaults.variant);
+    let rule = if selection == Selection::default() { String::new() } else { format!(" ({selection})") };
+    line("planner", format!("{simulations} simulations, exploration {exploration}{rule}, {variant} variant"));
     text.push('\n');
     match &task.scene {
         Scene::Grid(grid) => text.push_str(&map_with_legend(grid)),

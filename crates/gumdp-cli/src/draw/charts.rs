@@ -4,21 +4,23 @@ use gumdp::oracle;
 use gumdp::{Erm, Pair, Risk, Scripted};
 use gumdp_files::{GridScene, Scene};
 
-use super::figure;
 use super::task::groups_to_visit;
+use super::{BOX_PARTS, figure};
 use crate::player::Who;
 use crate::results::{Finished, TaskResults, distinct, runs_text};
 use crate::{number, outcome};
 use gumdp_plot::page::Figure;
 use gumdp_plot::{
-    BarPlot, BoxGroup, BoxPlot, BoxStats, CategoryMap, HeatMaps, Labels, LinePlot, LineSeries, ReferenceLine, RiskMark,
-    StemPlot,
+    BarPlot, BoxGroup, BoxPlot, BoxStats, CategoryMap, HeatMaps, Labels, LineKind, LinePlot, LineSeries, ReferenceLine,
+    RiskMark, StemPlot,
 };
 
 /// Points of a curve over β.
 const CURVE_POINTS: usize = 121;
 /// Scripts with more occupancy states than this are not drawn.
 const MAX_STATES: u64 = 2_000_000;
+/// Width of figures for narrow screens.
+const NARROW: u32 = 360;
 /// Maps with more cells than this are drawn without numbers in the cells.
 const MAX_LABELLED_CELLS: usize = 150;
 
@@ -78,7 +80,8 @@ pub fn boxes(experiment: &TaskResults) -> Option<Figure> {
         "boxes",
         plot.svg(),
         format!(
-            "Costs of {runs} for each β: quartiles, Tukey whiskers, outliers, mean, and beside each box the risk in its 95 % interval. Lower is better."
+            "Costs of {runs} for each β. {BOX_PARTS} The dot beside a box is the risk in its 95 % interval, dashed is the lowest possible \
+             risk. Lower is better."
         ),
     ))
 }
@@ -116,8 +119,12 @@ pub fn heat_maps(experiment: &TaskResults) -> Option<Figure> {
         outline_label: outline_label.to_owned(),
         outlined,
         cell_labels: grid.rows * grid.columns <= MAX_LABELLED_CELLS,
+        zero_label: "never visited".to_owned(),
+        ..HeatMaps::default()
     };
-    Some(figure(&experiment.task, "visits", maps.svg(), "Mean number of steps spent in each cell, over all runs."))
+    let caption = "Mean number of steps spent in each cell, over all runs; one scale for all maps.";
+    let narrow = HeatMaps { width: Some(NARROW), ..maps.clone() }.svg();
+    Some(Figure { narrow: Some(narrow), ..figure(&experiment.task, "visits", maps.svg(), caption) })
 }
 
 /// The share of runs on difficult terrain at each time.
@@ -190,10 +197,14 @@ pub fn distributions(experiment: &TaskResults) -> Vec<Figure> {
         labels: Labels::new("Distribution of the cost", "cost f(d)", ""),
         distributions: named().map(|(name, found)| (name, found.outcomes().collect())).collect(),
         references: named()
-            .map(|(name, found)| ReferenceLine { at: found.mean(), label: format!("mean of {name}") })
+            .map(|(name, found)| ReferenceLine {
+                kind: LineKind::Mean,
+                at: found.mean(),
+                label: format!("mean of {name}"),
+            })
             .collect(),
     };
-    let caption = "The exact distribution of the cost under the task's fixed plans.";
+    let caption = "The exact distribution of the cost under the task's fixed plans. Dotted: means.";
     let density = figure(task, "distributions", density.svg(), caption);
     let [low, high] = task.defaults.curve.unwrap_or([0.01, 100.0]);
     let betas: Vec<f64> =

@@ -9,7 +9,7 @@ use super::{figure, problem_file, task_figure, write_figures};
 use crate::commands::evaluate::Evaluation;
 use crate::store::Store;
 use gumdp_plot::page::Page;
-use gumdp_plot::{Labels, ReferenceLine, StemPlot};
+use gumdp_plot::{Labels, LineKind, ReferenceLine, StemPlot};
 
 /// At most this many risks are marked in the figure.
 const MARKED: usize = 3;
@@ -18,16 +18,21 @@ const MARKED: usize = 3;
 pub fn draw_evaluation(store: &Store, of: &Task, evaluation: &Evaluation) -> Result<()> {
     let risks = evaluation.risks.iter().take(MARKED);
     let label = |risk: Risk| risk.beta().map_or_else(|| risk.to_string(), |beta| format!("ERM, {}", beta_label(beta)));
-    let risks = risks.map(|row| ReferenceLine { at: row.found.value, label: label(row.attitude.risk) });
+    let risks =
+        risks.map(|row| ReferenceLine { kind: LineKind::Risk, at: row.found.value, label: label(row.attitude.risk) });
     let plot = StemPlot {
         labels: Labels::new("Distribution of the cost", "cost f(d)", ""),
         distributions: vec![(String::new(), evaluation.distribution.outcomes().collect())],
-        references: std::iter::once(ReferenceLine { at: evaluation.distribution.mean(), label: "mean".to_owned() })
-            .chain(risks)
-            .collect(),
+        references: std::iter::once(ReferenceLine {
+            kind: LineKind::Mean,
+            at: evaluation.distribution.mean(),
+            label: "mean".to_owned(),
+        })
+        .chain(risks)
+        .collect(),
     };
     let kind = if evaluation.exact { "The exact distribution" } else { "The sampled distribution" };
-    let caption = format!("{kind} of the cost under the policy. Lower is better.");
+    let caption = format!("{kind} of the cost under the policy. Dotted: the mean; dashed: risks. Lower is better.");
     let mut drawings = vec![figure(of, "distribution", plot.svg(), caption)];
     drawings.extend(task_figure(of));
     write_figures(store, &drawings)?;

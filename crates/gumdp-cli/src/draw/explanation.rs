@@ -1,20 +1,18 @@
 //! Behaviour as a picture and as a page: what `gumdp explain` writes.
 
-use std::path::Path;
-
 use anyhow::Result;
 use gumdp::explain::{Ending, Explanation, Node};
 use gumdp_files::Task;
 
 use super::charts::beta_label;
-use super::{figure, task};
+use super::{figure, task_figure};
 use crate::number::{known, percent, short};
-use crate::store::write_file;
-use gumdp_plot::page::Page;
+use crate::store::Store;
+use gumdp_plot::page::{Figure, Page};
 use gumdp_plot::{DecisionTree, TreeCard};
 
 /// Draws the tree and writes it as SVG and as a page; `text` is the tree for a terminal.
-pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: &str) -> Result<()> {
+pub fn draw_explanation(store: &Store, of: &Task, explanation: &Explanation, text: &str) -> Result<()> {
     let kind = if explanation.exact { "Optimal" } else { "Planned" };
     let attitude = explanation.risk.beta().map_or_else(|| explanation.risk.to_string(), beta_label);
     let measure = explanation.measure();
@@ -24,7 +22,7 @@ pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: 
         root: card(&explanation.tree, measure, true),
     };
     let svg = tree.svg();
-    write_file(&dir.join("tree.svg"), svg.as_bytes())?;
+    store.write_figure("tree", &svg)?;
     let mut page = Page::new(&of.title);
     page.lead(&of.description);
     let tile = |label: &str, value: String| (label.to_owned(), value, String::new());
@@ -51,15 +49,15 @@ pub fn draw_explanation(dir: &Path, of: &Task, explanation: &Explanation, text: 
     }
     page.paragraph(&format!("Policy auto: {}.", explanation.origin));
     let caption = format!("{kind} behaviour. Steps without chance are put together; unlikely outcomes are folded.");
-    page.figures([&figure(of, "tree", svg, caption)]);
+    page.figures([&Figure { narrow: Some(tree.narrow()), ..figure(of, "tree", svg, caption) }]);
     page.details("The tree as text", |page| {
         page.code(text);
     });
-    if let Some(svg) = task(of) {
+    if let Some(figure) = task_figure(of) {
         page.section("task", "The task");
-        page.figures([&figure(of, "task", svg, &of.title)]);
+        page.figures([&figure]);
     }
-    write_file(&dir.join("tree.html"), page.html().as_bytes())
+    store.write("tree.html", page.html().as_bytes())
 }
 
 fn card(situation: &Node, measure: &str, root: bool) -> TreeCard {

@@ -1,20 +1,26 @@
 //! The trade-off between mean and risk as pictures, and the report of `gumdp frontier`.
 
 use anyhow::Result;
+use gumdp::Risk;
 use gumdp::frontier::Frontier;
 use gumdp::oracle::Distribution;
+use gumdp::stats::Summary;
 use gumdp_files::Task;
 
 use super::charts::beta_label;
-use super::{figure, problem_file, task_figure, write_figures};
+use super::{BOX_PARTS, figure, problem_file, task_figure, write_figures};
 use crate::frontier::{Facts, TradeOff, Turn};
 use crate::number;
 use crate::store::Store;
 use gumdp_plot::page::{Figure, Page};
-use gumdp_plot::{BoxGroup, BoxPlot, BoxStats, Field, Labels, LinePlot, LineSeries, ReferenceLine, Table};
+use gumdp_plot::{BoxGroup, BoxPlot, BoxStats, Field, Labels, LineKind, LinePlot, LineSeries, ReferenceLine, Table};
 
 /// Boxes side by side, at most.
 const BOXES: usize = 12;
+/// Colours and dashes of the measures, the same in all figures; the mean has the first.
+const RISK: usize = 1;
+const TAIL: usize = 2;
+const WORST: usize = 3;
 /// Changes that are marked over the levels, at most.
 const MARKED: usize = 4;
 
@@ -54,8 +60,9 @@ fn capitalised(text: &str) -> String {
 
 /// One point for each behaviour: how low the risk is for which mean.
 fn against_mean(of: &Task, trade_off: &TradeOff) -> Figure {
-    let series = |name: &str, value: fn(&Facts) -> f64| LineSeries {
+    let series = |name: &str, style: usize, value: fn(&Facts) -> f64| LineSeries {
         name: name.to_owned(),
+        style: Some(style),
         points: trade_off.behaviours.iter().map(|facts| (facts.mean, value(facts))).collect(),
         markers: true,
         ..LineSeries::default()
@@ -63,14 +70,15 @@ fn against_mean(of: &Task, trade_off: &TradeOff) -> Figure {
     let [_, measure] = trade_off.measure.titles();
     let at_level = LineSeries {
         name: format!("{measure} at its level"),
+        style: Some(RISK),
         points: trade_off.levels.iter().map(|level| (level.mean, level.value)).collect(),
         ..LineSeries::default()
     };
     let plot = LinePlot {
         labels: Labels::new("What a lower risk costs in the mean", "expected cost", "cost"),
         series: vec![
-            series("mean of the worst 5 %", |facts| facts.cvar95),
-            series(worst(trade_off), |facts| facts.worst),
+            series("mean of the worst 5 %", TAIL, |facts| facts.cvar95),
+            series(worst(trade_off), WORST, |facts| facts.worst),
             at_level,
         ],
         ..LinePlot::default()
@@ -105,7 +113,7 @@ fn over_levels(of: &Task, trade_off: &TradeOff) -> Figure {
     let [level, measure] = trade_off.measure.titles();
     let places = trade_off.main_changes(MARKED).into_iter().filter_map(|turn| turn.at);
     let inside = |at: &f64| levels().any(|level| level.level <= *at) && levels().any(|level| level.level >= *at);
-    let mark = |at: f64| ReferenceLine { at, label: format!("{at:.3}") };
+    let mark = |at: f64| ReferenceLine { kind: LineKind::Change, at, label: number::beta(at) };
     let plot = LinePlot {
         labels: Labels::new(
             format!("{kind} behaviour over the {}", if is_erm { "attitude to risk" } else { "level" }),
@@ -123,7 +131,8 @@ fn over_levels(of: &Task, trade_off: &TradeOff) -> Figure {
         ..LinePlot::default()
     };
     let left_out = if log_x { " β = 0 and β = ∞ are not on the axis." } else { "" };
-    let marked = if is_erm && trade_off.sampled.is_none() { " Dashed: where the behaviour changes most." } else { "" };
+    let marked =
+        if is_erm && trade_off.sampled.is_none() { " Dashes and dots: where the behaviour changes most." } else { "" };
     let caption =
         format!("Measures of the cost under {} behaviour, at each level.{marked}{left_out}", kind.to_lowercase());
     figure(of, "levels", plot.svg(), caption)
@@ -135,8 +144,8 @@ fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Figure {
     let group = |row: usize| {
         let at = &trade_off.levels[row];
         let label = if trade_off.measure.is_erm() { beta_label(at.level) } else { number::beta(at.level) };
-        let stats = stats(&frontier.behaviours[at.behaviour].costs);
-        BoxGroup { label, boxes: vec![Some(stats)], reference: Some(at.value) }
+        let stats = stats(&frontier.behaviours[at.behaviour].costs, at.risk);
+        BoxGroup { label, boxes: vec![stats], reference: Some(at.value) }
     };
     let x = if trade_off.measure.is_erm() { String::new() } else { format!("{level} of {measure}") };
     let plot = BoxPlot {
@@ -146,15 +155,10 @@ fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Figure {
         reference_label: if trade_off.sampled.is_some() { measure.to_owned() } else { format!("lowest {measure}") },
     };
     let caption = match &trade_off.sampled {
-        Some(sampled) => format!(
-            "Costs of {} runs at each of some levels: quartiles, median and mean; whiskers reach to the best and the worst run, \
-             not to the best and the worst case.",
-            sampled.runs
-        ),
-        None => {
-            "The distribution of the cost at some levels: quartiles, median and mean; whiskers reach to the best and the worst case."
-                .to_owned()
+        Some(sampled) => {
+            format!("Costs of {} runs at each of some levels. {BOX_PARTS} Dashed: the risk of the runs.", sampled.runs)
         }
+        None => format!("The distribution of the cost at some levels. {BOX_PARTS} Dashed: the lowest possible risk."),
     };
     figure(of, "boxes", plot.svg(), caption)
 }
@@ -164,13 +168,17 @@ fn worst(trade_off: &TradeOff) -> &'static str {
     if trade_off.sampled.is_some() { "worst run" } else { "worst case" }
 }
 
-fn stats(distribution: &Distribution) -> BoxStats {
-    BoxStats {
-        quartiles: [0.25, 0.5, 0.75].map(|level| distribution.quantile(level)),
-        whiskers: [distribution.min(), distribution.max()],
-        mean: distribution.mean(),
-        ..BoxStats::default()
-    }
+fn stats(distribution: &Distribution, risk: Risk) -> Option<BoxStats> {
+    let outcomes: Vec<(f64, f64)> = distribution.outcomes().collect();
+    let summary = Summary::exact(&outcomes, risk).ok()?;
+    let costs: Vec<f64> = outcomes.iter().map(|outcome| outcome.0).collect();
+    Some(BoxStats {
+        quartiles: [summary.q25, summary.median, summary.q75],
+        whiskers: [summary.whisker_low, summary.whisker_high],
+        mean: summary.mean,
+        outliers: summary.outliers(&costs).collect(),
+        risk: None,
+    })
 }
 
 fn changes(trade_off: &TradeOff) -> Table {

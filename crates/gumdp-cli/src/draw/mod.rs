@@ -23,8 +23,12 @@ use crate::results::TaskResults;
 
 /// A figure of a task.
 fn figure(task: &Task, name: &str, svg: String, caption: impl Into<String>) -> Figure {
-    Figure { name: format!("{}-{name}", task.name), svg, caption: caption.into() }
+    Figure { name: format!("{}-{name}", task.name), svg, narrow: None, caption: caption.into() }
 }
+
+/// What the parts of a box plot are, in every caption the same.
+const BOX_PARTS: &str = "A box holds the middle half of the costs, its line is the median, the diamond the mean; whiskers reach to the last \
+                     cost within one and a half lengths of the box, rings are costs beyond.";
 
 /// The problem file, folded away.
 fn problem_file(page: &mut Page, task: &Task) {
@@ -35,7 +39,8 @@ fn problem_file(page: &mut Page, task: &Task) {
 
 /// The task itself; `None` if it is a graph with too many states.
 pub fn task_figure(of: &Task) -> Option<Figure> {
-    Some(figure(of, "task", task(of)?, format!("The task. {}", of.title)))
+    let (svg, narrow) = task(of)?;
+    Some(Figure { narrow, ..figure(of, "task", svg, format!("The task. {}", of.title)) })
 }
 
 /// Every figure that makes sense for a task and what was played of it.

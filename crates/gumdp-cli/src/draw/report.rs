@@ -46,14 +46,9 @@ pub fn cautions(page: &mut Page, experiment: &TaskResults) {
     }
 }
 
-/// Writes each figure as `figures/NAME.svg`, and as PNG if that is built in.
+/// Writes each figure as `figures/NAME`, in the formats of the folder.
 pub fn write_figures(store: &Store, drawings: &[Figure]) -> Result<()> {
-    for drawing in drawings {
-        store.write(&format!("figures/{}.svg", drawing.name), drawing.svg.as_bytes())?;
-        #[cfg(feature = "png")]
-        store.write(&format!("figures/{}.png", drawing.name), &gumdp_plot::png::render(&drawing.svg)?)?;
-    }
-    Ok(())
+    drawings.iter().try_for_each(|drawing| store.write_figure(&format!("figures/{}", drawing.name), &drawing.svg))
 }
 
 /// One row for each trial of an experiment, β by β.

@@ -12,13 +12,14 @@ use gumdp_plot::{CellKind, GraphEdge, GraphNode, GridCell, GridMap, NamedCells, 
 /// More groups of cells than this are not marked on a map: there are eight colours.
 const MOST_GROUPS: usize = 8;
 
-/// Draws a task; `None` if it is a graph with too many states.
-pub fn task(task: &Task) -> Option<String> {
+/// Draws a task, and again for narrow screens if that is too wide; `None` if it has too many states.
+pub fn task(task: &Task) -> Option<(String, Option<String>)> {
     match &task.scene {
-        Scene::Grid(grid) => Some(map(task, grid).svg()),
+        Scene::Grid(grid) => Some((map(task, grid).svg(), None)),
         Scene::Graph(graph) => {
             let positions = graph.positions.as_ref().map(|all| all.iter().map(|&[x, y]| (x, y)).collect());
-            state_graph(task, positions).svg()
+            let graph = state_graph(task, positions);
+            Some((graph.svg()?, graph.narrow()))
         }
     }
 }
@@ -130,12 +131,12 @@ fn state_graph(task: &Task, positions: Option<Vec<(f64, f64)>>) -> StateGraph {
             let action = if all_alike { any } else { mdp.action(pair).index() };
             for (successor, probability) in mdp.successors(pair) {
                 let label = if probability == 1.0 { String::new() } else { probability.to_string() };
-                edges.push(GraphEdge { from: state.index(), to: successor.index(), action, label });
+                edges.push(GraphEdge { from: state.index(), to: successor.index(), action, probability, label });
             }
         }
     }
     let actions = names.chain(uses_any.then(|| "any action".to_owned())).collect();
-    StateGraph { nodes, edges, actions, positions }
+    StateGraph { nodes, edges, actions, any_action: uses_any.then_some(any), positions }
 }
 
 fn same_row(mdp: &Mdp, pair: Pair, other: Pair) -> bool {
@@ -169,7 +170,7 @@ mod tests {
             let of = Task::parse("patrol.toml", &format!("{source}{objective}")).unwrap();
             let Scene::Grid(grid) = &of.scene else { panic!("a map") };
             let found = groups_to_visit(&of, grid);
-            assert!(found.iter().all(|group| task(&of).unwrap().contains(&group.name)));
+            assert!(found.iter().all(|group| task(&of).unwrap().0.contains(&group.name)));
             found.into_iter().map(|group| (group.name, group.cells)).collect::<Vec<_>>()
         };
         let visit = |name: &str, cells: &[(usize, usize)]| (format!("to visit: {name}"), cells.to_vec());

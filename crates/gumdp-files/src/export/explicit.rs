@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use super::super::files::quoted;
+use super::super::world::{ALL, action_names};
 use super::super::{GraphScene, Scene};
 use super::{Export, ExportError, Task, groups, lost_objective, objective};
-use gumdp::{GuidedSettings, Mdp, Pair};
+use gumdp::{GuidedSettings, Mdp, Pair, Selection};
 
 pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
     let (mdp, defaults) = (task.problem.mdp(), &task.defaults);
@@ -26,8 +27,7 @@ pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
         let _ = writeln!(text, "description = {}", quoted(&task.description));
     }
     let states: Vec<String> = mdp.states().map(|state| quoted(mdp.state_name(state))).collect();
-    let actions: Vec<String> =
-        (0..mdp.action_count() as u32).map(|action| quoted(mdp.action_name(action.into()))).collect();
+    let actions: Vec<String> = action_names(mdp).map(quoted).collect();
     let _ = writeln!(text, "states = [{}]\nactions = [{}]", states.join(", "), actions.join(", "));
     let outcomes = |outcomes: &mut dyn Iterator<Item = (usize, f64)>| {
         let entries: Vec<String> = outcomes.map(|(state, p)| format!("{} = {p:?}", states[state])).collect();
@@ -75,6 +75,9 @@ pub(super) fn write(task: &Task) -> Result<Export, ExportError> {
         defaults.exploration,
         quoted(&defaults.variant.to_string())
     );
+    if defaults.selection != Selection::default() {
+        let _ = writeln!(text, "selection = {}", quoted(&defaults.selection.to_string()));
+    }
     let GuidedSettings { budget, reach, forecast, exploration, rollouts, caution, .. } = defaults.guided.clone();
     if defaults.guided != (GuidedSettings { budget, ..GuidedSettings::default() }) {
         let _ = writeln!(
@@ -107,11 +110,7 @@ fn as_it_is(task: &Task, because: &str) -> Result<Export, ExportError> {
 
 /// A pair is named "state/action".
 fn check_names(mdp: &Mdp) -> Result<(), ExportError> {
-    let refused = |name: &str| name.is_empty() || name == "*";
-    let state = mdp.states().map(|state| mdp.state_name(state)).find(|name| refused(name) || name.contains('/'));
-    let actions = (0..mdp.action_count() as u32).map(|action| mdp.action_name(action.into()));
-    match state.or_else(|| actions.into_iter().find(|name| refused(name) || name.contains('/'))) {
-        Some(name) => Err(ExportError::Name { name: name.to_owned() }),
-        None => Ok(()),
-    }
+    let mut names = mdp.states().map(|state| mdp.state_name(state)).chain(action_names(mdp));
+    let refused = names.find(|name| name.is_empty() || *name == ALL || name.contains('/'));
+    refused.map_or(Ok(()), |name| Err(ExportError::Name { name: name.to_owned() }))
 }

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::super::document::shortened;
-use super::super::error::nearest_or_all;
-use super::super::mistakes::every;
+use super::super::mistakes::{every, unknown};
 use super::super::names::Numbered;
 use super::super::world::MAX_TRANSITIONS;
 use super::foreign::{Foreign, Row};
@@ -153,11 +152,8 @@ impl Names {
         }
         let named = self.known.find(word.content).map(|number| number as u32);
         let number = named.or_else(|| word.content.parse().ok()).filter(|&number| number < self.count);
-        let unknown = || {
-            let hint = nearest_or_all(self.what, word.content, self.known.all.iter().map(String::as_str));
-            word.error(format!("unknown {} \"{}\"", self.what, shortened(word.content))).maybe_hint(hint).tell()
-        };
-        let number = number.or_else(unknown)?;
+        let names = self.known.all.iter().map(String::as_str);
+        let number = number.or_else(|| unknown(self.what, word.content, names, |message| word.error(message)))?;
         Some(number..number + 1)
     }
 }
@@ -211,29 +207,21 @@ impl Reader {
     /// A state, probabilities, `uniform`, or states that are equally likely.
     fn start(&mut self, statement: &Statement) -> Option<()> {
         let (words, count, offset) = (statement.words(), self.states.count, statement.keyword.offset);
-        let mut entries: Vec<(u32, f64, usize)> = if statement.name() != "start" {
+        let initial = if statement.name() != "start" {
             let named: Vec<Range<u32>> = every(words.iter().map(|word| self.states.find(*word)))?;
             let is_named = |state: &u32| named.iter().any(|range| range.contains(state));
             let states = (0..count).filter(|state| is_named(state) == (statement.name() == "start include"));
-            states.map(|state| (state, 1.0, offset)).collect()
-        } else if words.len() == 1 {
-            let all = words[0].content == "uniform";
-            let states = if all { 0..count } else { self.states.find(words[0])? };
-            states.map(|state| (state, 1.0, offset)).collect()
+            Initial::equally(states.collect::<Vec<u32>>().into_iter(), offset)
+        } else if let [word] = words[..] {
+            Initial::equally(if word.content == "uniform" { 0..count } else { self.states.find(word)? }, offset)
         } else if words.len() == count as usize {
             let entry = |(state, word): (u32, &Piece)| Some((state, word.probability("the probability")?, word.offset));
-            every((0..).zip(&words).map(entry))?
+            Initial { entries: every((0..).zip(&words).map(entry))?, offset, ..Initial::default() }
         } else {
             let message = format!("start has {} values; it needs 1 or {count}", words.len());
             return statement.keyword.error(message).tell();
         };
-        if words.len() == 1 || statement.name() != "start" {
-            let share = 1.0 / entries.len() as f64;
-            for (_, probability, _) in &mut entries {
-                *probability = share;
-            }
-        }
-        self.foreign.initial = Some(Initial { entries, offset, ..Initial::default() });
+        self.foreign.initial = Some(initial);
         Some(())
     }
 
@@ -326,9 +314,7 @@ impl Reader {
         self.foreign.state_names = self.states.known.all;
         self.foreign.action_names = self.actions.known.all;
         if self.foreign.initial.is_none() {
-            let share = 1.0 / f64::from(self.states.count);
-            let entries = (0..self.states.count).map(|state| (state, share, 0)).collect();
-            self.foreign.initial = Some(Initial { entries, ..Initial::default() });
+            self.foreign.initial = Some(Initial::equally(self.foreign.extra_states.iter().copied(), 0));
             self.foreign.notes.push("no start is given: each state is as likely to be the first".to_owned());
         }
         for ((state, action), row) in self.rows {

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::super::document::shortened;
-use super::super::error::{alternatives, counted};
+use super::super::error::counted;
 use super::super::mistakes::every;
 use super::super::names::Numbered;
 use super::foreign::{Foreign, Row};
@@ -295,9 +295,8 @@ impl<'a> Reader<'a> {
 
     fn transition(&mut self, line: Piece<'a>) -> Option<()> {
         let Some(colon) = line.content.find(':') else {
-            let allowed =
-                alternatives(&["a state".to_owned(), "an action".to_owned(), "\"state : probability\"".to_owned()]);
-            line.error(format!("\"{}\" is not {allowed}", shortened(line.content))).tell::<()>();
+            let found = shortened(line.content);
+            line.error(format!("\"{found}\" is not a state, an action or \"state : probability\"")).tell::<()>();
             let Some(Current { state, action: Some((action, _)), .. }) = self.current else { return None };
             self.foreign.unread.of_pair(state, action);
             return Some(());
@@ -337,9 +336,7 @@ impl<'a> Reader<'a> {
             self.foreign.notes.push(note);
         }
         if !self.initial.is_empty() {
-            let share = 1.0 / self.initial.len() as f64;
-            let entries = self.initial.iter().map(|&state| (state, share, 0)).collect();
-            self.foreign.initial = Some(Initial { entries, ..Initial::default() });
+            self.foreign.initial = Some(Initial::equally(self.initial.iter().copied(), 0));
         }
         // In the order of their numbers, where all have one.
         let mut names = self.actions.all;

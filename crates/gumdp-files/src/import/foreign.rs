@@ -260,12 +260,8 @@ impl Model {
         )
     }
 
-    /// The model in which a state reached with different rewards is several states, one for each reward. The cost of such
-    /// a copy, whatever is done there, is the reward that led to it times `factor`.
-    ///
-    /// A reward is then paid one step later than it is earned, at a time whose discount is γ times smaller. The caller
-    /// makes the horizon one longer and gives the `factor` that undoes both.
-    pub(super) fn split(&self, initial: &[(u32, f64)], factor: f64) -> Result<Built, SplitError> {
+    /// A state reached with different rewards as several states, one for each reward, and the number of transitions that all have.
+    pub(super) fn copies(&self, initial: &[(u32, f64)]) -> (Vec<StateCopy>, usize) {
         let mut copies: Vec<StateCopy> = initial.iter().map(|&(state, _)| (self.number(state), 0)).collect();
         let possible = self.foreign.rows.iter().filter(|row| row.probability > 0.0);
         copies.extend(possible.map(|row| (self.number(row.next), row.reward)));
@@ -276,11 +272,17 @@ impl Model {
         copies.dedup();
         let outcomes = |state: usize| -> usize { self.pairs_of(state).map(|pair| self.pairs[pair].len()).sum() };
         let transitions = copies.iter().fold(0_usize, |sum, &(state, _)| sum.saturating_add(outcomes(state)));
-        if transitions > MAX_TRANSITIONS {
-            return Err(SplitError::TooMany { transitions });
-        }
+        (copies, transitions)
+    }
+
+    /// The model with these copies of its states. The cost of one, whatever is done there, is the reward that led to it times
+    /// `factor`.
+    ///
+    /// A reward is then paid one step later than it is earned, at a time whose discount is γ times smaller. The caller
+    /// makes the horizon one longer and gives the `factor` that undoes both.
+    pub(super) fn split(&self, initial: &[(u32, f64)], copies: &[StateCopy], factor: f64) -> Result<Built, ModelError> {
         let cost = |_, reward, model| self.sign() * factor * self.foreign.rewards.get(reward)[model] + 0.0;
-        Ok(self.build(initial, &copies, |row| row.reward, cost)?)
+        self.build(initial, copies, |row| row.reward, cost)
     }
 
     fn pairs_of(&self, state: usize) -> Range<usize> {
@@ -332,19 +334,7 @@ impl Model {
 }
 
 /// The number of a state, and the reward that led there; 0 is none.
-type StateCopy = (usize, u32);
-
-/// Why states could not be split.
-pub(super) enum SplitError {
-    TooMany { transitions: usize },
-    Model(ModelError),
-}
-
-impl From<ModelError> for SplitError {
-    fn from(error: ModelError) -> Self {
-        Self::Model(error)
-    }
-}
+pub(super) type StateCopy = (usize, u32);
 
 /// The model with the costs of its pairs, one vector for each reward model.
 pub(super) struct Built {

@@ -13,10 +13,10 @@ use super::document::{Table, Value, shortened};
 use super::files::quoted;
 use super::mistakes::{Mistakes, Text};
 use super::scene::{GraphScene, Scene};
-use super::world::{Doubts, World};
+use super::world::{ALL, Doubts, MAX_TRANSITIONS, World};
 use super::{Steps, Timing};
 use content::{Content, self_contained};
-use foreign::{Built, Foreign, Model, SplitError};
+use foreign::{Built, Foreign};
 use gumdp::{MAX_HORIZON, normalised_discounts};
 use start::initial;
 
@@ -103,8 +103,8 @@ struct Assumed {
 /// Reads a file of this kind.
 pub(super) fn read(root: Table, opened: Option<Opened>) -> Option<Imported> {
     let content = Content::read(root, opened);
-    let rewards = root.get("rewards").and_then(|rewards| rewards.choice(&[("expected", false), ("split", true)]));
-    let split = rewards.unwrap_or(false);
+    let rewards = root.get("rewards");
+    let split = rewards.and_then(|rewards| rewards.choice(&[("expected", false), ("split", true)])).unwrap_or(false);
     let gain = root.get("gain").and_then(Value::flag);
     let discount = root.get("discount").and_then(Timing::discount);
     // Split states need one step more.
@@ -138,24 +138,30 @@ pub(super) fn read(root: Table, opened: Option<Opened>) -> Option<Imported> {
     let uncertain = model.uncertain_rewards();
     let (built, horizon) = match horizon {
         Some(horizon) if split => {
+            let (copies, transitions) = model.copies(&initial);
+            if transitions > MAX_TRANSITIONS {
+                let most = format!("at most {MAX_TRANSITIONS} are supported");
+                let mistake = rewards?.error(format!("the split model has {transitions} transitions; {most}"));
+                return mistake.hint("rewards = \"expected\" needs no split").tell();
+            }
             let longer = horizon + 1;
             // A reward is paid one step later, with a discount γ times smaller, as a share of a longer horizon.
             let earned = normalised_discounts(discount, horizon)[0];
             let paid = normalised_discounts(discount, longer)[1];
-            (split_states(&model, &initial, earned / paid, root, text)?, Some(longer))
+            (model.split(&initial, &copies, earned / paid), Some(longer))
         }
         _ => {
-            if uncertain > 0 && root.get("rewards").is_none() {
+            if uncertain > 0 && rewards.is_none() {
                 assumed.notes.push(format!(
                     "in {uncertain} of {} state-action pairs the reward depends on the next state; the expected reward \
                      is the cost (rewards = \"split\" keeps the distribution of the total exact)",
                     model.pair_count()
                 ));
             }
-            let built = model.expected(&initial);
-            (built.map_err(|error| text.error(0, error.to_string()).tell::<()>()).ok()?, horizon)
+            (model.expected(&initial), horizon)
         }
     };
+    let built = built.map_err(|error| text.error(0, error.to_string()).tell::<()>()).ok()?;
     if model.foreign.rewards.names.len() > 1 && root.get("objective").is_none() {
         let (first, others) = (&model.foreign.rewards.names[0], model.foreign.rewards.names[1..].join(", "));
         assumed.notes.push(format!("the cost is \"{first}\"; [objective] can use the others: {others}"));
@@ -193,19 +199,6 @@ impl Assumed {
     }
 }
 
-fn split_states(model: &Model, initial: &[(u32, f64)], factor: f64, root: Table, text: Text) -> Option<Built> {
-    let refuse = |error| match error {
-        SplitError::Model(error) => text.error(0, error.to_string()).tell::<()>(),
-        SplitError::TooMany { transitions } => {
-            let limit = super::world::MAX_TRANSITIONS;
-            let message = format!("the split model has {transitions} transitions; at most {limit} are supported");
-            let mistake = root.get("rewards").map_or_else(|| root.error(&message), |value| value.error(&message));
-            mistake.hint("rewards = \"expected\" needs no split").tell()
-        }
-    };
-    model.split(initial, factor).map_err(refuse).ok()
-}
-
 fn world(built: Built, foreign: &Foreign, notes: &mut Vec<String>) -> World {
     let Built { mdp, mut groups, costs } = built;
     let mut taken: Vec<String> = groups.keys().filter(|name| mdp.find_state(name).is_some()).cloned().collect();
@@ -214,7 +207,7 @@ fn world(built: Built, foreign: &Foreign, notes: &mut Vec<String>) -> World {
         notes.push(format!("the label \"{}\" has the name of a state and is ignored", shortened(&name)));
         groups.remove(&name);
     }
-    groups.remove(super::world::ALL);
+    groups.remove(ALL);
     let costs = foreign.rewards.names.iter().cloned().zip(costs).collect();
     let unread = foreign.unread.any();
     let doubts = Doubts { states: unread, actions: unread, transitions: unread, ..Doubts::default() };

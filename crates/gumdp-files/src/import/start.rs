@@ -22,6 +22,14 @@ pub(super) struct Initial {
     pub(super) elsewhere: Option<(String, String)>,
 }
 
+impl Initial {
+    /// Each of these states is as likely to be the first.
+    pub(super) fn equally(states: impl ExactSizeIterator<Item = u32>, offset: usize) -> Self {
+        let share = 1.0 / states.len() as f64;
+        Self { entries: states.map(|state| (state, share, offset)).collect(), offset, ..Self::default() }
+    }
+}
+
 /// Where episodes start, by id.
 pub(super) fn initial<'a>(
     root: Table<'a>,

@@ -3,6 +3,7 @@
 
 mod aimed;
 mod maps;
+mod rare;
 
 use std::fmt::Write as _;
 
@@ -11,6 +12,7 @@ use gumdp::rng::{self, Purpose, Rng};
 use aimed::aimed;
 pub use maps::{Terrain, explore};
 use maps::{imitate, with_goals, with_many_goals};
+use rare::rare;
 
 /// A problem and an attitude to risk.
 #[derive(Clone, Debug)]
@@ -79,6 +81,10 @@ pub fn cells(seed: u64) -> Vec<Cell> {
     }
     for number in 0..10 {
         add("many", number, &|rng| with_many_goals(rng, number as usize), &averse);
+    }
+    let attitudes = ["mean", "erm:1", "erm:10", "erm:-1", "erm:50", "cvar:0.9", "evar:0.9", "mean"];
+    for number in 0..24 {
+        add("rare", number, &|rng| rare(rng, number as usize), &attitudes[number as usize % attitudes.len()..][..1]);
     }
     for number in 0..6 {
         let terrain = Terrain { share: 0.25, stuck: 0.1, unstuck: 0.03 };

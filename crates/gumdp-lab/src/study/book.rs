@@ -10,11 +10,10 @@ use gumdp::{Agent, Experiment, Risk, Spec, Who};
 use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
+use super::evidence;
 use super::variant::Variant;
 
 const FILE: &str = "study.csv";
-/// Parts of the runs that are left out in turn, to see how sure a difference is.
-const PARTS: usize = 20;
 /// Steps that the published planner may simulate for a row, and the fewest runs that say anything.
 const MOST_STEPS: f64 = 2e9;
 const FEWEST_RUNS: u64 = 24;
@@ -37,9 +36,11 @@ pub struct Row {
     pub at_best: f64,
     /// The risk of random play.
     pub uniform: f64,
-    /// How much higher the risk is than the first variant's, and the standard error of that: both met common random numbers.
+    /// How much higher the risk is than the first variant's, which met common random numbers.
     pub excess: f64,
-    pub error: f64,
+    /// How sure it is that it is lower, and higher: −ln p.
+    pub surely_lower: f64,
+    pub surely_higher: f64,
     pub cpu_ms_per_run: f64,
     /// How it decides.
     pub manner: String,
@@ -139,18 +140,8 @@ impl Job<'_> {
             let Played { costs, cpu, manner } =
                 self.play(&agent(variant.who(self.task, self.simulations))?, self.runs())?;
             let base = first.get_or_insert_with(|| costs.clone());
-            let excess = |keep: &dyn Fn(usize) -> bool| -> Result<f64> {
-                let of = |costs: &[f64]| {
-                    let kept = costs.iter().enumerate().filter(|(run, _)| keep(*run)).map(|(_, &cost)| cost);
-                    measure.of_samples(&kept.collect::<Vec<_>>())
-                };
-                Ok(of(&costs)? - of(base)?)
-            };
-            // The jackknife, by parts.
-            let left_out: Vec<f64> =
-                (0..PARTS).map(|part| excess(&|run| run % PARTS != part)).collect::<Result<_>>()?;
-            let mean = left_out.iter().sum::<f64>() / PARTS as f64;
-            let squares: f64 = left_out.iter().map(|x| (x - mean).powi(2)).sum();
+            let value = measure.of_samples(&costs)?;
+            let (excess, bounds) = (value - measure.of_samples(base)?, problem.objective().bounds());
             rows.push(Row {
                 family: self.family.to_owned(),
                 cell: self.task.name.clone(),
@@ -158,13 +149,14 @@ impl Job<'_> {
                 variant,
                 simulations: self.simulations,
                 runs: self.runs(),
-                value: measure.of_samples(&costs)?,
+                value,
                 optimum,
                 method: method.clone(),
                 at_best,
                 uniform,
-                excess: excess(&|_| true)?,
-                error: (squares * (PARTS - 1) as f64 / PARTS as f64).sqrt(),
+                excess,
+                surely_lower: evidence::of_lower(&costs, base, measure, bounds),
+                surely_higher: evidence::of_lower(base, &costs, measure, bounds),
                 cpu_ms_per_run: 1e3 * cpu,
                 manner,
                 fingerprint: self.fingerprint(variant),

@@ -4,6 +4,7 @@
 //! with several), do more simulations lead to the optimum (`--times 1,10,100`). Rows are measured once and kept.
 
 mod book;
+mod evidence;
 mod variant;
 
 use std::io::{self, Write};
@@ -27,9 +28,8 @@ const SIMULATIONS: u64 = 500;
 const LEAST_GAP: f64 = 1e-3;
 /// A problem says little about planners if random play loses less than this part of the range of f.
 const LEAST_TO_GAIN: f64 = 0.05;
-/// Standard errors that make a difference clear: Student's t with 19 degrees of freedom is beyond them once in 20 000 times, so that
-/// in 200 cells a false alarm has probability 1 %.
-const CLEAR: f64 = 4.9;
+/// A false alarm in any of the comparisons of a table has this probability at most.
+const LEVEL: f64 = 0.01;
 
 /// Compare planners on built-in tasks and generated problems with known optima or bounds.
 #[derive(Debug, Args)]
@@ -218,6 +218,8 @@ fn summary(rows: &[Row]) -> Table {
             kinds.push(own);
         }
     }
+    // Each row is compared with the first variant's, both ways.
+    let clear = (2.0 * rows.len() as f64 / LEVEL).ln();
     for (name, family) in families_of(rows) {
         for &(variant, budget) in &kinds {
             let own: Vec<&Row> =
@@ -229,8 +231,8 @@ fn summary(rows: &[Row]) -> Table {
             let mut cells = vec![name.to_owned(), variant.name(), format!("× {budget}"), own.len().to_string()];
             cells.extend([0.5, 0.9, 1.0].map(|part| format!("{:.3}", at(&gaps, part))));
             cells.push(gaps.iter().filter(|gap| **gap > 0.1).count().to_string());
-            let clear = |sign: f64| own.iter().filter(|row| sign * row.excess > CLEAR * row.error).count().to_string();
-            cells.extend([clear(-1.0), clear(1.0)]);
+            let clear = |sure: fn(&Row) -> f64| own.iter().filter(|row| sure(row) > clear).count().to_string();
+            cells.extend([clear(|row| row.surely_lower), clear(|row| row.surely_higher)]);
             table.row(cells);
         }
     }

@@ -6,6 +6,8 @@
 
 mod pilot;
 
+use std::sync::Arc;
+
 use crate::oracle::{self, Limits, Method, OracleError, Solution, Strategy};
 use crate::planner::{Budget, GuidedPlanner, GuidedSettings, Planner, PlannerError, PlannerSettings};
 use crate::policy::{Policy, Uniform};
@@ -44,13 +46,30 @@ pub struct Spec {
     pub limits: Limits,
     /// Seed of pilot episodes.
     pub seed: u64,
+    /// Is told what is done before the first decision, as that may take seconds.
+    pub tell: Option<Tell>,
 }
 
+/// Is told what is being done, in a few words.
+pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+
 impl Spec {
-    /// With the planner's own budget, [`Limits::QUICK`] and seed 0.
+    /// With the planner's own budget, [`Limits::QUICK`] and seed 0; nobody is told anything.
     #[must_use]
     pub fn new(who: Who, risk: impl Into<Risk>) -> Self {
-        Self { who, risk: risk.into(), budget: None, limits: Limits::QUICK, seed: 0 }
+        Self { who, risk: risk.into(), budget: None, limits: Limits::QUICK, seed: 0, tell: None }
+    }
+
+    fn tell_of_outer(&self, problem: &Problem) {
+        if problem.measure(self.risk).fixed().is_none() {
+            self.tell(&format!("pilot episodes choose the outer variable of {}", self.risk));
+        }
+    }
+
+    fn tell(&self, what: &str) {
+        if let Some(tell) = &self.tell {
+            tell(what);
+        }
     }
 }
 
@@ -135,6 +154,10 @@ impl Agent {
         spec: &Spec,
         solve: impl FnOnce() -> Result<Solution, OracleError>,
     ) -> Result<Self, AgentError> {
+        let solve = || {
+            spec.tell("solving it exactly");
+            solve()
+        };
         match &spec.who {
             Who::Auto(settings) => match solve() {
                 Ok(solution) => Ok(solution.into()),
@@ -163,12 +186,13 @@ impl Agent {
         let settings = GuidedSettings { budget: spec.budget.unwrap_or(settings.budget), ..settings.clone() };
         // The outer variable is fixed first, with planners that decide as set; then the manner is chosen for it.
         let quick = GuidedSettings { pilots: false, ..settings.clone() };
+        spec.tell_of_outer(problem);
         let fixed = pilot::fix_outer(problem, spec.risk, spec.seed, &spec.limits.stop, |fixed| {
             GuidedPlanner::new(problem, fixed, quick.clone())
         })?;
         let mut planner = GuidedPlanner::new(problem, fixed, settings)?;
         planner.set_stop(&spec.limits.stop);
-        if planner.prepare().is_err() || spec.limits.stop.is_requested() {
+        if planner.prepare_telling(&|what| spec.tell(what)).is_err() || spec.limits.stop.is_requested() {
             return Err(OracleError::Stopped.into());
         }
         planner.set_stop(&Stop::NEVER);
@@ -184,6 +208,7 @@ impl Agent {
         planner: impl Fn(FixedRisk) -> Result<P, PlannerError>,
         what: String,
     ) -> Result<Self, AgentError> {
+        spec.tell_of_outer(problem);
         let fixed = pilot::fix_outer(problem, spec.risk, spec.seed, &spec.limits.stop, &planner)?;
         let policy = Box::new(planner(fixed)?);
         if spec.limits.stop.is_requested() {

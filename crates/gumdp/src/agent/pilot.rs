@@ -3,14 +3,14 @@
 //! Players with a few entropic attitudes to risk, from neutral to the worst case, play first. The distributions of the best of them
 //! ask for a λ or β each; players with these play next, and with three λ between the lowest and the highest cost met. Then the
 //! better half plays on, twice, the last of them for as long as there are episodes, and the best is kept: so a plain entropic
-//! attitude is kept where no λ does better. All have common random numbers, so that equal players have equal costs; of equals only the first plays on.
+//! attitude is kept where no λ does better. All have common random numbers and meet rare outcomes on purpose, so that equal players have equal costs; of equals only the first plays on.
 //! How many episodes there are depends on how long one is: about two seconds in all, but at least 24 episodes, and fewer
 //! candidates where they are few. That is counted, never timed: the choice is the same for the same seed.
 //! Not here: the exact search ([`crate::oracle::solve()`]).
 
 use std::cell::Cell;
 
-use crate::experiment::stoppable;
+use crate::planner::Rarities;
 use crate::policy::Policy;
 use crate::problem::Problem;
 use crate::risk::{Erm, FixedRisk, OuterForm, Risk, Tail};
@@ -53,7 +53,7 @@ pub(super) fn fix_outer<P: Policy, E>(
         (None, None) => return Ok(Erm::MEAN.into()),
     };
     let seed = rng::word(&mut rng::stream(seed, 0, Purpose::Pilot));
-    let played = Cell::new(0);
+    let (played, rarities) = (Cell::new(0), Rarities::new(problem));
     // Plays until the candidate has so many episodes; returns the simulated steps of one.
     let play = |candidate: &mut Candidate<P>, episodes: u64| -> Result<f64, E> {
         let policy = match &candidate.policy {
@@ -63,10 +63,10 @@ pub(super) fn fix_outer<P: Policy, E>(
         let missing = candidate.costs.len() as u64..episodes;
         played.set(played.get() + missing.end.saturating_sub(missing.start));
         // A player that fails fails again in the real episodes, where it is reported.
-        let runs = stoppable(problem, policy, seed, missing, stop).unwrap_or_default();
-        candidate.costs.extend(runs.iter().map(|run| run.episode.cost));
-        candidate.risk = risk.of_samples(&candidate.costs).unwrap_or(f64::INFINITY);
-        Ok(runs.iter().map(|run| run.simulated_steps as f64).sum::<f64>() / runs.len().max(1) as f64)
+        let pilots = rarities.play(problem, policy, seed, missing, stop).unwrap_or_default();
+        candidate.costs.extend(pilots.iter().map(|pilot| (pilot.cost, pilot.weight)));
+        candidate.risk = risk.of_distribution(&candidate.costs).unwrap_or(f64::INFINITY);
+        Ok(pilots.iter().map(|pilot| pilot.simulated_steps as f64).sum::<f64>() / pilots.len().max(1) as f64)
     };
     let mut neutral = Candidate::new(outer.attitude(Erm::MEAN));
     let rounds = Rounds::new(problem, play(&mut neutral, PROBE)?);
@@ -141,7 +141,8 @@ struct Candidate<P> {
     fixed: FixedRisk,
     /// Who plays, once it has played.
     policy: Option<P>,
-    costs: Vec<f64>,
+    /// With their weights.
+    costs: Vec<(f64, f64)>,
     /// Of these costs.
     risk: f64,
 }
@@ -190,7 +191,7 @@ impl Rounds {
 }
 
 /// Entropic attitudes that are worth a try besides the neutral one, given its costs.
-fn attitudes<P>(outer: &dyn OuterForm, neutral: &[f64], tried: &[f64]) -> Vec<Candidate<P>> {
+fn attitudes<P>(outer: &dyn OuterForm, neutral: &[(f64, f64)], tried: &[f64]) -> Vec<Candidate<P>> {
     let (lowest, highest) = extent(neutral);
     let spread = highest - lowest;
     let finite = tried.iter().filter(|_| spread > 0.0).filter_map(|attitude| Erm::new(attitude / spread).ok());
@@ -198,14 +199,14 @@ fn attitudes<P>(outer: &dyn OuterForm, neutral: &[f64], tried: &[f64]) -> Vec<Ca
 }
 
 /// The lowest and the highest cost.
-fn extent<'a>(costs: impl IntoIterator<Item = &'a f64>) -> (f64, f64) {
-    let wider = |(low, high): (f64, f64), &cost: &f64| (low.min(cost), high.max(cost));
+fn extent<'a>(costs: impl IntoIterator<Item = &'a (f64, f64)>) -> (f64, f64) {
+    let wider = |(low, high): (f64, f64), &(cost, _): &(f64, f64)| (low.min(cost), high.max(cost));
     costs.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider)
 }
 
 /// The measure at the outer variable that is best for the distribution of these costs.
-fn best_outer(outer: &dyn OuterForm, costs: &[f64]) -> Option<FixedRisk> {
-    Some(outer.at(outer.best(&Tail::new(costs.iter().map(|&cost| (cost, 1.0))).ok()?)))
+fn best_outer(outer: &dyn OuterForm, costs: &[(f64, f64)]) -> Option<FixedRisk> {
+    Some(outer.at(outer.best(&Tail::new(costs.iter().copied()).ok()?)))
 }
 
 #[cfg(test)]
@@ -338,17 +339,18 @@ mod tests {
     #[test]
     fn attitudes_are_few_and_need_a_spread() {
         let outer = |text: &str| text.parse::<Risk>().unwrap().outer().unwrap();
+        let alike = |costs: &[f64]| costs.iter().map(|&cost| (cost, 1.0)).collect::<Vec<_>>();
         let cvar = outer("cvar:0.5");
-        let tried = |costs: &[f64], tried: &[f64]| attitudes::<()>(cvar.as_ref(), costs, tried);
+        let tried = |costs: &[f64], tried: &[f64]| attitudes::<()>(cvar.as_ref(), &alike(costs), tried);
         let worst = Candidate::new(FixedRisk::attitude(Erm::WORST));
         assert_eq!(tried(&[1.0, 1.0], &ATTITUDES), std::slice::from_ref(&worst));
         assert_eq!(tried(&[1.0, 3.0], &ATTITUDES).len(), 5);
         assert_eq!(tried(&[1.0, 3.0], &FEW_ATTITUDES).len(), 2);
         assert_eq!(tried(&[], &ATTITUDES), [worst]);
         assert!(best_outer(cvar.as_ref(), &[]).is_none());
-        let lambda = best_outer(cvar.as_ref(), &[4.0, 1.0, 2.0, 3.0]).unwrap().outer().unwrap().value;
+        let lambda = best_outer(cvar.as_ref(), &alike(&[4.0, 1.0, 2.0, 3.0])).unwrap().outer().unwrap().value;
         assert!((2.0..=3.0).contains(&lambda));
-        let worst = best_outer(outer("evar:0.5").as_ref(), &[0.0, 1.0]).unwrap();
+        let worst = best_outer(outer("evar:0.5").as_ref(), &alike(&[0.0, 1.0])).unwrap();
         assert_eq!((worst.erm(), worst.is_entropic()), (Erm::WORST, true));
     }
 

@@ -279,7 +279,8 @@ fn play_run(
     let (before, began) = (policy.simulated_steps(), Instant::now());
     let start = problem.start(problem.mdp().sample_initial(&mut environment));
     let decided = &mut |made| watch.decided(made, problem.horizon(), began.elapsed());
-    let episode = play_watched(problem, policy, start, &mut environment, &mut own, decided);
+    let next = &mut |pair| problem.mdp().sample(pair, &mut environment);
+    let episode = play_watched(problem, policy, start, next, &mut own, decided);
     let episode = episode.map_err(|error| RunError { number, error })?;
     Ok(Run { number, episode, simulated_steps: policy.simulated_steps() - before })
 }

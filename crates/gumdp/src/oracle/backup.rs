@@ -71,12 +71,13 @@ impl Form {
     }
 }
 
-/// The risk of what follows a pair, in two parts, so that each is a loop of its own.
-pub(super) trait Backup: Sync {
+/// The risk of what follows a pair, in two parts, so that each is a loop of its own. Behind the first of the `N` numbers of a state
+/// are others, of which the mean is taken.
+pub(super) trait Backup<const N: usize>: Sync {
     /// Of `successors` and `probabilities`, which are equally long and not empty.
-    fn sum(&self, successors: &[u32], probabilities: &[f64]) -> f64;
+    fn sum(&self, successors: &[u32], probabilities: &[f64]) -> [f64; N];
 
-    /// The risk from that sum.
+    /// The risk from the first number of that sum.
     #[inline]
     fn risk(&self, sum: f64) -> f64 {
         sum
@@ -84,16 +85,16 @@ pub(super) trait Backup: Sync {
 }
 
 /// g⁻¹(Σ p·g(U)).
-pub(super) struct Sums<'a, F> {
+pub(super) struct Sums<'a, const N: usize, F> {
     /// g(U) of each state.
-    pub(super) terms: &'a [f64],
+    pub(super) terms: &'a [[f64; N]],
     /// g⁻¹.
     pub(super) inverse: F,
 }
 
-impl<F: Fn(f64) -> f64 + Sync> Backup for Sums<'_, F> {
+impl<const N: usize, F: Fn(f64) -> f64 + Sync> Backup<N> for Sums<'_, N, F> {
     #[inline]
-    fn sum(&self, successors: &[u32], probabilities: &[f64]) -> f64 {
+    fn sum(&self, successors: &[u32], probabilities: &[f64]) -> [f64; N] {
         product(self.terms, successors, probabilities)
     }
 
@@ -105,8 +106,15 @@ impl<F: Fn(f64) -> f64 + Sync> Backup for Sums<'_, F> {
 
 /// Σ p·x.
 #[inline]
-pub(super) fn product(of_states: &[f64], successors: &[u32], probabilities: &[f64]) -> f64 {
-    successors.iter().zip(probabilities).map(|(&state, &p)| p * of_states[state as usize]).sum()
+fn product<const N: usize>(of_states: &[[f64; N]], successors: &[u32], probabilities: &[f64]) -> [f64; N] {
+    let mut sums = [0.0; N];
+    for (&state, p) in successors.iter().zip(probabilities) {
+        let of_state = &of_states[state as usize];
+        for (sum, x) in sums.iter_mut().zip(of_state) {
+            *sum += p * x;
+        }
+    }
+    sums
 }
 
 /// a + bx + cx² + dx³ in a short chain of operations.
@@ -206,39 +214,44 @@ impl Weight {
 }
 
 /// The fourth form.
-pub(super) struct Windows<'a> {
+pub(super) struct Windows<'a, const N: usize> {
     pub(super) erm: Erm,
-    pub(super) values: &'a [f64],
+    pub(super) values: &'a [[f64; N]],
     /// exp(βU) of each state.
     pub(super) weights: &'a [Weight],
 }
 
-impl Backup for Windows<'_> {
+impl<const N: usize> Backup<N> for Windows<'_, N> {
     #[inline]
-    fn sum(&self, successors: &[u32], probabilities: &[f64]) -> f64 {
+    fn sum(&self, successors: &[u32], probabilities: &[f64]) -> [f64; N] {
         let outcomes = || successors.iter().map(|&state| state as usize).zip(probabilities.iter().copied());
         let term = |(state, p): (usize, f64)| {
             let Weight { factor, window } = self.weights[state];
             Weight { factor: p * factor, window }
         };
         let Weight { factor, window } = outcomes().map(term).reduce(Weight::plus).unwrap_or_default();
+        let mut sums = product(self.values, successors, probabilities);
         // Probabilities may be so small that the sum has lost digits.
-        if factor < SMALLEST_SUM {
-            return self.erm.of_outcomes(outcomes().map(|(state, p)| (self.values[state], p)));
-        }
-        (WINDOW * window + ln(factor)) / self.erm.beta()
+        sums[0] = if factor < SMALLEST_SUM {
+            self.erm.of_outcomes(outcomes().map(|(state, p)| (self.values[state][0], p)))
+        } else {
+            (WINDOW * window + ln(factor)) / self.erm.beta()
+        };
+        sums
     }
 }
 
 /// The largest value, or for β = −∞ the smallest.
-pub(super) struct Extreme<'a, const WORST: bool>(pub(super) &'a [f64]);
+pub(super) struct Extreme<'a, const WORST: bool, const N: usize>(pub(super) &'a [[f64; N]]);
 
-impl<const WORST: bool> Backup for Extreme<'_, WORST> {
+impl<const WORST: bool, const N: usize> Backup<N> for Extreme<'_, WORST, N> {
     #[inline]
-    fn sum(&self, successors: &[u32], _: &[f64]) -> f64 {
+    fn sum(&self, successors: &[u32], probabilities: &[f64]) -> [f64; N] {
         // Not f64::max, which asks for NaN as well.
         let worse = |a: f64, b: f64| if (b > a) == WORST { b } else { a };
-        successors.iter().map(|&state| self.0[state as usize]).reduce(worse).unwrap_or(f64::NAN)
+        let mut sums = product(self.0, successors, probabilities);
+        sums[0] = successors.iter().map(|&state| self.0[state as usize][0]).reduce(worse).unwrap_or(f64::NAN);
+        sums
     }
 }
 

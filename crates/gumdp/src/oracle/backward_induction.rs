@@ -20,7 +20,7 @@
 
 use rayon::prelude::*;
 
-use super::backup::{Backup, Extreme, Form, Sums, Weight, Windows, exp, exp_m1, ln, ln_1p, product};
+use super::backup::{Backup, Extreme, Form, Sums, Weight, Windows, exp, exp_m1, ln, ln_1p};
 use super::occupancy_dp::{Limits, Optimum};
 use super::ties::EQUAL;
 use super::unfolded::Start;
@@ -66,22 +66,9 @@ impl Choices {
     }
 }
 
-/// What the optimum costs from each state on at one time.
-pub(super) struct Values {
-    /// U, which is minimised.
-    risks: Vec<f64>,
-    /// The mean of the minimiser; 0 if it is not wanted.
-    means: Vec<f64>,
-}
-
-impl Values {
-    /// Risk and mean if one of these states is the first.
-    fn optimum(&self, erm: Erm, states: &[(State, f64)]) -> Optimum {
-        let of =
-            |values: &[f64], erm: Erm| erm.of_outcomes(states.iter().map(|&(state, p)| (values[state.index()], p)));
-        Optimum { value: of(&self.risks, erm), mean: of(&self.means, Erm::MEAN) }
-    }
-}
+/// What the optimum costs from a state on at one time: the risk U, which is minimised, and the mean of the minimiser, if that is
+/// wanted. Next to each other, so that a transition looks both up at once.
+type Value<const N: usize> = [f64; N];
 
 /// A problem with a linear objective.
 #[derive(Clone)]
@@ -127,28 +114,25 @@ impl<'a> Linear<'a> {
         let mdp = self.problem.mdp();
         let mut choices = Choices::new(self.problem);
         let first_pairs = mdp.first_pairs(0..mdp.state_count());
-        let values = self.values(erm, 0, true, |pairs| choices.push(pairs, first_pairs))?;
-        Ok((values.optimum(erm, mdp.initial()).after(self.constant), choices))
+        let optima = self.optima(erm, 0, true, &[mdp.initial()], |pairs| choices.push(pairs, first_pairs))?;
+        Ok((optima[0].after(self.constant), choices))
     }
 
     /// The optimum of what follows the start, with its mean if that is wanted.
     pub(super) fn optimum(&self, erm: Erm, start: &Start, with_means: bool) -> Result<Optimum, OracleError> {
         let Start { time, features, outcomes } = start;
         let so_far = if *time == 0 { self.constant } else { self.problem.objective().value_of_features(features) };
-        let values = self.values(erm, *time, with_means, |_| {})?;
-        Ok(values.optimum(erm, outcomes).after(so_far))
+        Ok(self.optima(erm, *time, with_means, &[outcomes], |_| {})?[0].after(so_far))
     }
 
     /// The optimum after taking each pair of a state, in their order.
     pub(super) fn of_pairs(&self, erm: Erm, at: &OccupancyState) -> Result<Vec<Optimum>, OracleError> {
         self.check(at.time)?;
-        let next = self.values(erm, at.time + 1, true, |_| {})?;
         let (mdp, so_far, mass) = (self.problem.mdp(), self.problem.cost(at), self.problem.masses()[at.time]);
-        let of_pair = |pair: Pair| {
-            let successors: Vec<(State, f64)> = mdp.successors(pair).collect();
-            next.optimum(erm, &successors).after(so_far + mass * self.costs[pair.index()])
-        };
-        Ok(mdp.pairs(at.state).map(Pair).map(of_pair).collect())
+        let pairs = || mdp.pairs(at.state).map(Pair);
+        let successors: Vec<Vec<(State, f64)>> = pairs().map(|pair| mdp.successors(pair).collect()).collect();
+        let next = self.optima(erm, at.time + 1, true, &successors, |_| {})?;
+        Ok(pairs().zip(next).map(|(pair, next)| next.after(so_far + mass * self.costs[pair.index()])).collect())
     }
 
     /// How far apart two costs can be, whatever the policy.
@@ -166,31 +150,37 @@ impl<'a> Linear<'a> {
         if states <= limit { Ok(()) } else { Err(OracleError::TooLarge { reached: 0, projected, limit }) }
     }
 
-    /// From each state at time `first` on. `chosen` is given the pairs of each time, from the last to the first.
-    fn values(
+    /// From time `first` on, for each distribution of the state then. `chosen` is given the pairs of each time, from the last to
+    /// the first.
+    fn optima(
         &self,
         erm: Erm,
         first: usize,
         with_means: bool,
+        starts: &[impl AsRef<[(State, f64)]> + Sync],
         chosen: impl FnMut(&[u32]) + Send,
-    ) -> Result<Values, OracleError> {
+    ) -> Result<Vec<Optimum>, OracleError> {
         self.check(first)?;
         // In a worker, so that small steps are not handed from thread to thread.
-        rayon::scope(|_| self.steps(erm, first, with_means && erm != Erm::MEAN, chosen))
+        rayon::scope(|_| {
+            if with_means && erm != Erm::MEAN {
+                Ok(after::<2>(&self.steps(erm, first, chosen)?, erm, starts))
+            } else {
+                Ok(after::<1>(&self.steps(erm, first, chosen)?, erm, starts))
+            }
+        })
     }
 
-    fn steps(
+    fn steps<const N: usize>(
         &self,
         erm: Erm,
         first: usize,
-        with_means: bool,
         mut chosen: impl FnMut(&[u32]),
-    ) -> Result<Values, OracleError> {
+    ) -> Result<Vec<Value<N>>, OracleError> {
         let stop = &self.limits.stop;
         let largest_cost = self.costs.iter().fold(0.0_f64, |largest, cost| largest.max(cost.abs()));
         let states = self.problem.mdp().state_count();
-        let mut next = Values { risks: vec![0.0; states], means: vec![0.0; states] };
-        let mut now = Values { risks: next.risks.clone(), means: next.means.clone() };
+        let (mut next, mut now) = (vec![[0.0; N]; states], vec![[0.0; N]; states]);
         let (mut terms, mut windows, mut pairs) = (Vec::new(), Vec::new(), vec![0; states]);
         let (mut low, mut high) = (0.0, 0.0);
         for &mass in self.problem.masses()[first..].iter().rev() {
@@ -205,90 +195,85 @@ impl<'a> Linear<'a> {
                 Form::Plain | Form::Windows => TIE * scale.abs(),
                 Form::Mean | Form::Worst | Form::Best => 0.0,
             };
-            let step = Step { of: self, mass, next: &next, near: near + noise, noise, by_mean: with_means };
-            let values = &*next.risks;
+            let step = Step { of: self, mass, next: &next, near: near + noise, noise };
+            let values = &*next;
             (low, high) = match form {
                 Form::Mean => step.run(&Sums { terms: values, inverse: |sum| sum }, &mut now, &mut pairs),
                 Form::Mild { shift } => {
-                    self.of_states(&mut terms, values, move |&value| exp_m1(beta * (value - shift)));
+                    self.of_states(&mut terms, values, move |value| exp_m1(beta * (value - shift)));
                     let inverse = move |sum| shift + ln_1p(sum) * scale;
                     step.run(&Sums { terms: &terms, inverse }, &mut now, &mut pairs)
                 }
                 Form::Plain => {
-                    self.of_states(&mut terms, values, move |&value| exp(beta * value));
+                    self.of_states(&mut terms, values, move |value| exp(beta * value));
                     step.run(&Sums { terms: &terms, inverse: move |sum| ln(sum) * scale }, &mut now, &mut pairs)
                 }
                 Form::Windows => {
-                    self.of_states(&mut windows, values, move |&value| Weight::of(beta * value));
+                    windows.clear();
+                    windows.par_extend(values.par_iter().map(|value| Weight::of(beta * value[0])));
                     step.run(&Windows { erm, values, weights: &windows }, &mut now, &mut pairs)
                 }
-                Form::Worst => step.run(&Extreme::<true>(values), &mut now, &mut pairs),
-                Form::Best => step.run(&Extreme::<false>(values), &mut now, &mut pairs),
+                Form::Worst => step.run(&Extreme::<true, N>(values), &mut now, &mut pairs),
+                Form::Best => step.run(&Extreme::<false, N>(values), &mut now, &mut pairs),
             };
-            if with_means {
-                // Not along with the risks, and from where their terms were: what is looked up at random stays in a near cache.
-                self.of_states(&mut terms, &next.means, |&mean| mean);
-                self.of_states(&mut now.means, &pairs, |&pair| {
-                    let (successors, probabilities) = self.problem.mdp().outcomes(Pair(pair));
-                    mass * self.costs[pair as usize] + product(&terms, successors, probabilities)
-                });
-            }
             chosen(&pairs);
             std::mem::swap(&mut now, &mut next);
         }
         check_stop(stop)?;
-        if erm == Erm::MEAN {
-            next.means.clone_from(&next.risks);
-        }
         Ok(next)
     }
 
-    /// Computes something for each state.
-    fn of_states<T: Clone + Default + Send, V: Sync>(
-        &self,
-        all: &mut Vec<T>,
-        values: &[V],
-        of: impl Fn(&V) -> T + Sync,
-    ) {
-        all.resize(values.len(), T::default());
+    /// The same values with another function of the risk.
+    fn of_states<const N: usize>(&self, all: &mut Vec<Value<N>>, values: &[Value<N>], of: impl Fn(f64) -> f64 + Sync) {
+        all.resize(values.len(), [0.0; N]);
         all.par_chunks_mut(self.piece).zip(values.par_chunks(self.piece)).for_each(|(all, values)| {
-            all.iter_mut().zip(values).for_each(|(one, value)| *one = of(value));
+            for (one, value) in all.iter_mut().zip(values) {
+                *one = *value;
+                one[0] = of(value[0]);
+            }
         });
     }
 }
 
+/// Risk and mean for each distribution of the state, from what follows each state.
+fn after<const N: usize>(values: &[Value<N>], erm: Erm, starts: &[impl AsRef<[(State, f64)]>]) -> Vec<Optimum> {
+    let of = |start: &[(State, f64)], erm: Erm, k: usize| {
+        erm.of_outcomes(start.iter().map(|&(state, p)| (values[state.index()][k], p)))
+    };
+    let optimum = |start: &[(State, f64)]| Optimum { value: of(start, erm, 0), mean: of(start, Erm::MEAN, N - 1) };
+    starts.iter().map(|start| optimum(start.as_ref())).collect()
+}
+
 /// One step backwards.
-struct Step<'a> {
+struct Step<'a, const N: usize> {
     of: &'a Linear<'a>,
     mass: f64,
-    next: &'a Values,
+    next: &'a [Value<N>],
     /// Risks that differ by more are no tie.
     near: f64,
     /// How exactly risks are known at least, but for the rounding of what follows the pair.
     noise: f64,
-    /// Whether the mean decides between equal risks.
-    by_mean: bool,
 }
 
-impl Step<'_> {
+impl<const N: usize> Step<'_, N> {
     /// Solves each state; returns the lowest and the highest risk.
-    fn run<B: Backup>(&self, backup: &B, now: &mut Values, pairs: &mut [u32]) -> (f64, f64) {
+    fn run<B: Backup<N>>(&self, backup: &B, now: &mut [Value<N>], pairs: &mut [u32]) -> (f64, f64) {
         let piece = self.of.piece;
-        let pieces = now.risks.par_chunks_mut(piece).zip(pairs.par_chunks_mut(piece)).enumerate();
+        let pieces = now.par_chunks_mut(piece).zip(pairs.par_chunks_mut(piece)).enumerate();
         pieces
-            .map_init(Vec::new, |scratch, (number, (risks, pairs))| {
-                self.run_piece(backup, number * piece, risks, pairs, scratch)
+            .map_init(Vec::new, |scratch, (number, (now, pairs))| {
+                self.run_piece(backup, number * piece, now, pairs, scratch)
             })
             .reduce(|| (f64::INFINITY, f64::NEG_INFINITY), |a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    fn run_piece<B: Backup>(
+    fn run_piece<B: Backup<N>>(
         &self,
         backup: &B,
         first: usize,
-        risks: &mut [f64],
+        now: &mut [Value<N>],
         pairs: &mut [u32],
-        scratch: &mut Vec<f64>,
+        scratch: &mut Vec<Value<N>>,
     ) -> (f64, f64) {
         let Linear { problem, limits, costs, certain, .. } = self.of;
         let mdp = problem.mdp();
@@ -296,8 +281,8 @@ impl Step<'_> {
         if limits.stop.is_requested() {
             return (low, high);
         }
-        let first_pairs = mdp.first_pairs(first..first + risks.len());
-        let all = first_pairs[0]..first_pairs[risks.len()];
+        let first_pairs = mdp.first_pairs(first..first + now.len());
+        let all = first_pairs[0]..first_pairs[now.len()];
         let place = |pair: u32| certain.partition_point(|&(certain, _)| certain < pair);
         let certain = &certain[place(all.start)..place(all.end)];
         let costs = &costs[all.start as usize..all.end as usize];
@@ -306,61 +291,63 @@ impl Step<'_> {
         if certain.len() < all.len() {
             scratch
                 .extend(mdp.rows(all.clone()).map(|(successors, probabilities)| backup.sum(successors, probabilities)));
-            for (risk, cost) in scratch.iter_mut().zip(costs) {
-                *risk = self.mass * cost + backup.risk(*risk);
+            for (value, cost) in scratch.iter_mut().zip(costs) {
+                value[0] = backup.risk(value[0]);
+                *value = value.map(|value| self.mass * cost + value);
             }
         }
-        scratch.resize(all.len(), 0.0);
+        scratch.resize(all.len(), [0.0; N]);
         for &(pair, successor) in certain {
             let place = (pair - all.start) as usize;
-            scratch[place] = self.mass * costs[place] + self.next.risks[successor as usize];
+            scratch[place] = self.next[successor as usize].map(|value| self.mass * costs[place] + value);
         }
         let mut of_pairs = &scratch[..];
-        for (own, (best, chosen)) in first_pairs.windows(2).zip(risks.iter_mut().zip(pairs)) {
+        for (own, (best, chosen)) in first_pairs.windows(2).zip(now.iter_mut().zip(pairs)) {
             let of_own;
             (of_own, of_pairs) = of_pairs.split_at((own[1] - own[0]) as usize);
-            let mut lowest = (f64::INFINITY, own[0]);
-            for (&risk, pair) in of_own.iter().zip(own[0]..) {
+            let mut lowest = (f64::INFINITY, 0);
+            for (place, value) in of_own.iter().enumerate() {
+                let risk = value[0];
                 let gain = lowest.0 - risk;
                 // Between 0 and `near`, in one comparison: of two, the first would often go the other way than expected.
                 let may_be_tie = gain.to_bits().wrapping_sub(1) < self.near.to_bits();
-                if may_be_tie && !self.is_better(pair, gain) {
+                if may_be_tie && !self.is_better(own[0] + place as u32, gain) {
                     continue;
                 }
-                lowest.1 = if risk < lowest.0 { pair } else { lowest.1 };
+                lowest.1 = if risk < lowest.0 { place } else { lowest.1 };
                 lowest.0 = if risk < lowest.0 { risk } else { lowest.0 };
             }
             let equal = lowest.0 + self.near + self.of.tie;
-            if self.by_mean && of_own.iter().filter(|&&risk| risk <= equal).count() > 1 {
-                lowest = self.lowest_mean(of_own.iter().copied().zip(own[0]..).filter(|&(risk, _)| risk <= equal));
+            let with_means = N > 1;
+            if with_means && of_own.iter().filter(|value| value[0] <= equal).count() > 1 {
+                lowest.1 = lowest_mean(of_own, equal);
             }
-            (*best, *chosen) = lowest;
-            low = if lowest.0 < low { lowest.0 } else { low };
-            high = if lowest.0 > high { lowest.0 } else { high };
+            *best = of_own[lowest.1];
+            *chosen = own[0] + lowest.1 as u32;
+            low = if best[0] < low { best[0] } else { low };
+            high = if best[0] > high { best[0] } else { high };
         }
         (low, high)
-    }
-
-    /// Of risks with their pairs the first that has the lowest mean.
-    #[cold]
-    fn lowest_mean(&self, equal: impl Iterator<Item = (f64, u32)>) -> (f64, u32) {
-        let mut best = (f64::INFINITY, (f64::INFINITY, 0));
-        for (risk, pair) in equal {
-            let (successors, probabilities) = self.of.problem.mdp().outcomes(Pair(pair));
-            let cost = self.mass * self.of.costs[pair as usize];
-            let mean = cost + product(&self.next.means, successors, probabilities);
-            if mean < best.0 - TIE * mean.abs() {
-                best = (mean, (risk, pair));
-            }
-        }
-        best.1
     }
 
     /// Whether the risk of a pair is lower by more than rounding.
     #[cold]
     fn is_better(&self, pair: u32, gain: f64) -> bool {
-        let sizes = self.of.problem.mdp().successors(Pair(pair)).map(|(s, p)| p * self.next.risks[s.index()].abs());
+        let sizes = self.of.problem.mdp().successors(Pair(pair)).map(|(s, p)| p * self.next[s.index()][0].abs());
         let size = sizes.sum::<f64>() + (self.mass * self.of.costs[pair as usize]).abs();
         gain > TIE * size + self.noise
     }
+}
+
+/// Of the values whose risk is at most `equal` the place of the first that has the lowest mean.
+#[cold]
+fn lowest_mean<const N: usize>(values: &[Value<N>], equal: f64) -> usize {
+    let mut best = (f64::INFINITY, 0);
+    for (place, value) in values.iter().enumerate().filter(|(_, value)| value[0] <= equal) {
+        let mean = value[N - 1];
+        if mean < best.0 - TIE * mean.abs() {
+            best = (mean, place);
+        }
+    }
+    best.1
 }

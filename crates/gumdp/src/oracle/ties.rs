@@ -13,11 +13,11 @@
 //!
 //! A linear objective then needs its occupancy states, where it had none before; if there are too many, the first answer stays.
 
-use super::OracleError;
 use super::minimise::Search;
 use super::occupancy_dp::{Limits, Method, Strategy, solve_aim};
 use super::optima::Passes;
 use super::optimal::{Inner, optimum};
+use super::{OracleError, check_stop};
 use crate::objective::Bounds;
 use crate::problem::Problem;
 use crate::risk::{Aim, Erm};
@@ -64,6 +64,7 @@ pub(super) fn lowest_mean(problem: &Problem, aim: Aim, limits: &Limits) -> Resul
     let mut limits = limits.clone();
     if first.method == Method::BackwardInduction {
         if limits.strategy == Strategy::ByState
+            || reaches_more_than(LINEAR_STATES, problem, &limits)?
             || first.mean <= optimum(problem, Erm::MEAN.into(), &limits)?.value + EQUAL * spread
         {
             return Ok(first);
@@ -77,6 +78,34 @@ pub(super) fn lowest_mean(problem: &Problem, aim: Aim, limits: &Limits) -> Resul
         Err(error) if !error.is_limit() => Err(error),
         _ => Ok(first),
     }
+}
+
+/// Whether episodes reach more states than this, each counted at every time it can be reached: there are at least as many occupancy
+/// states.
+fn reaches_more_than(most: u64, problem: &Problem, limits: &Limits) -> Result<bool, OracleError> {
+    let mdp = problem.mdp();
+    let mut reached = vec![false; mdp.state_count()];
+    for (state, _) in mdp.initial() {
+        reached[state.index()] = true;
+    }
+    let mut count = 0;
+    for remaining in (1..=problem.horizon() as u64).rev() {
+        check_stop(&limits.stop)?;
+        let mut next = vec![false; reached.len()];
+        for (state, _) in mdp.states().zip(&reached).filter(|&(_, &reached)| reached) {
+            for &successor in mdp.rows(mdp.pairs(state)).flat_map(|(successors, _)| successors) {
+                next[successor as usize] = true;
+            }
+        }
+        // A set that leads to itself stays.
+        let times = if next == reached { remaining } else { 1 };
+        count += times * reached.iter().filter(|&&reached| reached).count() as u64;
+        if count > most || times == remaining {
+            break;
+        }
+        reached = next;
+    }
+    Ok(count > most)
 }
 
 /// What is minimised once the lowest risk is known, where some situations are hardly seen.

@@ -13,6 +13,8 @@ mod black_box;
 mod guided;
 mod lattice;
 mod mcts;
+mod pilots;
+mod selection;
 mod settings;
 
 pub use black_box::{BlackBoxPlanner, SimulatedProblem, Simulator, Situation};
@@ -20,6 +22,8 @@ pub use guided::{GuidedPlanner, GuidedSettings};
 pub use mcts::Planner;
 #[doc(hidden)] // The speed limit that benchmarks measure planners against; it walks as their rollouts do.
 pub use mcts::Roofline;
+pub(crate) use pilots::Rarities;
+pub use selection::Selection;
 pub use settings::{
     Budget, Expansion, Exploration, FinalChoice, MAX_SIMULATIONS, PlannerError, PlannerSettings, UntriedOrder,
 };

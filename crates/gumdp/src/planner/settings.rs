@@ -3,6 +3,8 @@
 use std::f64::consts::SQRT_2;
 use std::time::Duration;
 
+use super::selection::Selection;
+
 /// The settings of ERM-MCTS.
 ///
 /// ```
@@ -20,6 +22,8 @@ pub struct PlannerSettings {
     pub budget: Budget,
     /// The exploration constants θ_t.
     pub exploration: Exploration,
+    /// How the tree is explored where all actions were tried.
+    pub selection: Selection,
     /// How much of a simulated path enters the tree.
     pub expansion: Expansion,
     /// Which untried action of a node is taken first.
@@ -41,6 +45,7 @@ impl PlannerSettings {
         Self {
             budget: Budget::simulations(500),
             exploration: Exploration::Constant(1.0),
+            selection: Selection::Polynomial,
             expansion: Expansion::OneNode,
             untried: UntriedOrder::ByIndex,
             keep_tree: true,
@@ -56,6 +61,7 @@ impl PlannerSettings {
         Self {
             budget: Budget::simulations(1024),
             exploration: Exploration::Constant(SQRT_2),
+            selection: Selection::Polynomial,
             expansion: Expansion::OneNode,
             untried: UntriedOrder::ByIndex,
             keep_tree: false,

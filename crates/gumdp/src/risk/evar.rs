@@ -195,10 +195,11 @@ impl OuterForm for Beta {
 
     /// That which is best for the normal distribution with mean and variance of these costs: of few costs no other is known
     /// better, since the highest of them would decide alone.
-    fn for_few(&self, costs: &[f64]) -> Option<f64> {
-        let count = costs.len() as f64;
-        let mean = costs.iter().sum::<f64>() / count;
-        let variance = costs.iter().map(|cost| (cost - mean) * (cost - mean)).sum::<f64>() / (count - 1.0);
+    fn for_few(&self, costs: &[(f64, f64)]) -> Option<f64> {
+        let total: f64 = costs.iter().map(|(_, weight)| weight).sum();
+        let mean = costs.iter().map(|(cost, weight)| weight * cost).sum::<f64>() / total;
+        let squares: f64 = costs.iter().map(|(cost, weight)| weight * (cost - mean) * (cost - mean)).sum();
+        let variance = squares / (total - total / costs.len() as f64);
         let beta = (2.0 * self.measure.price() / variance).sqrt();
         Some(beta).filter(|beta| *beta > 0.0 && beta.is_finite())
     }
@@ -301,7 +302,10 @@ mod tests {
     /// For a normal distribution, mean + β·variance/2 + price/β is lowest there.
     #[test]
     fn few_costs_are_taken_for_normal() {
-        let of_few = |level: f64, costs: &[f64]| Evar::new(level).unwrap().outer().unwrap().for_few(costs);
+        let of_few = |level: f64, costs: &[f64]| {
+            let costs: Vec<(f64, f64)> = costs.iter().map(|&cost| (cost, 1.0)).collect();
+            Evar::new(level).unwrap().outer().unwrap().for_few(&costs)
+        };
         let beta = of_few(0.95, &[1.0, 3.0]).unwrap();
         assert!((beta - Evar::new(0.95).unwrap().price().sqrt()).abs() < 1e-12, "{beta}");
         assert_eq!([of_few(0.95, &[1.0; 5]), of_few(0.95, &[1.0]), of_few(0.0, &[1.0, 3.0])], [None; 3]);

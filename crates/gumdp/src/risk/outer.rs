@@ -54,8 +54,8 @@ pub(crate) trait OuterForm: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// The value for costs that are too few to tell their distribution.
-    fn for_few(&self, _costs: &[f64]) -> Option<f64> {
+    /// The value for costs, with their weights, that are too few to tell their distribution.
+    fn for_few(&self, _costs: &[(f64, f64)]) -> Option<f64> {
         None
     }
 

@@ -1,11 +1,10 @@
 //! How a planner decides, and which way is best for a problem: chosen by pilot episodes before the first decision.
 //!
-//! All candidates play the same episodes (common random numbers); the better half plays on, until the effort is spent. Another than
-//! the first is chosen only if it is better by a standard error of the difference. Effort is counted, never timed: the choice is
+//! All candidates play the same pilot episodes (common random numbers), half of which meet rare outcomes on purpose; the better half plays on,
+//! until the effort is spent. Another than the first is chosen only if it is better by a standard error of the difference. Effort is counted, never timed: the choice is
 //! the same for the same problem. If all would take too long the dearest are left out.
 
 use super::{GuidedPlanner, SHARE};
-use crate::experiment::stoppable;
 use crate::policy::PolicyFailure;
 use crate::risk::Erm;
 use crate::rng::{self, Purpose};
@@ -39,8 +38,8 @@ pub(super) const SEED: u64 = 0x0067_756d_6470;
 
 struct Candidate {
     manner: Manner,
-    /// What costs count for.
-    costs: Vec<f64>,
+    /// What costs count for, and their weights.
+    costs: Vec<(f64, f64)>,
     value: f64,
     /// Simulated steps of an episode.
     steps: f64,
@@ -76,11 +75,12 @@ pub(super) fn choose(planner: &GuidedPlanner, manners: &[Manner]) -> Result<Mann
             let missing = candidate.costs.len() as u64..episodes;
             left -= candidate.steps * missing.end.saturating_sub(missing.start) as f64;
             // One that fails fails again when it is played, and is not chosen.
-            let runs = stoppable(&planner.problem, &policy, seed, missing, &planner.stop).unwrap_or_default();
+            let pilots =
+                planner.rarities.play(&planner.problem, &policy, seed, missing, &planner.stop).unwrap_or_default();
             if planner.stop.is_requested() {
                 return Err(PolicyFailure::Stopped);
             }
-            candidate.costs.extend(runs.iter().map(|run| planner.risk.of_cost(run.episode.cost)));
+            candidate.costs.extend(pilots.iter().map(|pilot| (planner.risk.of_cost(pilot.cost), pilot.weight)));
             let complete = candidate.costs.len() as u64 == episodes;
             candidate.value = if complete { risk_of(planner.erm, &candidate.costs) } else { f64::INFINITY };
         }
@@ -107,17 +107,17 @@ pub(super) fn choose(planner: &GuidedPlanner, manners: &[Manner]) -> Result<Mann
     })
 }
 
-/// The risk of costs that are alike likely.
-pub(super) fn risk_of(erm: Erm, costs: &[f64]) -> f64 {
-    erm.quickly(costs.iter().map(|&cost| (cost, 1.0)))
+/// The risk of costs with their weights.
+pub(super) fn risk_of(erm: Erm, costs: &[(f64, f64)]) -> f64 {
+    erm.quickly(costs.iter().copied())
 }
 
 /// The standard error of the difference of two risks over the same episodes, by their influence functions.
-pub(super) fn error_of_difference(erm: Erm, a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn error_of_difference(erm: Erm, a: &[(f64, f64)], b: &[(f64, f64)]) -> f64 {
     let (beta, risks) = (erm.beta(), (risk_of(erm, a), risk_of(erm, b)));
-    let influence = |risk: f64, cost: f64| {
+    let influence = |risk: f64, (cost, weight): (f64, f64)| {
         let excess = cost - risk;
-        if beta == 0.0 || !beta.is_finite() { excess } else { ((beta * excess).exp() - 1.0) / beta }
+        weight * if beta == 0.0 || !beta.is_finite() { excess } else { ((beta * excess).exp() - 1.0) / beta }
     };
     let n = a.len().min(b.len()) as f64;
     let squares: f64 = a.iter().zip(b).map(|(&x, &y)| (influence(risks.0, x) - influence(risks.1, y)).powi(2)).sum();

@@ -25,6 +25,7 @@ mod tree;
 pub(super) use moves::{Moves, Outcome};
 pub use settings::GuidedSettings;
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::model::{Action, Pair};
@@ -37,6 +38,7 @@ use crate::stop::Stop;
 
 use super::lattice::{Lattice, Scratch};
 use super::mcts::Planner;
+use super::pilots::Rarities;
 use super::settings::PlannerError;
 use choice::Manner;
 use marginal::{Ahead, Marginal};
@@ -75,6 +77,7 @@ pub struct GuidedPlanner {
     settings: GuidedSettings,
     moves: Moves,
     spread: Spread,
+    rarities: Arc<Rarities>,
     /// Whether what is minimised is linear: then marginal backward induction is exact.
     linear: bool,
     marginal: Marginal,
@@ -129,6 +132,7 @@ impl GuidedPlanner {
             settings,
             spread: moves.spread(problem),
             moves,
+            rarities: Arc::new(Rarities::new(problem)),
             prepared: None,
             scratch: Scratch::default(),
             published: None,

@@ -7,11 +7,12 @@
 //! one replaces it only if there is evidence that it is better.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::GuidedPlanner;
 use super::choice::{error_of_difference, risk_of};
 use super::moves::Moves;
-use crate::model::State;
+use crate::model::{Mdp, State};
 use crate::problem::{OccupancyState, Problem};
 use crate::rng::{self, Purpose, Rng};
 
@@ -149,7 +150,8 @@ impl Destinations {
 /// A plan with what it cost in simulations.
 struct Tried {
     plan: Vec<Leg>,
-    costs: Vec<f64>,
+    /// With their weights.
+    costs: Vec<(f64, f64)>,
 }
 
 impl GuidedPlanner {
@@ -195,11 +197,14 @@ impl GuidedPlanner {
     /// Simulates a plan until it has so many costs.
     fn try_plan(&mut self, tried: &mut Tried, at: &OccupancyState, seed: u64, most: usize, left: &mut usize) {
         let steps = self.problem.horizon() - at.time;
-        for number in tried.costs.len()..most {
-            let mut rng = rng::stream(seed, number as u64, Purpose::Policy);
-            self.roll_out(at.state, 0, at.time, steps, &tried.plan, &mut rng);
+        let rarities = Arc::clone(&self.rarities);
+        for number in tried.costs.len() as u64..most as u64 {
+            let mut rng = rng::stream(seed, number, Purpose::Policy);
+            let mut chances = rarities.chances(number, &mut rng);
+            let next = |mdp: &Mdp, pair| chances.next(mdp, pair, &mut rng);
+            self.roll_out(at.state, 0, at.time, steps, &tried.plan, next);
             let cost = self.cost_of_path(at.time, steps);
-            tried.costs.push(self.risk.of_cost(cost));
+            tried.costs.push((self.risk.of_cost(cost), chances.weight()));
             *left -= 1;
         }
     }

@@ -53,9 +53,15 @@ impl GuidedPlanner {
 
     /// Prepares, if that was not done yet.
     pub(super) fn prepare_once(&mut self) -> Result<(), PolicyFailure> {
+        self.prepare_telling(&|_| {})
+    }
+
+    /// The same; says what is being done.
+    pub(crate) fn prepare_telling(&mut self, tell: &dyn Fn(&str)) -> Result<(), PolicyFailure> {
         if self.prepared.is_some() {
             return Ok(());
         }
+        tell("backward induction over a lattice of features");
         // Random moves foretell something only where chance decides more than choice.
         let forecast = if self.spread.chance > self.spread.choice { self.settings.forecast } else { 0.0 };
         let as_set = Manner::Marginal { reach: self.settings.reach, forecast };
@@ -83,7 +89,11 @@ impl GuidedPlanner {
         let has_lattice = lattice.is_some();
         self.prepared = Some(Prepared { lattice, destinations: None, manner: manners[0], scale });
         if chooses {
-            manners.extend((!has_lattice && self.plan_ahead()).then_some(Manner::Plans));
+            if !has_lattice {
+                tell("looking for a plan");
+                manners.extend(self.plan_ahead().then_some(Manner::Plans));
+            }
+            tell(&format!("trying {} ways to play in pilot episodes", manners.len()));
             match choose(self, &manners) {
                 Ok(manner) => *self = self.in_manner(manner),
                 Err(failure) => {

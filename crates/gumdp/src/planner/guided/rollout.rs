@@ -3,7 +3,7 @@
 use super::GuidedPlanner;
 use super::plans::Leg;
 use super::tree::{NONE, ROOT};
-use crate::model::State;
+use crate::model::{Mdp, Pair, State};
 use crate::objective::{Track, Walk};
 use crate::problem::OccupancyState;
 use crate::rng::Rng;
@@ -43,8 +43,9 @@ impl GuidedPlanner {
             }
         }
         let certain = leaf.is_some_and(|leaf| {
+            let (state, known) = (self.tree.node(leaf).state, self.trail.len());
             let (preferred, certain) =
-                self.roll_out(self.tree.node(leaf).state, self.trail.len(), start, steps, &[], rng);
+                self.roll_out(state, known, start, steps, &[], |mdp, pair| mdp.sample(pair, rng));
             self.tree.node_mut(leaf).preferred = preferred;
             certain
         });
@@ -59,7 +60,7 @@ impl GuidedPlanner {
     }
 
     /// Completes the path, of which `known` steps lead to `state`: along a plan, and then with the moves that are best at the running
-    /// occupancy; returns the first move, and whether there was no choice and no chance.
+    /// occupancy; `next` says what follows. Returns the first move, and whether there was no choice and no chance.
     pub(super) fn roll_out(
         &mut self,
         mut state: State,
@@ -67,7 +68,7 @@ impl GuidedPlanner {
         start: usize,
         steps: usize,
         plan: &[Leg],
-        rng: &mut Rng,
+        mut next: impl FnMut(&Mdp, Pair) -> State,
     ) -> (u32, bool) {
         let destinations = self.destinations();
         let Self { problem, moves, marginal, running, path, .. } = self;
@@ -106,7 +107,7 @@ impl GuidedPlanner {
             let pair = moves.get(number).pair;
             path[step] = pair.0;
             objective.add(running, pair.index(), masses[step]);
-            state = problem.mdp().sample(pair, rng);
+            state = next(problem.mdp(), pair);
             certain &= own.len() == 1 && moves.outcomes(number).len() == 1;
         }
         for &pair in &path[..steps] {

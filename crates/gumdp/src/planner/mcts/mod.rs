@@ -6,7 +6,7 @@
 //!
 //! a ∈ argmin_a ρ̂(s, a) − θ_t √(√N(s) / N(s, a)),
 //!
-//! where ρ̂(s, a) is the empirical ERM of the terminal costs f of the simulations that took a in s. The cost of the whole
+//! or by another [rule](super::Selection), where ρ̂(s, a) is the empirical ERM of the terminal costs f of the simulations that took a in s. The cost of the whole
 //! path, from time 0 to the horizon, is recorded on every edge it took.
 //!
 //! The planner is a [`Policy`]; [`Planner::decide`] also returns its reasons. It samples the model and looks at no
@@ -84,7 +84,7 @@ impl Planner {
         Ok(Self {
             problem: problem.clone(),
             weigher: Weigher::new(risk.erm(), usual_cost(problem), bounds.low, bounds.high),
-            workers: vec![Worker::new(problem, risk); settings.workers],
+            workers: vec![Worker::new(problem, risk, settings.selection); settings.workers],
             settings,
             root: Vec::new(),
             played: None,

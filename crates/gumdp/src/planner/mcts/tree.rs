@@ -10,6 +10,7 @@ use crate::model::State;
 use crate::risk::{Seen, Weigher};
 use crate::rng::{self, Rng};
 
+use crate::planner::selection::Selection;
 use crate::planner::settings::UntriedOrder;
 
 /// Index of a node.
@@ -74,28 +75,28 @@ pub(in crate::planner) struct Tree {
     nodes: Vec<Node>,
     scores: Vec<Score>,
     edges: Vec<Edge>,
-    /// 1/√n and n^(1/4) for small n, so that no root is taken twice.
+    selection: Selection,
+    /// 1/√n and the weight of n visits for small n, so that no root is taken twice.
     rarities: Vec<f64>,
-    fourth_roots: Vec<f64>,
+    weights: Vec<f64>,
 }
 
 /// Number of counts whose roots are kept.
 const KEPT_ROOTS: usize = 2048;
 
-impl Default for Tree {
-    fn default() -> Self {
-        let roots = (0..KEPT_ROOTS).map(|n| (n as f64).sqrt());
+impl Tree {
+    pub(in crate::planner) fn new(selection: Selection) -> Self {
+        let counts = (0..KEPT_ROOTS).map(|n| n as f64);
         Self {
             nodes: Vec::new(),
             scores: Vec::new(),
             edges: Vec::new(),
-            rarities: roots.clone().map(|root| 1.0 / root).collect(),
-            fourth_roots: roots.map(f64::sqrt).collect(),
+            selection,
+            rarities: counts.clone().map(|n| 1.0 / n.sqrt()).collect(),
+            weights: counts.map(|n| selection.weight(n)).collect(),
         }
     }
-}
 
-impl Tree {
     /// Forgets everything; `state`, which has these pairs, becomes the root.
     pub(in crate::planner) fn reset(&mut self, state: State, pairs: Range<u32>) {
         self.nodes.clear();
@@ -144,14 +145,14 @@ impl Tree {
         node.first_edge + best as u32
     }
 
-    /// An untried action if there is one, else argmin_a ρ̂(s, a) − θ √(√N(s) / N(s, a)).
+    /// An untried action if there is one, else argmin_a ρ̂(s, a) − θ w(N(s))/√N(s, a).
     #[inline]
     pub(in crate::planner) fn select(&self, at: &Node, theta: f64, untried: UntriedOrder, rng: &mut Rng) -> EdgeId {
         let edges = at.actions;
         if at.tried == edges {
             let visits = at.visits as usize;
-            let root = self.fourth_roots.get(visits).copied().unwrap_or_else(|| f64::from(at.visits).sqrt().sqrt());
-            return self.lowest(at, theta * root);
+            let weight = self.weights.get(visits).copied();
+            return self.lowest(at, theta * weight.unwrap_or_else(|| self.selection.weight(f64::from(at.visits))));
         }
         match untried {
             // Taken in order, so those tried so far come first.
@@ -288,7 +289,7 @@ mod tests {
     #[test]
     fn lowest_weighs_risk_against_rarity() {
         let mdp = coin();
-        let mut tree = Tree::default();
+        let mut tree = Tree::new(Selection::Polynomial);
         tree.reset(State(0), mdp.pairs(State(0)));
         for (edge, cost, times) in [(0, 3.0, 1), (1, 1.0, 100), (2, 2.0, 100)] {
             for _ in 0..times {
@@ -304,7 +305,7 @@ mod tests {
     #[test]
     fn rerooting_keeps_the_subtree_and_nothing_else() {
         let mdp = coin();
-        let mut tree = Tree::default();
+        let mut tree = Tree::new(Selection::Polynomial);
         tree.reset(State(0), mdp.pairs(State(0)));
         let other = tree.add_child(0, State(0), mdp.pairs(State(0)));
         let kept = tree.add_child(1, State(1), mdp.pairs(State(1)));
@@ -316,7 +317,7 @@ mod tests {
         let edge = tree.visit(grandchild).first_edge + 2;
         tree.record(&[(grandchild, edge)], &mean(), 7.0);
 
-        tree.reroot(kept, &mut Tree::default(), &mut Vec::new());
+        tree.reroot(kept, &mut Tree::new(Selection::Polynomial), &mut Vec::new());
         assert_eq!(tree.len(), 2);
         assert_eq!(tree.node(ROOT).state, State(1));
         assert_eq!(tree.node(ROOT).actions, 2);

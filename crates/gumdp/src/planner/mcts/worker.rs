@@ -11,8 +11,8 @@ use crate::stop::Stop;
 
 use super::search::Simulator;
 use super::tree::{EdgeId, NodeId, ROOT, Tree};
-use crate::planner::settings::MAX_SIMULATIONS;
-use crate::planner::settings::PlannerSettings;
+use crate::planner::selection::Selection;
+use crate::planner::settings::{MAX_SIMULATIONS, PlannerSettings};
 
 /// Simulated steps between two looks at the clock, as far as whole simulations allow.
 const CLOCK_INTERVAL: usize = 4096;
@@ -32,11 +32,11 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(problem: &Problem, risk: FixedRisk) -> Self {
+    pub(super) fn new(problem: &Problem, risk: FixedRisk, selection: Selection) -> Self {
         Self {
             simulator: Simulator::new(problem, risk),
-            tree: Tree::default(),
-            spare: Tree::default(),
+            tree: Tree::new(selection),
+            spare: Tree::new(selection),
             origins: Vec::new(),
             simulations: 0,
             stopped: StopReason::Simulations,
