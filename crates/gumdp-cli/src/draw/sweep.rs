@@ -121,7 +121,7 @@ fn figure(task: &str, rows: &[&Row], series: &[String]) -> Figure {
     };
     let name: String = task.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
     let caption = format!("{task}: the risk that was asked for, with its 95 % interval unless it is exact.");
-    Figure { name: format!("{name}-sweep"), svg: plot.svg(), caption }
+    Figure { name: format!("{name}-sweep"), svg: plot.svg(), narrow: None, caption }
 }
 
 fn table(rows: &[Row]) -> Table {
