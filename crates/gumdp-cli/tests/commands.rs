@@ -27,35 +27,31 @@ fn check(name: &str, arguments: &str) {
     snapshot(name, arguments, &Sandbox::new().gumdp(arguments));
 }
 
-const COMMANDS: [&str; 16] = [
-    "list",
-    "show",
-    "check",
-    "convert",
-    "run",
-    "compare",
-    "solve",
-    "bound",
-    "evaluate",
-    "frontier",
-    "explain",
-    "plan",
-    "reproduce",
-    "report",
-    "replay",
-    "completions",
-];
-
 #[test]
 fn help_of_every_command_has_examples() {
     check("help", "--help");
-    for command in COMMANDS {
-        let arguments = format!("{command} --help");
-        let ended = Sandbox::new().gumdp(&arguments);
-        assert!(ended.stdout.contains("\nExample"), "{}", ended.stdout);
-        assert!(ended.stdout.contains(&format!("  gumdp {command}")), "{}", ended.stdout);
-        assert!(ended.stdout.lines().all(|line| line.chars().count() <= 150), "{}", ended.stdout);
-        snapshot(&format!("help_{command}"), &arguments, &ended);
+    let readme = include_str!("../../../README.md");
+    let helps = Sandbox::new().helps();
+    assert!(helps.len() >= 16, "{helps:?}");
+    for (command, help) in helps {
+        assert!(help.contains("\nExample"), "{help}");
+        assert!(help.contains(&format!("  gumdp {command}")), "{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 150), "{help}");
+        let row = |line: &str| line.split(" | ").next().is_some_and(|names| names.contains(&format!("`{command}`")));
+        assert!(readme.lines().any(|line| line.starts_with("| ") && row(line)), "the README has no row for {command}");
+        check(&format!("help_{command}"), &format!("{command} --help"));
+    }
+}
+
+/// What the help of a command says of JSON, for people; `schema.rs` has it for machines.
+#[test]
+fn examples_of_every_command_with_json_print_text_as_well() {
+    for (command, help) in Sandbox::new().helps() {
+        let sandbox = Sandbox::new();
+        for (number, example) in sandbox.json_examples(&command, &help).into_iter().enumerate() {
+            let arguments = format!("{example} --quiet");
+            snapshot(&format!("example_{command}_{number}"), &arguments, &sandbox.gumdp(&arguments));
+        }
     }
 }
 
@@ -380,9 +376,10 @@ fn quiet_commands_say_nothing() {
 
 #[test]
 fn completions_know_every_command() {
+    let helps = Sandbox::new().helps();
     for shell in ["bash", "zsh", "fish"] {
         let script = Sandbox::new().data(&format!("completions {shell}"));
-        for word in COMMANDS.into_iter().chain(["max-states", "backward-induction"]) {
+        for word in helps.iter().map(|(command, _)| command.as_str()).chain(["max-states", "backward-induction"]) {
             assert!(script.contains(word), "{shell}: {word}");
         }
         insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {

@@ -13,12 +13,12 @@ use pyo3::prelude::*;
 
 use crate::background::in_pool;
 use crate::errors::{unsolved, wrong};
-use crate::play::{Numbers, limits, risk};
+use crate::play::{Numbers, limits, read_risk};
 use crate::policy::spec;
 use crate::problem::Problem;
 
 /// The limits of the command line where the exact optimum is one way of several.
-fn quick(max_states: Option<u64>, stop: &Stop) -> Limits {
+pub fn quick(max_states: Option<u64>, stop: &Stop) -> Limits {
     match max_states {
         Some(_) => limits(max_states, stop),
         None => Limits { stop: stop.clone(), ..Limits::QUICK },
@@ -129,7 +129,7 @@ pub fn explain<'py>(
     threads: Option<usize>,
 ) -> PyResult<Explained<'py>> {
     let task = Arc::clone(&problem.task);
-    let measure = task.problem.measure(risk(measure)?.0);
+    let measure = task.problem.measure(read_risk(measure)?);
     let planning = spec(&task, measure, "default", (simulations, None), seed, true)?;
     let work = move |stop: &Stop| {
         let (depth, nodes, runs) = wanted;

@@ -23,23 +23,15 @@ use crate::problem::Problem;
 pub type Numbers<'py> = Bound<'py, PyArray1<f64>>;
 type Played<'py> = (Numbers<'py>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
 
-/// A risk measure that was read.
-pub struct Measure(pub Risk);
-
-impl<'py> IntoPyObject<'py> for Measure {
-    type Target = pyo3::types::PyString;
-    type Output = Bound<'py, Self::Target>;
-    type Error = std::convert::Infallible;
-
-    fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Self::Error> {
-        self.0.to_string().into_pyobject(py)
-    }
+/// A risk measure as a user writes it.
+pub fn read_risk(text: &str) -> PyResult<Risk> {
+    text.parse().map_err(wrong)
 }
 
 /// Reads a risk measure, and writes it as the library does.
 #[pyfunction]
-pub fn risk(text: &str) -> PyResult<Measure> {
-    text.parse().map(Measure).map_err(wrong)
+pub fn risk(text: &str) -> PyResult<String> {
+    Ok(read_risk(text)?.to_string())
 }
 
 /// A risk measure of outcomes with weights.
@@ -47,7 +39,7 @@ pub fn risk(text: &str) -> PyResult<Measure> {
 pub fn risk_of(measure: &str, values: PyReadonlyArray1<f64>, weights: PyReadonlyArray1<f64>) -> PyResult<f64> {
     let outcomes: Vec<(f64, f64)> =
         values.as_slice()?.iter().copied().zip(weights.as_slice()?.iter().copied()).collect();
-    risk(measure)?.0.of_distribution(&outcomes).map_err(wrong)
+    read_risk(measure)?.of_distribution(&outcomes).map_err(wrong)
 }
 
 /// What `gumdp evaluate` lists of outcomes with weights: title, value and both ends of its 95 % interval, if the costs are sampled in
@@ -84,7 +76,7 @@ pub fn summary<'py>(
     measure: &str,
     seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (costs, measure) = (costs.as_slice()?.to_vec(), risk(measure)?.0);
+    let (costs, measure) = (costs.as_slice()?.to_vec(), read_risk(measure)?);
     let bounds = problem.task.problem.objective().bounds();
     let summary =
         in_pool(py, Functions::default(), None, move |_| Summary::of(&costs, measure, bounds, seed))?.map_err(wrong)?;
@@ -130,7 +122,7 @@ pub fn evaluate<'py>(
     let functions = problem.functions.and(py, &policy.functions);
     let precision = precision
         .map(|(measure, half_width, most_runs)| {
-            Ok::<_, PyErr>((risk(&measure)?.0, Precision { half_width, most_runs }))
+            Ok::<_, PyErr>((read_risk(&measure)?, Precision { half_width, most_runs }))
         })
         .transpose()?;
     let journal = journal.map(|path| open_journal(&path)).transpose()?;
@@ -226,7 +218,7 @@ impl Solution {
 
     /// The text of a file with the policy, as `gumdp solve --save` writes it.
     fn saved(&self, py: Python<'_>, problem: &Problem, measure: &str) -> PyResult<String> {
-        let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
+        let (task, measure) = (Arc::clone(&problem.task), read_risk(measure)?);
         let text = |_: &_| SavedPolicy::text_of_solution(&task, measure, &self.inner).map_err(wrong);
         watched(self.functions.again(py), text)
     }
@@ -266,7 +258,7 @@ pub fn solve(
     max_states: Option<u64>,
     threads: Option<usize>,
 ) -> PyResult<Solution> {
-    let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
+    let (task, measure) = (Arc::clone(&problem.task), read_risk(measure)?);
     let work = move |stop: &Stop| oracle::solve(&task.problem, measure, &limits(max_states, stop));
     let functions = problem.functions.again(py);
     let solved = in_pool(py, functions.again(py), threads, work)?;

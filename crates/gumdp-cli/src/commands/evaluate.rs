@@ -30,7 +30,7 @@ use gumdp_plot::{Field, Table};
 /// Compute the distribution of the cost of a policy that you bring, and all its measures.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp evaluate rooms --policy pi1 --beta 1,50\n  gumdp evaluate mine.toml --policy table.csv --out mine\n  gumdp solve msee --beta 50 --save careful.json && gumdp evaluate msee --policy careful.json --beta 50 --json\n  gumdp evaluate rooms --policy uniform --trials 1,10,inf"
+    after_help = "Examples:\n  gumdp evaluate rooms --policy pi1 --beta 1,50 --json\n  gumdp evaluate mine.toml --policy table.csv --out mine\n  gumdp solve msee --beta 50 --save careful.json && gumdp evaluate msee --policy careful.json\n  gumdp evaluate rooms --policy uniform --trials 1,10,inf"
 )]
 pub struct EvaluateArgs {
     /// Name of a built-in task, or a problem file.

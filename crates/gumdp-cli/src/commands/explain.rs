@@ -26,7 +26,7 @@ use crate::store::Store;
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |out| out.help("Folder for the tree as SVG, HTML, text and JSON")))]
 #[command(
-    after_help = "Examples:\n  gumdp explain rooms --beta 50\n  gumdp explain msee --beta 0.1 --depth 4 --out why\n  gumdp explain rooms --risk cvar:0.95\n  gumdp explain grid-msee --beta 1 --runs 20\n\nThe variable that CVaR and EVaR are minima over is fixed at its best value."
+    after_help = "Examples:\n  gumdp explain rooms --beta 50\n  gumdp explain msee --beta 0.1 --depth 4 --out why\n  gumdp explain rooms --risk cvar:0.95\n  gumdp explain grid-msee --beta 1 --runs 20\n  gumdp explain mdp --beta 5 --json\n\nThe variable that CVaR and EVaR are minima over is fixed at its best value."
 )]
 pub struct ExplainArgs {
     /// Name of a built-in task, or a problem file.

@@ -34,7 +34,7 @@ const LATTICE: &str = "lattice";
 /// Make one decision and show its reasons.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp plan rooms --beta 10\n  gumdp plan rooms --risk cvar:0.9\n  gumdp plan grid-mo --beta 8 --time-limit 50ms\n  gumdp plan msee --beta 50 --state s2 --policy planner --simulations 5000"
+    after_help = "Examples:\n  gumdp plan rooms --beta 10\n  gumdp plan rooms --risk cvar:0.9\n  gumdp plan grid-mo --beta 8 --time-limit 50ms\n  gumdp plan msee --beta 50 --state s2 --policy planner --simulations 5000\n  gumdp plan mdp --beta 5 --json"
 )]
 pub struct PlanArgs {
     /// Name of a built-in task, or a problem file.
