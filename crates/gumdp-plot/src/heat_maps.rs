@@ -224,7 +224,7 @@ impl HeatMaps {
         for (row, name) in self.row_names.iter().take(rows).enumerate().step_by(every) {
             let (x, y) = (cells.origin.0 - 4.0, cells.centre((row, 0)).1);
             let words = text::shorten(name, NAME, MOST_NAME);
-            canvas.place(row, name, |canvas| canvas.text((x, y), &words, &style(Anchor::End)));
+            canvas.text((x, y), &words, &style(Anchor::End));
         }
         let level = self.names_above(cells) <= 14.0;
         for (column, name) in self.column_names.iter().take(columns).enumerate().step_by(every) {
