@@ -115,7 +115,8 @@ impl HeatMaps {
         let columns = sizes.iter().map(|((_, columns), _)| *columns).max().unwrap_or(1).max(1) as f64;
         let beside = self.names_beside();
         let cell_for = |count: usize| ((room - GAP * (count as f64 - 1.0)) / count as f64 - beside) / columns;
-        let most = (1..=sizes.len().max(1)).rev().find(|count| cell_for(*count) >= least).unwrap_or(1);
+        let fits = |count: &usize| cell_for(*count) >= least && cell_for(*count) * columns >= LEAST_PANEL;
+        let most = (1..=sizes.len().max(1)).rev().find(fits).unwrap_or(1);
         // Four panels where three fit are two rows of two, not three and a lonely one.
         let per_row = sizes.len().div_ceil(sizes.len().div_ceil(most).max(1)).max(1);
         let floor = if self.cell_labels { least } else { 3.0 };
