@@ -33,8 +33,15 @@ function barList(rows, [low, high]) {
   }));
 }
 
+/** A view as large as its text wants: a unit of it is a sixteenth of the size of letters. @param {SVGSVGElement} view */
+function sized(view) {
+  view.style.width = `${view.viewBox.baseVal.width / 16}rem`;
+  return view;
+}
+
 /** @param {string} title @param {Node} content @param {string} [note] */
 function panel(title, content, note = "") {
+  if (content instanceof SVGSVGElement) sized(content);
   return html("section", { class: "view" }, html("h3", {}, title), content, ...(note ? [html("p", { class: "note" }, note)] : []));
 }
 
@@ -50,18 +57,21 @@ function onChange(element, draw) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   new MutationObserver(draw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   let width = element.clientWidth;
-  new ResizeObserver(() => {
+  // In the next frame: what is drawn may change the size of what is observed.
+  const resized = () => {
     if (element.clientWidth !== width) {
       width = element.clientWidth;
       draw();
     }
-  }).observe(element);
+  };
+  new ResizeObserver(() => requestAnimationFrame(resized)).observe(element);
 }
 
-/** The width of a view in this element, in pixels. @param {Element} element */
+/** The width of a view in this element, in sixteenths of the size of letters. @param {Element} element */
 function viewWidth(element) {
   const columns = getComputedStyle(element).gridTemplateColumns.split(" ").map(parseFloat).filter((width) => width > 0);
-  return Math.max(240, Math.min(560, columns[0] || element.clientWidth));
+  const letters = parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+  return Math.max(240, Math.min(560, ((columns[0] || element.clientWidth) * 16) / letters));
 }
 
 /** @param {HTMLElement} root @param {any} data */
@@ -189,13 +199,13 @@ function replayControls(root, data) {
     told.textContent = `t = ${step}: in ${place}, the choice is ${choice}.`;
     const rows = features.map((/** @type {number} */ value, /** @type {number} */ index) => [data.features[index], words(value)]);
     numbers.replaceChildren(numberList([["step", `${step} of ${last}`], [data.measure, words(cost)], ...rows, ["final cost", data.cost]]));
-    if (drawn) world.replaceChildren(worldView(data.problem, { width, inks, agent: state }));
+    if (drawn) world.replaceChildren(sized(worldView(data.problem, { width, inks, agent: state })));
     const root = drawing(width, 150, `${data.measure}: ${words(cost)} at step ${step}`, inks);
     const { toX, toY } = axes(root, { width, height: 150, x: [0, Math.max(1, last)], y: range, xName: "time", yName: "", inks });
     const points = data.steps.map((/** @type {any} */ each, /** @type {number} */ time) => (each.cost === null ? "" : `${toX(time)},${toY(each.cost)}`)).join(" ");
     root.append(svg("polyline", { points, fill: "none", stroke: inks.a, "stroke-width": 2 }));
     if (cost !== null) root.append(svg("circle", { cx: toX(step), cy: toY(cost), r: 5, fill: inks.mark, stroke: inks.paper }));
-    course.replaceChildren(root);
+    course.replaceChildren(sized(root));
   };
   slider.addEventListener("input", () => { halt(); go(+slider.value); });
   speed.addEventListener("change", () => { if (timer !== undefined) start(); });
