@@ -49,7 +49,7 @@ impl Sandbox {
             for entry in std::fs::read_dir(below).into_iter().flatten().flatten() {
                 if entry.path().is_dir() {
                     collect(root, &entry.path(), found);
-                } else if entry.path().extension().is_none_or(|extension| extension != "png") {
+                } else {
                     found.push(entry.path().strip_prefix(root).expect("below").display().to_string());
                 }
             }
