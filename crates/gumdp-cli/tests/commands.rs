@@ -88,6 +88,7 @@ fn frontier_says_where_behaviour_changes() {
     }
     let files = [
         "figures/lottery-boxes.svg",
+        "figures/lottery-distributions.svg",
         "figures/lottery-levels.svg",
         "figures/lottery-task.svg",
         "figures/lottery-trade-off.svg",
@@ -327,13 +328,17 @@ fn reproduce_report_and_replay() {
     let first = sandbox.read("paper/report.html");
     for figure in ["mdp-task", "mdp-boxes", "mdp-planners", "rooms-task", "rooms-distributions", "rooms-curve"] {
         assert_well_formed(&sandbox.read(&format!("paper/figures/{figure}.svg")));
+    }
+    // The paper's figures are in the page, and what is not a part of them.
+    for figure in ["figure-1", "figure-2", "figure-3", "mdp-planners"] {
+        assert_well_formed(&sandbox.read(&format!("paper/figures/{figure}.svg")));
         assert!(first.contains(&format!("data-name=\"{figure}.svg\"")), "{figure}");
     }
     std::fs::remove_file(sandbox.path("paper/report.html")).unwrap();
     std::fs::remove_dir_all(sandbox.path("paper/figures")).unwrap();
     snapshot("report", "report paper", &sandbox.gumdp("report paper"));
     assert!(sandbox.read("paper/report.html") == first, "the report is another one");
-    assert_eq!(sandbox.files("paper/figures").len(), 6);
+    assert_eq!(sandbox.files("paper/figures").len(), 6 + 3);
 
     snapshot("replay", "replay paper --run 1", &sandbox.gumdp("replay paper --run 1"));
     let arguments = "replay paper --run 0 --task mdp --beta 5 --preset backward-induction";
@@ -393,6 +398,19 @@ fn evaluate_prints_every_measure() {
     check("evaluate", "evaluate rooms --policy pi1 --beta 0,50");
     check("evaluate_risk", "evaluate rooms --policy pi1 --risk mean-cvar:0.9:0.3,cvar:0.8,erm:5");
     check("evaluate_sampled", "evaluate msee --policy uniform --beta 25 --max-states 0 --runs 200 --seed 3");
+}
+
+#[test]
+fn figures_have_the_formats_that_are_wanted() {
+    let sandbox = Sandbox::new();
+    sandbox.data("evaluate rooms --policy pi1 --beta 1 --out out --format pdf,png,pdf -q");
+    let files: Vec<String> = sandbox.files("out").into_iter().filter(|file| file.starts_with("figures/")).collect();
+    let names = ["rooms-distribution.pdf", "rooms-distribution.png", "rooms-task.pdf", "rooms-task.png"];
+    assert_eq!(files, names.map(|name| format!("figures/{name}")));
+    let begin = |name: &str| std::fs::read(sandbox.path(&format!("out/figures/{name}"))).unwrap()[..5].to_owned();
+    assert_eq!((begin(names[0]), begin(names[1])), (b"%PDF-".to_vec(), b"\x89PNG\r".to_vec()));
+    let refused = sandbox.gumdp("run rooms --runs 1 --format gif");
+    assert!(refused.code == Some(2) && refused.stderr.contains("[possible values: svg, pdf, png]"), "{refused:?}");
 }
 
 #[test]

@@ -79,6 +79,7 @@ mod repair;
 mod saved_policy;
 mod scene;
 mod settings;
+pub mod shown;
 mod table;
 mod target;
 pub mod tasks;

@@ -44,6 +44,7 @@ pub const RESULTS_VERSION: u32 = 8;
 
 mod agent;
 pub mod bound;
+mod clock;
 mod episode;
 mod experiment;
 pub mod explain;
@@ -65,7 +66,7 @@ pub mod trials;
 pub mod words;
 
 pub use agent::{Agent, AgentError, Spec, Tell, Who};
-pub use episode::{Episode, EpisodeError, play};
+pub use episode::{Episode, EpisodeError, Step, begun, play};
 pub use experiment::{
     Experiment, ExperimentError, Journal, Precision, Record, Run, RunError, UNCHECKED, Watch, checksum, experiment, run,
 };

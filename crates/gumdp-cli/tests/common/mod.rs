@@ -43,13 +43,13 @@ impl Sandbox {
         std::fs::write(self.path(name), text).expect("a file");
     }
 
-    /// The names of the files below a folder, in order; without PNG files, which only the feature `png` writes.
+    /// The names of the files below a folder, in order.
     pub fn files(&self, folder: &str) -> Vec<String> {
         fn collect(root: &Path, below: &Path, found: &mut Vec<String>) {
             for entry in std::fs::read_dir(below).into_iter().flatten().flatten() {
                 if entry.path().is_dir() {
                     collect(root, &entry.path(), found);
-                } else if entry.path().extension().is_none_or(|extension| extension != "png") {
+                } else {
                     found.push(entry.path().strip_prefix(root).expect("below").display().to_string());
                 }
             }

@@ -12,11 +12,11 @@ pub use precision::Precision;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use cpu_time::ThreadTime;
 use rayon::prelude::*;
 
+use crate::clock::{Moment, ThreadMoment};
 use crate::episode::{Episode, EpisodeError, play_watched};
 use crate::policy::Policy;
 use crate::problem::Problem;
@@ -198,7 +198,7 @@ impl<'a> Experiment<'a> {
             if self.stop.is_requested() {
                 return Some(Err(E::from(RunError { number, error: EpisodeError::Stopped { time: 0 } })));
             }
-            let started = ThreadTime::now();
+            let started = ThreadMoment::now();
             let played = play_run(self.problem, &mut **own, self.seed, number, self.watch);
             let finished = played.map_err(E::from).and_then(|run| finish(run, started.elapsed()));
             if finished.is_err() {
@@ -259,7 +259,7 @@ fn play_run(
 ) -> Result<Run, RunError> {
     let mut environment = rng::stream(seed, number, Purpose::Environment);
     let mut own = rng::stream(seed, number, Purpose::Policy);
-    let (before, began) = (policy.simulated_steps(), Instant::now());
+    let (before, began) = (policy.simulated_steps(), Moment::now());
     let start = problem.start(problem.mdp().sample_initial(&mut environment));
     let decided = &mut |made| watch.decided(made, problem.horizon(), began.elapsed());
     let next = &mut |pair| problem.mdp().sample(pair, &mut environment);

@@ -8,12 +8,12 @@
 //! What is not seen: a behaviour that comes and goes between two levels or crossings, and one that is better by less than
 //! rounding. Two actions that lead to the same distribution are a tie, not a change.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{Behaviour, Change, Frontier, Point};
+use super::{Behaviour, Change, Explorer, Frontier, Point};
 use crate::model::{Pair, State};
 use crate::oracle::{
-    Distribution, Limits, OptimalPolicy, OracleError, Solution, Visit, check_bounded, distribution_with_visits, solve,
+    Distribution, Limits, OptimalPolicy, OracleError, Solution, Visit, distribution_with_visits, solve,
 };
 use crate::problem::Problem;
 use crate::risk::{Form, Risk};
@@ -74,36 +74,23 @@ pub fn exact(
     patience: Duration,
     mut known: impl FnMut(&Point, &Behaviour),
 ) -> Result<Frontier, OracleError> {
-    check_bounded(problem)?;
-    let mut found = Found { problem, limits: limits.clone(), behaviours: Vec::new() };
-    let (mut points, mut ended): (Vec<Point>, _) = (Vec::with_capacity(risks.len()), None);
+    let mut explorer = Explorer::new(problem, limits)?;
+    let mut ended = None;
     for &risk in risks {
-        match found.point(risk) {
-            Ok(point) => {
-                known(&point, &found.behaviours[point.behaviour]);
-                points.push(point);
-            }
-            Err(error) if points.len() > 1 && cuts_short(&error) => {
+        let levels = explorer.levels();
+        match explorer.look(risk) {
+            Ok((point, behaviour)) => known(&point, behaviour),
+            Err(error) if levels > 1 && cuts_short(&error) => {
                 ended = Some(error);
                 break;
             }
             Err(error) => return Err(error),
         }
     }
-    // Levels of one measure ascend; measures are in the order in which they were given.
-    let given = points.clone();
-    let kind = |point: &Point| given.iter().position(|other| same_form(other, point));
-    points.sort_by(|a, b| kind(a).cmp(&kind(b)).then(a.level().total_cmp(&b.level())));
     let patience = if ended.is_some() { Duration::ZERO } else { patience };
-    if let Some(deadline) = Instant::now().checked_add(patience) {
-        found.limits.stop = limits.stop.by(deadline);
-    }
-    let (changes, complete) = found.changes(&points)?;
-    if limits.stop.is_requested() {
-        ended = Some(OracleError::Stopped);
-    }
-    let complete = complete && ended.is_none();
-    Ok(renumbered(Frontier { points, behaviours: found.behaviours, changes, complete, ended, sampled: None }))
+    let found = explorer.frontier(patience)?;
+    let ended = found.ended.or(ended);
+    Ok(Frontier { complete: found.complete && ended.is_none(), ended, ..found })
 }
 
 /// Whether what is known already is still worth something.
@@ -111,7 +98,7 @@ fn cuts_short(error: &OracleError) -> bool {
     error.is_limit() || *error == OracleError::Stopped
 }
 
-fn same_form(a: &Point, b: &Point) -> bool {
+pub(super) fn same_form(a: &Point, b: &Point) -> bool {
     matches!((a.risk.swept(), b.risk.swept()), (Some((one, _)), Some((other, _))) if one.name == other.name)
 }
 
@@ -149,14 +136,14 @@ impl Gap {
     }
 }
 
-struct Found<'a> {
-    problem: &'a Problem,
-    limits: Limits,
-    behaviours: Vec<Behaviour>,
+pub(super) struct Found<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) limits: Limits,
+    pub(super) behaviours: Vec<Behaviour>,
 }
 
 impl Found<'_> {
-    fn point(&mut self, risk: Risk) -> Result<Point, OracleError> {
+    pub(super) fn point(&mut self, risk: Risk) -> Result<Point, OracleError> {
         let solution = solve(self.problem, risk, &self.limits)?;
         let same = |&number: &usize| {
             let costs = &self.behaviours[number].costs;
@@ -195,7 +182,7 @@ impl Found<'_> {
     }
 
     /// All changes in order, and whether each is located.
-    fn changes(&mut self, points: &[Point]) -> Result<(Vec<Change>, bool), OracleError> {
+    pub(super) fn changes(&mut self, points: &[Point]) -> Result<(Vec<Change>, bool), OracleError> {
         let (mut changes, mut gaps, mut complete) = (Vec::new(), Vec::new(), true);
         for (number, pair) in points.windows(2).enumerate() {
             let (before, after, point) = (pair[0].behaviour, pair[1].behaviour, number + 1);
@@ -346,7 +333,7 @@ fn is_close(a: &Distribution, b: &Distribution) -> bool {
 }
 
 /// Behaviours in the order in which they take over.
-fn renumbered(mut of: Frontier) -> Frontier {
+pub(super) fn renumbered(mut of: Frontier) -> Frontier {
     let first = of.points.first().map(|point| point.behaviour);
     let mut order: Vec<usize> = Vec::with_capacity(of.behaviours.len());
     for behaviour in first.into_iter().chain(of.changes.iter().map(|change| change.after)) {

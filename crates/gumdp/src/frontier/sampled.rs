@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Behaviour, Change, Frontier, Point, TAIL};
 use crate::agent::{Agent, AgentError, Spec, Who};
-use crate::experiment::{Experiment, ExperimentError, Watch};
+use crate::experiment::{Experiment, ExperimentError, Record, Watch};
 use crate::model::{Mdp, Pair};
 use crate::oracle::{Distribution, OracleError};
 use crate::problem::Problem;
@@ -117,20 +117,13 @@ pub fn sampled(
             who = Who::Guided(settings.clone());
         }
         let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
-        let distribution = Distribution::of_samples(&costs).ok_or(RiskError::NoOutcomes)?;
-        let mut visits = vec![0.0; problem.mdp().pair_count()];
-        let mut occupancy = visits.clone();
-        for (&pair, mass) in records.iter().flat_map(|record| record.path.iter().zip(problem.masses())) {
-            visits[pair as usize] += 1.0 / runs as f64;
-            occupancy[pair as usize] += mass / runs as f64;
-        }
+        let behaviour = Behaviour::of_runs(problem, &records)?;
         let shown = [Risk::MEAN, Cvar::new(TAIL)?.into(), risk].map(Statistic::Risk);
         let found = stats::intervals(&costs, &shown, problem.objective().bounds(), spec.seed);
         let [mean, cvar95, (low, high)] = [0, 1, 2].map(|k: usize| (found[k].0.low, found[k].0.high));
         intervals.push(Intervals { mean, cvar95 });
-        points.push(Point { risk, value: distribution.risk(risk), low, high, behaviour: number });
-        let first = first_pairs(problem.mdp(), records.iter().filter_map(|record| record.path.first().copied()));
-        behaviours.push(Behaviour { costs: distribution, visits, occupancy, first });
+        points.push(Point { risk, value: behaviour.costs.risk(risk), low, high, behaviour: number });
+        behaviours.push(behaviour);
         if let Some(earlier) = &earlier {
             let difference = |both: &[Vec<(f64, f64)>]| {
                 let [old, new] = [0, 1].map(|k| measured(&both[k], risk));
@@ -146,6 +139,26 @@ pub fn sampled(
     let simulations = spec.budget.filter(|_| planned).and_then(|budget| budget.simulations);
     let sampled = Some(Sampled { runs, simulations, because: because.in_short(), intervals });
     Ok(Frontier { points, behaviours, changes, complete: true, ended, sampled })
+}
+
+impl Behaviour {
+    /// What was seen in some runs.
+    ///
+    /// # Errors
+    /// There are none.
+    pub fn of_runs(problem: &Problem, runs: &[Record]) -> Result<Self, RiskError> {
+        let costs: Vec<f64> = runs.iter().map(|record| record.cost).collect();
+        let costs = Distribution::of_samples(&costs).ok_or(RiskError::NoOutcomes)?;
+        let mut visits = vec![0.0; problem.mdp().pair_count()];
+        let mut occupancy = visits.clone();
+        let count = runs.len() as f64;
+        for (&pair, mass) in runs.iter().flat_map(|record| record.path.iter().zip(problem.masses())) {
+            visits[pair as usize] += 1.0 / count;
+            occupancy[pair as usize] += mass / count;
+        }
+        let first = first_pairs(problem.mdp(), runs.iter().filter_map(|record| record.path.first().copied()));
+        Ok(Self { costs, visits, occupancy, first })
+    }
 }
 
 /// Mean, mean of the worst 5 %, and risk.

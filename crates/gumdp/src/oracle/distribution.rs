@@ -6,7 +6,8 @@
 //! are different problems.
 
 use super::level::{self, Level};
-use super::{Limits, OracleError, check_bounded, check_stop, known_cost};
+use super::unfolded::Start;
+use super::{Limits, OracleError, check_bounded, check_stop, finite, known_cost};
 use crate::model::{Pair, State};
 use crate::objective::Bounds;
 use crate::policy::{Markov, Policy};
@@ -95,6 +96,35 @@ impl Distribution {
         self.range.map_or(risk, |range| risk.within(range)).of_tail(&self.tail())
     }
 
+    /// The same with neighbouring costs put together where there are more than `most`: so many stretches of equal width, each told
+    /// by its highest cost. For drawing only.
+    ///
+    /// ```
+    /// use gumdp::oracle::Distribution;
+    /// let law = Distribution::of_samples(&[0.0, 1.0, 9.0, 10.0]).unwrap();
+    /// assert_eq!(law.thinned(2), [(1.0, 0.5), (10.0, 0.5)]);
+    /// assert_eq!(law.thinned(4).len(), 4);
+    /// ```
+    #[must_use]
+    pub fn thinned(&self, most: usize) -> Vec<(f64, f64)> {
+        if self.values.len() <= most {
+            return self.outcomes().collect();
+        }
+        let (low, width) = (self.min(), (self.max() - self.min()) / most.max(1) as f64);
+        let mut all: Vec<(usize, f64, Sum)> = Vec::with_capacity(most);
+        for (value, probability) in self.outcomes() {
+            let stretch = (((value - low) / width) as usize).min(most.max(1) - 1);
+            match all.last_mut().filter(|last| last.0 == stretch) {
+                Some(last) => {
+                    last.1 = value;
+                    last.2.add(probability);
+                }
+                None => all.push((stretch, value, [probability].into_iter().collect())),
+            }
+        }
+        all.into_iter().map(|(_, value, probability)| (value, probability.value())).collect()
+    }
+
     pub(super) fn tail(&self) -> Tail {
         Tail::of_sorted(self.outcomes().collect())
     }
@@ -163,6 +193,38 @@ pub fn distribution(problem: &Problem, policy: &dyn Policy, limits: &Limits) -> 
     distribution_with_visits(problem, policy, limits, |_| ())
 }
 
+/// The same from a situation on, if `pair` is taken in it first, whatever the policy would do there: what if?
+///
+/// ```
+/// use gumdp::oracle::{Limits, distribution, distribution_after, solve};
+/// use gumdp::Erm;
+/// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
+/// let policy = solve(&problem, Erm::MEAN, &Limits::QUICK)?.policy();
+/// let start = problem.start(problem.mdp().initial()[0].0);
+/// let law = |pair| distribution_after(&problem, &policy, &start, pair, &Limits::QUICK);
+/// // The best first action changes nothing, another one is no better.
+/// let own = distribution(&problem, &policy, &Limits::QUICK)?.mean();
+/// assert_eq!(law(policy.best(&start))?.mean(), own);
+/// assert!(problem.mdp().pairs(start.state).all(|pair| law(pair.into()).unwrap().mean() >= own - 1e-12));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of [`distribution()`].
+///
+/// # Panics
+/// If the episode is over, or `at` is a state of another problem.
+pub fn distribution_after(
+    problem: &Problem,
+    policy: &dyn Policy,
+    at: &OccupancyState,
+    pair: Pair,
+    limits: &Limits,
+) -> Result<Distribution, OracleError> {
+    assert!(at.time < problem.horizon(), "there is no decision at the horizon");
+    law_from(problem, policy, limits, &Start::after(problem, at, pair), |_| ())
+}
+
 /// A visit of a pair by a policy.
 pub(crate) struct Visit<'a> {
     pub(crate) time: usize,
@@ -179,15 +241,15 @@ pub(crate) fn distribution_with_visits(
     limits: &Limits,
     visit: impl FnMut(Visit<'_>),
 ) -> Result<Distribution, OracleError> {
-    law_from(problem, policy, limits, problem.mdp().initial(), visit)
+    law_from(problem, policy, limits, &Start::of(problem), visit)
 }
 
-/// The same from other first states.
+/// The same from another situation on.
 pub(super) fn law_from(
     problem: &Problem,
     policy: &dyn Policy,
     limits: &Limits,
-    starts: &[(State, f64)],
+    start: &Start,
     mut visit: impl FnMut(Visit<'_>),
 ) -> Result<Distribution, OracleError> {
     check_bounded(problem)?;
@@ -196,12 +258,15 @@ pub(super) fn law_from(
     let (mdp, objective, horizon) = (problem.mdp(), problem.objective(), problem.horizon());
     check_policy(problem, &*policy)?;
     let mut now = Reached::new(problem);
-    let mut features = vec![0.0; objective.feature_count()];
-    for &(state, probability) in starts {
+    let mut features = start.features.clone();
+    for &(state, probability) in &start.outcomes {
         now.add((state.0, &features, level::hash(&features)), probability, limits, (0, 0))?;
     }
     let (mut states, mut outcomes, mut action_probabilities) = (0_u64, Vec::new(), Vec::new());
-    for time in 0..horizon {
+    if let Some(cost) = start.final_cost(problem) {
+        outcomes.push((finite(cost, cost)?.0, 1.0));
+    }
+    for time in start.time..horizon {
         states += now.level.len() as u64;
         let bytes = now.bytes();
         let mut next = Reached::new(problem);

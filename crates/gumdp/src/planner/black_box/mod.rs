@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
-use std::time::Instant;
 
+use crate::clock::Moment;
 use crate::model::{Action, State};
 use crate::policy::{Decision, StopReason};
 use crate::risk::{Erm, FixedRisk, Seen, Weigher};
@@ -144,7 +144,7 @@ impl<S: Simulator> BlackBoxPlanner<S> {
     /// If the episode is over (there is no decision at the horizon), or if a state has no action.
     pub fn decide(&mut self, at: &Situation<S::State>, rng: &mut Rng) -> Result<Decision, S::Error> {
         assert!(!self.problem.is_over(at), "there is no decision at the horizon");
-        let started = Instant::now();
+        let started = Moment::now();
         let weigher = match self.weigher.take() {
             Some(weigher) => weigher,
             None => self.pilot(at, rng)?,

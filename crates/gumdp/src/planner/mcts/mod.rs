@@ -20,10 +20,9 @@ mod worker;
 
 pub use roofline::Roofline;
 
-use std::time::Instant;
-
 use rayon::prelude::*;
 
+use crate::clock::Moment;
 use crate::model::{Action, Pair};
 use crate::policy::{Decision, Policy, PolicyFailure, StopReason};
 use crate::problem::{OccupancyState, Problem};
@@ -105,7 +104,7 @@ impl Planner {
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
         let steps = steps.expect("there is no decision at the horizon");
         let Self { problem, weigher, settings, workers, root, played, expected, stop, .. } = self;
-        let deadline = settings.budget.time_limit.map(|limit| (Instant::now(), limit));
+        let deadline = settings.budget.time_limit.map(|limit| (Moment::now(), limit));
         let follows = expected.time == at.time && expected.features == at.features;
         let played = played.take().filter(|_| follows);
         if let [worker] = workers.as_mut_slice() {
