@@ -111,12 +111,27 @@ export function ticks(low, high, count) {
   return all;
 }
 
-/** A colour between paper and full, for an occupancy. @param {Inks} inks @param {number} share in [0, 1] @param {"a" | "b"} which */
+/** A colour between paper and full, for an occupancy. @param {Inks} inks @param {number} share in [0, 1] @param {"a" | "b" | "mark"} which */
 export function shade(inks, share, which = "a") {
   const channels = (/** @type {string} */ colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
   const [from, to] = [channels(inks.floor), channels(inks[which])];
   const part = Math.max(0, Math.min(1, share)) ** 0.6; // little is still seen
   return `#${from.map((value, k) => Math.round(value + (to[k] - value) * part).toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** Ink that is read on a colour. @param {string} colour @param {Inks} inks */
+function inkOn(colour, inks) {
+  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+  const bright = 0.299 * red + 0.587 * green + 0.114 * blue > 140;
+  return bright === (inks.paper === INKS.light.paper) ? inks.ink : inks.paper;
+}
+
+/** What a terrain looks like where nothing else is told. @param {Terrain} terrain @param {Inks} inks */
+function ground(terrain, inks) {
+  if (terrain.wall) return inks.wall;
+  if (terrain.start || terrain.home) return shade(inks, 0.3, "mark");
+  if (terrain.sticky || terrain.enemy !== null || terrain.absorbing || terrain.cost > 0) return shade(inks, 0.25, "b");
+  return terrain.name === "floor" ? inks.floor : shade(inks, 0.12, "a");
 }
 
 /** @param {SVGElement} root @param {number} x @param {number} y @param {string} content @param {Record<string, string | number>} more */
@@ -287,31 +302,30 @@ function gridView(problem, grid, options) {
   const size = Math.min((width - 2) / grid.columns, (height - 2) / grid.rows, 56);
   const root = drawing(grid.columns * size + 2, grid.rows * size + 2, spokenWorld(options, `Map of ${grid.rows} rows and ${grid.columns} columns`), inks);
   const most = options.most ?? Math.max(1e-12, ...(behaviour?.occupancy ?? [0]));
-  const start = agent ?? null;
   grid.cells.forEach((kind, cell) => {
     const terrain = grid.terrains[kind];
     const [x, y] = [1 + (cell % grid.columns) * size, 1 + Math.floor(cell / grid.columns) * size];
     const mass = behaviour?.occupancy[cell] ?? 0;
-    const fill = terrain.wall ? inks.wall : shade(inks, mass / most, which);
+    const fill = behaviour && !terrain.wall ? shade(inks, mass / most, which) : ground(terrain, inks);
     const group = svg("g", { "data-cell": cell }, [
       svg("title", {}, [`${terrain.name}, row ${Math.floor(cell / grid.columns) + 1}, column ${(cell % grid.columns) + 1}${behaviour && !terrain.wall ? `: ${percent(mass)} of the time` : ""}`]),
       svg("rect", { x, y, width: size, height: size, fill, stroke: inks.grid })]);
     const plain = terrain.name === "floor" || terrain.wall;
     if (!plain && size >= 9) {
-      const letter = terrain.start ? "S" : terrain.home ? "H" : terrain.symbol;
+      const letter = terrain.symbol;
       const place = behaviour && !small ? [x + 3, y + 11, "start", 10] : [x + size / 2, y + size * 0.68, "middle", Math.max(7, size * 0.5)];
-      group.append(svg("text", { x: place[0], y: place[1], "text-anchor": place[2], "font-size": place[3], fill: inks.ink, "font-weight": 600 }, [letter]));
+      group.append(svg("text", { x: place[0], y: place[1], "text-anchor": place[2], "font-size": place[3], fill: inkOn(fill, inks), "font-weight": 600 }, [letter]));
     }
     if (behaviour && mass > 0.003 * most && !terrain.absorbing) {
       const masses = behaviour.actions[cell];
       masses.forEach((own, action) => {
         const way = WAYS[problem.actions[action]];
-        if (way && own > 0.15 * mass) group.append(arrow(x + size / 2, y + size / 2, way, size * 0.28 * Math.sqrt(own / mass), inks.ink, size > 26 ? 2 : 1.2));
+        if (way && own > 0.15 * mass) group.append(arrow(x + size / 2, y + size / 2, way, size * 0.28 * Math.sqrt(own / mass), inkOn(fill, inks), size > 26 ? 2 : 1.2));
       });
     }
     root.append(group);
   });
-  const place = start === null ? null : problem.place_of_state?.[start] ?? null;
+  const place = agent === null || agent === undefined ? null : problem.place_of_state?.[agent] ?? null;
   if (place !== null) root.append(token(1 + (place % grid.columns + 0.5) * size, 1 + (Math.floor(place / grid.columns) + 0.5) * size, size * 0.3, inks));
   return root;
 }
@@ -371,11 +385,12 @@ function graphView(problem, positions, edges, options) {
   problem.states.forEach((name, state) => {
     const [x, y] = centre(state);
     const mass = behaviour?.occupancy[state] ?? 0;
+    const colour = shade(inks, mass / most, which);
     const group = svg("g", { "data-state": state }, [
       svg("title", {}, [`${name}${behaviour ? `: ${percent(mass)} of the time` : ""}`]),
-      svg("circle", { cx: x, cy: y, r: radius, fill: shade(inks, mass / most, which), stroke: inks.muted, "stroke-width": small ? 1 : 1.5 })]);
+      svg("circle", { cx: x, cy: y, r: radius, fill: colour, stroke: inks.muted, "stroke-width": small ? 1 : 1.5 })]);
     if (!small) {
-      label(group, x, y + 4, name.length > 7 ? `${name.slice(0, 6)}…` : name, { "text-anchor": "middle", "font-weight": 600 });
+      label(group, x, y + 4, name.length > 7 ? `${name.slice(0, 6)}…` : name, { "text-anchor": "middle", "font-weight": 600, fill: inkOn(colour, inks) });
       if (state === agent) group.append(svg("circle", { cx: x, cy: y, r: radius + 5, fill: "none", stroke: inks.mark, "stroke-width": 5, class: "agent" }));
     }
     root.append(group);

@@ -14,6 +14,7 @@
 //! A linear objective then needs its occupancy states, where it had none before; if there are too many, the first answer stays.
 
 use super::OracleError;
+use super::backward_induction::Linear;
 use super::minimise::Search;
 use super::occupancy_dp::{Limits, Method, Strategy, solve_aim};
 use super::optima::Passes;
@@ -77,6 +78,36 @@ pub(super) fn lowest_mean(problem: &Problem, aim: Aim, limits: &Limits) -> Resul
         Err(error) if !error.is_limit() => Err(error),
         _ => Ok(first),
     }
+}
+
+/// Lowest risk and mean of each of some entropic risks with the bits that [`lowest_mean`] has, many in one pass and without policies.
+/// Nothing if the objective is linear, which is solved otherwise and soon enough.
+///
+/// # Errors
+/// Those of [`super::solve()`].
+pub(crate) fn lowest_means(
+    problem: &Problem,
+    erms: &[Erm],
+    limits: &Limits,
+) -> Result<Option<Vec<(f64, f64)>>, OracleError> {
+    if Linear::new(problem, limits).is_some() {
+        return Ok(None);
+    }
+    let spread = spread(problem, limits)?;
+    let close = |aim: Aim| if aim == Erm::MEAN.into() { aim } else { aim.within(near(problem, aim, spread)) };
+    let mut passes = Passes::from_start(problem, limits)?;
+    let aims: Vec<Aim> = erms.iter().map(|&erm| erm.into()).collect();
+    let mut optima = passes.solve(&aims.iter().copied().map(close).collect::<Vec<_>>())?;
+    let second = |(place, aim): (usize, &Aim)| Some((place, second_aim(*aim, optima[place].value, spread)?));
+    let (places, again): (Vec<usize>, Vec<Aim>) =
+        aims.iter().enumerate().filter(|(_, aim)| **aim != Erm::MEAN.into()).filter_map(second).unzip();
+    let again = passes.solve(&again.into_iter().map(close).collect::<Vec<_>>())?;
+    for (place, other) in places.into_iter().zip(again) {
+        if other.mean < optima[place].mean - EQUAL * spread {
+            optima[place].mean = other.mean;
+        }
+    }
+    Ok(Some(optima.into_iter().map(|optimum| (optimum.value, optimum.mean)).collect()))
 }
 
 /// What is minimised once the lowest risk is known, where some situations are hardly seen.
