@@ -15,8 +15,7 @@
  * Level     { risk: "erm:1", measure: "erm", level: number or "Infinity", value, value_low, value_high, exact, behaviour: Behaviour,
  *           intervals: { mean: [low, high], tail: [low, high] } (sampled only), bound: { value, method } (sampled only), runs }
  *
- * Every view is a function `(data, options) => SVGSVGElement` with a `viewBox`, a `role="img"` and an `aria-label`. The width in
- * user units is `options.width`; text has a fixed size in these units, so pass the width in CSS pixels and set the CSS width to it.
+ * Every view is a function `(data, options) => SVGSVGElement` with a `viewBox` and an `aria-label`. `options.width` is in CSS pixels.
  *
  * @typedef {{ mean: number, low: number, high: number, median: number, quantile95: number, count: number,
  *   outcomes: [number, number][] }} Law
@@ -42,26 +41,15 @@ export const INKS = {
 /** @typedef {typeof INKS.light} Inks */
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
-
-/**
- * An SVG element.
- * @param {string} name @param {Record<string, string | number>} [attributes] @param {(Node | string)[]} [children]
- * @returns {SVGElement}
- */
+/** An SVG element. @param {string} name @param {Record<string, string | number>} [attributes] @param {(Node | string)[]} [children] */
 export function svg(name, attributes = {}, children = []) {
   const element = document.createElementNS(NAMESPACE, name);
-  for (const key of Object.keys(attributes)) {
-    const value = attributes[key];
-    element.setAttribute(key, typeof value === "number" ? String(Math.round(value * 100) / 100) : value);
-  }
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, typeof value === "number" ? String(Math.round(value * 100) / 100) : value);
   element.append(...children);
   return element;
 }
 
-/**
- * A drawing of this size.
- * @param {number} width @param {number} height @param {string} label @param {Inks} inks
- */
+/** A drawing of this size. @param {number} width @param {number} height @param {string} label @param {Inks} inks */
 export function drawing(width, height, label, inks) {
   const root = svg("svg", {
     xmlns: NAMESPACE, viewBox: `0 0 ${Math.round(width)} ${Math.round(height)}`, role: "img", "aria-label": label,
@@ -74,8 +62,7 @@ export function drawing(width, height, label, inks) {
 export function words(value) {
   const number = typeof value === "string" ? Number(value) : value;
   if (number === null || number === undefined || Number.isNaN(number)) return "unknown";
-  if (number === Infinity) return "∞";
-  if (number === -Infinity) return "−∞";
+  if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
   if (number === 0) return "0";
   const size = Math.abs(number);
   const text = size >= 1e5 || size < 1e-4 ? number.toExponential(2) : Number(number.toPrecision(4)).toString();
@@ -90,10 +77,7 @@ export function percent(share) {
   return `${Number(value.toFixed(value < 10 ? 1 : 0))} %`;
 }
 
-/**
- * A linear scale from values to places.
- * @param {[number, number]} domain @param {[number, number]} range @returns {(value: number) => number}
- */
+/** From values to places. @param {[number, number]} domain @param {[number, number]} range @returns {(value: number) => number} */
 export function scale([low, high], [from, to]) {
   const spread = high > low ? high - low : 1;
   const shift = high > low ? 0 : 0.5;
@@ -111,9 +95,11 @@ export function ticks(low, high, count) {
   return all;
 }
 
+/** @param {string} colour */
+const channels = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+
 /** A colour between paper and full, for an occupancy. @param {Inks} inks @param {number} share in [0, 1] @param {"a" | "b" | "mark"} which */
 export function shade(inks, share, which = "a") {
-  const channels = (/** @type {string} */ colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
   const [from, to] = [channels(inks.floor), channels(inks[which])];
   const part = Math.max(0, Math.min(1, share)) ** 0.6; // little is still seen
   return `#${from.map((value, k) => Math.round(value + (to[k] - value) * part).toString(16).padStart(2, "0")).join("")}`;
@@ -121,7 +107,7 @@ export function shade(inks, share, which = "a") {
 
 /** Ink that is read on a colour. @param {string} colour @param {Inks} inks */
 function inkOn(colour, inks) {
-  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+  const [red, green, blue] = channels(colour);
   const bright = 0.299 * red + 0.587 * green + 0.114 * blue > 140;
   return bright === (inks.paper === INKS.light.paper) ? inks.ink : inks.paper;
 }
@@ -161,10 +147,7 @@ function axes(root, { width, height, x, y, xName, yName, inks }) {
   return { ...box, toX, toY };
 }
 
-/**
- * What fills the same stretches of cost for every law, so that they can be compared: stems where there are few costs, else bars.
- * @param {Law} law @param {[number, number]} domain @param {number} most
- */
+/** Stems where there are few costs, else bars, the same for every law. @param {Law} law @param {[number, number]} domain @param {number} most */
 function stretches(law, [low, high], most) {
   const inside = law.outcomes.filter(([cost]) => cost >= low - 1e-12 * Math.abs(low) && cost <= high + 1e-12 * Math.abs(high));
   if (inside.length <= most) return inside.map(([cost, p]) => ({ from: cost, to: cost, p }));
@@ -239,8 +222,7 @@ export function distributionView(laws, { width, height = 230, inks, domain, mark
  * @param {{ width: number, height?: number, inks: Inks }} options
  */
 export function frontierView({ points, now, other, bargain }, { width, height = 230, inks }) {
-  const means = points.map((point) => point.mean);
-  const tails = points.map((point) => point.tail);
+  const [means, tails] = [points.map((point) => point.mean), points.map((point) => point.tail)];
   const root = drawing(width, height, `Mean against the worst 5 %, ${points.length} behaviours`, inks);
   if (points.length === 0) return root;
   const range = (/** @type {number[]} */ values) => {
@@ -259,11 +241,9 @@ export function frontierView({ points, now, other, bargain }, { width, height = 
     const end = x > width * 0.6;
     label(root, x + (end ? -13 : 13), y + 4, "best bargain", { fill: inks.mark, "text-anchor": end ? "end" : "start" });
   }
-  const ring = (/** @type {{ mean: number, tail: number } | undefined} */ at, /** @type {string} */ colour, /** @type {number} */ radius) => {
-    if (at) root.append(svg("circle", { cx: toX(at.mean), cy: toY(at.tail), r: radius, fill: colour, stroke: inks.paper, "stroke-width": 1.5 }));
-  };
-  ring(other, inks.b, 6);
-  ring(now, inks.a, 6.5);
+  for (const [at, colour, r] of /** @type {const} */ ([[other, inks.b, 6], [now, inks.a, 6.5]])) {
+    if (at) root.append(svg("circle", { cx: toX(at.mean), cy: toY(at.tail), r, fill: colour, stroke: inks.paper, "stroke-width": 1.5 }));
+  }
   return root;
 }
 
@@ -292,9 +272,7 @@ export function worldView(problem, options) {
 }
 
 /** @param {WorldOptions} options @param {string} what */
-function spokenWorld({ behaviour, name }, what) {
-  return behaviour ? `${what}: where time is spent and what is done${name ? `, ${name}` : ""}` : what;
-}
+const spokenWorld = ({ behaviour, name }, what) => (behaviour ? `${what}: where time is spent and what is done${name ? `, ${name}` : ""}` : what);
 
 /** @param {Drawn} problem @param {Grid} grid @param {WorldOptions} options */
 function gridView(problem, grid, options) {
@@ -326,13 +304,8 @@ function gridView(problem, grid, options) {
     root.append(group);
   });
   const place = agent === null || agent === undefined ? null : problem.place_of_state?.[agent] ?? null;
-  if (place !== null) root.append(token(1 + (place % grid.columns + 0.5) * size, 1 + (Math.floor(place / grid.columns) + 0.5) * size, size * 0.3, inks));
+  if (place !== null) root.append(svg("circle", { cx: 1 + ((place % grid.columns) + 0.5) * size, cy: 1 + (Math.floor(place / grid.columns) + 0.5) * size, r: size * 0.3, fill: inks.mark, stroke: inks.paper, "stroke-width": 2, class: "agent" }));
   return root;
-}
-
-/** The agent. @param {number} x @param {number} y @param {number} radius @param {Inks} inks */
-function token(x, y, radius, inks) {
-  return svg("circle", { cx: x, cy: y, r: radius, fill: inks.mark, stroke: inks.paper, "stroke-width": 2, class: "agent" });
 }
 
 /** @param {Drawn} problem @param {[number, number][]} positions @param {[number, number, number, number][]} edges @param {WorldOptions} options */

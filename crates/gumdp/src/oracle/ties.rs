@@ -189,3 +189,33 @@ impl Search<'_> {
         Ok(found.into_iter().map(|(_, y)| y).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::lowest_means;
+    use crate::oracle::{Limits, solve};
+    use crate::test_problems::{msee, rooms};
+    use crate::{Erm, Objective, Problem};
+
+    /// Many in one pass have the bits of each alone, ties and strong aversion included.
+    #[test]
+    fn many_optima_are_those_of_one_after_the_other() {
+        let betas = [0.0, f64::INFINITY, f64::NEG_INFINITY, -40.0, -1.0, 0.3, 5.0, 19.0, 25.0, 300.0];
+        let erms = betas.map(|beta| Erm::new(beta).unwrap());
+        for problem in [rooms(), msee()] {
+            let together = lowest_means(&problem, &erms, &Limits::QUICK).unwrap().expect("no linear objective");
+            for (erm, (value, mean)) in erms.into_iter().zip(together) {
+                let alone = solve(&problem, erm, &Limits::QUICK).unwrap();
+                assert_eq!((value, mean), (alone.value, alone.mean), "{erm:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn linear_objectives_are_solved_otherwise() {
+        let mdp = rooms().mdp().clone();
+        let linear = Objective::linear(vec![1.0; mdp.pair_count()]).unwrap();
+        let problem = Problem::new(mdp, linear, 0.9, 5).unwrap();
+        assert_eq!(lowest_means(&problem, &[Erm::MEAN], &Limits::QUICK).unwrap(), None);
+    }
+}
