@@ -15,8 +15,7 @@
  * Level     { risk: "erm:1", measure: "erm", level: number or "Infinity", value, value_low, value_high, exact, behaviour: Behaviour,
  *           intervals: { mean: [low, high], tail: [low, high] } (sampled only), bound: { value, method } (sampled only), runs }
  *
- * Every view is a function `(data, options) => SVGSVGElement` with a `viewBox`, a `role="img"` and an `aria-label`. The width in
- * user units is `options.width`; text has a fixed size in these units, so pass the width in CSS pixels and set the CSS width to it.
+ * Every view is a function `(data, options) => SVGSVGElement` with a `viewBox` and an `aria-label`. `options.width` is in CSS pixels.
  *
  * @typedef {{ mean: number, low: number, high: number, median: number, quantile95: number, count: number,
  *   outcomes: [number, number][] }} Law
@@ -42,26 +41,15 @@ export const INKS = {
 /** @typedef {typeof INKS.light} Inks */
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
-
-/**
- * An SVG element.
- * @param {string} name @param {Record<string, string | number>} [attributes] @param {(Node | string)[]} [children]
- * @returns {SVGElement}
- */
+/** An SVG element. @param {string} name @param {Record<string, string | number>} [attributes] @param {(Node | string)[]} [children] */
 export function svg(name, attributes = {}, children = []) {
   const element = document.createElementNS(NAMESPACE, name);
-  for (const key of Object.keys(attributes)) {
-    const value = attributes[key];
-    element.setAttribute(key, typeof value === "number" ? String(Math.round(value * 100) / 100) : value);
-  }
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, typeof value === "number" ? String(Math.round(value * 100) / 100) : value);
   element.append(...children);
   return element;
 }
 
-/**
- * A drawing of this size.
- * @param {number} width @param {number} height @param {string} label @param {Inks} inks
- */
+/** A drawing of this size. @param {number} width @param {number} height @param {string} label @param {Inks} inks */
 export function drawing(width, height, label, inks) {
   const root = svg("svg", {
     xmlns: NAMESPACE, viewBox: `0 0 ${Math.round(width)} ${Math.round(height)}`, role: "img", "aria-label": label,
@@ -74,8 +62,7 @@ export function drawing(width, height, label, inks) {
 export function words(value) {
   const number = typeof value === "string" ? Number(value) : value;
   if (number === null || number === undefined || Number.isNaN(number)) return "unknown";
-  if (number === Infinity) return "∞";
-  if (number === -Infinity) return "−∞";
+  if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
   if (number === 0) return "0";
   const size = Math.abs(number);
   const text = size >= 1e5 || size < 1e-4 ? number.toExponential(2) : Number(number.toPrecision(4)).toString();
@@ -90,10 +77,7 @@ export function percent(share) {
   return `${Number(value.toFixed(value < 10 ? 1 : 0))} %`;
 }
 
-/**
- * A linear scale from values to places.
- * @param {[number, number]} domain @param {[number, number]} range @returns {(value: number) => number}
- */
+/** From values to places. @param {[number, number]} domain @param {[number, number]} range @returns {(value: number) => number} */
 export function scale([low, high], [from, to]) {
   const spread = high > low ? high - low : 1;
   const shift = high > low ? 0 : 0.5;
@@ -112,12 +96,29 @@ export function ticks(low, high, count) {
   return all;
 }
 
-/** A colour between paper and full, for an occupancy. @param {Inks} inks @param {number} share in [0, 1] @param {"a" | "b"} which */
+/** @param {string} colour */
+const channels = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+
+/** A colour between paper and full, for an occupancy. @param {Inks} inks @param {number} share in [0, 1] @param {"a" | "b" | "mark"} which */
 export function shade(inks, share, which = "a") {
-  const channels = (/** @type {string} */ colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
   const [from, to] = [channels(inks.floor), channels(inks[which])];
   const part = Math.max(0, Math.min(1, share)) ** 0.6; // little is still seen
   return `#${from.map((value, k) => Math.round(value + (to[k] - value) * part).toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** Ink that is read on a colour. @param {string} colour @param {Inks} inks */
+function inkOn(colour, inks) {
+  const [red, green, blue] = channels(colour);
+  const bright = 0.299 * red + 0.587 * green + 0.114 * blue > 140;
+  return bright === (inks.paper === INKS.light.paper) ? inks.ink : inks.paper;
+}
+
+/** What a terrain looks like where nothing else is told. @param {Terrain} terrain @param {Inks} inks */
+function ground(terrain, inks) {
+  if (terrain.wall) return inks.wall;
+  if (terrain.start || terrain.home) return shade(inks, 0.3, "mark");
+  if (terrain.sticky || terrain.enemy !== null || terrain.absorbing || terrain.cost > 0) return shade(inks, 0.25, "b");
+  return terrain.name === "floor" ? inks.floor : shade(inks, 0.12, "a");
 }
 
 /** @param {SVGElement} root @param {number} x @param {number} y @param {string} content @param {Record<string, string | number>} more */
@@ -147,10 +148,7 @@ function axes(root, { width, height, x, y, xName, yName, inks }) {
   return { ...box, toX, toY };
 }
 
-/**
- * What fills the same stretches of cost for every law, so that they can be compared: stems where there are few costs, else bars.
- * @param {Law} law @param {[number, number]} domain @param {number} most
- */
+/** Stems where there are few costs, else bars, the same for every law. @param {Law} law @param {[number, number]} domain @param {number} most */
 function stretches(law, [low, high], most) {
   const inside = law.outcomes.filter(([cost]) => cost >= low - 1e-12 * Math.abs(low) && cost <= high + 1e-12 * Math.abs(high));
   if (inside.length <= most) return inside.map(([cost, p]) => ({ from: cost, to: cost, p }));
@@ -225,8 +223,7 @@ export function distributionView(laws, { width, height = 230, inks, domain, mark
  * @param {{ width: number, height?: number, inks: Inks }} options
  */
 export function frontierView({ points, now, other, bargain }, { width, height = 230, inks }) {
-  const means = points.map((point) => point.mean);
-  const tails = points.map((point) => point.tail);
+  const [means, tails] = [points.map((point) => point.mean), points.map((point) => point.tail)];
   const root = drawing(width, height, `Mean against the worst 5 %, ${points.length} behaviours`, inks);
   if (points.length === 0) return root;
   const range = (/** @type {number[]} */ values) => {
@@ -246,11 +243,9 @@ export function frontierView({ points, now, other, bargain }, { width, height = 
     const end = x > width * 0.6;
     label(root, x + (end ? -13 : 13), y + 4, "best bargain", { fill: inks.mark, "text-anchor": end ? "end" : "start" });
   }
-  const ring = (/** @type {{ mean: number, tail: number } | undefined} */ at, /** @type {string} */ colour, /** @type {number} */ radius) => {
-    if (at) root.append(svg("circle", { cx: toX(at.mean), cy: toY(at.tail), r: radius, fill: colour, stroke: inks.paper, "stroke-width": 1.5 }));
-  };
-  ring(other, inks.b, 6);
-  ring(now, inks.a, 6.5);
+  for (const [at, colour, r] of /** @type {const} */ ([[other, inks.b, 6], [now, inks.a, 6.5]])) {
+    if (at) root.append(svg("circle", { cx: toX(at.mean), cy: toY(at.tail), r, fill: colour, stroke: inks.paper, "stroke-width": 1.5 }));
+  }
   return root;
 }
 
@@ -279,9 +274,7 @@ export function worldView(problem, options) {
 }
 
 /** @param {WorldOptions} options @param {string} what */
-function spokenWorld({ behaviour, name }, what) {
-  return behaviour ? `${what}: where time is spent and what is done${name ? `, ${name}` : ""}` : what;
-}
+const spokenWorld = ({ behaviour, name }, what) => (behaviour ? `${what}: where time is spent and what is done${name ? `, ${name}` : ""}` : what);
 
 /** @param {Drawn} problem @param {Grid} grid @param {WorldOptions} options */
 function gridView(problem, grid, options) {
@@ -289,38 +282,32 @@ function gridView(problem, grid, options) {
   const size = Math.min((width - 2) / grid.columns, (height - 2) / grid.rows, 56);
   const root = drawing(grid.columns * size + 2, grid.rows * size + 2, spokenWorld(options, `Map of ${grid.rows} rows and ${grid.columns} columns`), inks);
   const most = options.most ?? Math.max(1e-12, ...(behaviour?.occupancy ?? [0]));
-  const start = agent ?? null;
   grid.cells.forEach((kind, cell) => {
     const terrain = grid.terrains[kind];
     const [x, y] = [1 + (cell % grid.columns) * size, 1 + Math.floor(cell / grid.columns) * size];
     const mass = behaviour?.occupancy[cell] ?? 0;
-    const fill = terrain.wall ? inks.wall : shade(inks, mass / most, which);
+    const fill = behaviour && !terrain.wall ? shade(inks, mass / most, which) : ground(terrain, inks);
     const group = svg("g", { "data-cell": cell }, [
       svg("title", {}, [`${terrain.name}, row ${Math.floor(cell / grid.columns) + 1}, column ${(cell % grid.columns) + 1}${behaviour && !terrain.wall ? `: ${percent(mass)} of the time` : ""}`]),
       svg("rect", { x, y, width: size, height: size, fill, stroke: inks.grid })]);
     const plain = terrain.name === "floor" || terrain.wall;
     if (!plain && size >= 9) {
-      const letter = terrain.start ? "S" : terrain.home ? "H" : terrain.symbol;
+      const letter = terrain.symbol;
       const place = behaviour && !small ? [x + 3, y + 11, "start", 10] : [x + size / 2, y + size * 0.68, "middle", Math.max(7, size * 0.5)];
-      group.append(svg("text", { x: place[0], y: place[1], "text-anchor": place[2], "font-size": place[3], fill: inks.ink, "font-weight": 600 }, [letter]));
+      group.append(svg("text", { x: place[0], y: place[1], "text-anchor": place[2], "font-size": place[3], fill: inkOn(fill, inks), "font-weight": 600 }, [letter]));
     }
     if (behaviour && mass > 0.003 * most && !terrain.absorbing) {
       const masses = behaviour.actions[cell];
       masses.forEach((own, action) => {
         const way = WAYS[problem.actions[action]];
-        if (way && own > 0.15 * mass) group.append(arrow(x + size / 2, y + size / 2, way, size * 0.28 * Math.sqrt(own / mass), inks.ink, size > 26 ? 2 : 1.2));
+        if (way && own > 0.15 * mass) group.append(arrow(x + size / 2, y + size / 2, way, size * 0.28 * Math.sqrt(own / mass), inkOn(fill, inks), size > 26 ? 2 : 1.2));
       });
     }
     root.append(group);
   });
-  const place = start === null ? null : problem.place_of_state?.[start] ?? null;
-  if (place !== null) root.append(token(1 + (place % grid.columns + 0.5) * size, 1 + (Math.floor(place / grid.columns) + 0.5) * size, size * 0.3, inks));
+  const place = agent === null || agent === undefined ? null : problem.place_of_state?.[agent] ?? null;
+  if (place !== null) root.append(svg("circle", { cx: 1 + ((place % grid.columns) + 0.5) * size, cy: 1 + (Math.floor(place / grid.columns) + 0.5) * size, r: size * 0.3, fill: inks.mark, stroke: inks.paper, "stroke-width": 2, class: "agent" }));
   return root;
-}
-
-/** The agent. @param {number} x @param {number} y @param {number} radius @param {Inks} inks */
-function token(x, y, radius, inks) {
-  return svg("circle", { cx: x, cy: y, r: radius, fill: inks.mark, stroke: inks.paper, "stroke-width": 2, class: "agent" });
 }
 
 /** @param {Drawn} problem @param {[number, number][]} positions @param {[number, number, number, number][]} edges @param {WorldOptions} options */
@@ -373,11 +360,12 @@ function graphView(problem, positions, edges, options) {
   problem.states.forEach((name, state) => {
     const [x, y] = centre(state);
     const mass = behaviour?.occupancy[state] ?? 0;
+    const colour = shade(inks, mass / most, which);
     const group = svg("g", { "data-state": state }, [
       svg("title", {}, [`${name}${behaviour ? `: ${percent(mass)} of the time` : ""}`]),
-      svg("circle", { cx: x, cy: y, r: radius, fill: shade(inks, mass / most, which), stroke: inks.muted, "stroke-width": small ? 1 : 1.5 })]);
+      svg("circle", { cx: x, cy: y, r: radius, fill: colour, stroke: inks.muted, "stroke-width": small ? 1 : 1.5 })]);
     if (!small) {
-      label(group, x, y + 4, name.length > 7 ? `${name.slice(0, 6)}…` : name, { "text-anchor": "middle", "font-weight": 600 });
+      label(group, x, y + 4, name.length > 7 ? `${name.slice(0, 6)}…` : name, { "text-anchor": "middle", "font-weight": 600, fill: inkOn(colour, inks) });
       if (state === agent) group.append(svg("circle", { cx: x, cy: y, r: radius + 5, fill: "none", stroke: inks.mark, "stroke-width": 5, class: "agent" }));
     }
     root.append(group);

@@ -9,7 +9,7 @@
 //! | `gallery` | | problems to begin with |
 //! | `open` | `file`, `text` | what `check` finds, and the problem if it can be used |
 //! | `levels` | `measure`, `count` | the attitudes to look at, in the order in which to ask for them; whether they are solved or planned |
-//! | `look` | `risk` | one attitude: its risk and what comes of it |
+//! | `look` | `risk` | one attitude: its risk and what comes of it; `too_large` if that is found out now, then ask again to have it planned |
 //! | `changes` | | where behaviour changes between the levels that were looked at, and the best bargain |
 //! | `episode` | `risk`, `number` | one episode of the one who plays |
 //! | `situation` | `risk`, `number`, `actions` | where these actions lead in that episode, and the risk of each action there |

@@ -23,6 +23,9 @@ pub fn limits() -> Limits {
 const RUNS: u64 = 24;
 const SIMULATIONS: u64 = 100;
 
+/// Levels that are solved together.
+const AHEAD: usize = 16;
+
 /// A question.
 #[derive(Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
@@ -49,6 +52,10 @@ pub(crate) struct Open {
     /// Why it is planned and not solved.
     pub(crate) planned: Option<OracleError>,
     explorer: Option<Explorer>,
+    /// The measure whose levels were asked for.
+    measure: Option<String>,
+    /// Those that will be looked at, in order.
+    levels: Vec<Risk>,
     solved: Option<(Risk, Solution)>,
     planner: Option<(Risk, Agent)>,
 }
@@ -97,7 +104,15 @@ impl Studio {
         let usable = findings.iter().all(|finding| finding.severity != Severity::Error);
         let task = Task::parse(file, text).ok().filter(|_| usable);
         let problem = task.as_ref().map(shown::problem);
-        self.open = task.map(|task| Open { task, planned: None, explorer: None, solved: None, planner: None });
+        self.open = task.map(|task| Open {
+            task,
+            planned: None,
+            explorer: None,
+            measure: None,
+            levels: Vec::new(),
+            solved: None,
+            planner: None,
+        });
         json!({ "findings": findings, "problem": problem })
     }
 }
@@ -107,7 +122,7 @@ fn parsed(risk: &str) -> Result<Risk, String> {
 }
 
 impl Open {
-    /// Which attitudes to look at. Begins anew: what was looked at is forgotten.
+    /// Which attitudes to look at. What was looked at for another measure is forgotten.
     fn levels(&mut self, measure: &str, count: usize) -> Answer {
         let form: &Form = Risk::forms().find(|form| form.name == measure).ok_or("there is no such measure")?;
         let (problem, limits) = (&self.task.problem, limits());
@@ -122,7 +137,11 @@ impl Open {
             Err(error) if error.is_limit() => (frontier::few(problem, form, &own, None), Some(error)),
             Err(error) => return Err(error.to_string()),
         };
-        self.explorer = Some(Explorer::new(problem, &limits).map_err(|error| error.to_string())?);
+        if self.measure.as_deref().is_some_and(|other| other != measure) {
+            self.explorer = None;
+        }
+        self.measure = Some(measure.to_owned());
+        self.levels.clone_from(&levels);
         let planned = because.as_ref().map(OracleError::in_short);
         self.planned = because;
         let levels: Vec<Value> = levels.into_iter().map(shown::attitude).collect();
@@ -139,11 +158,18 @@ impl Open {
                 self.explorer.insert(Explorer::new(&self.task.problem, &limits()).map_err(|error| error.to_string())?)
             }
         };
-        let (point, behaviour) = match explorer.look(risk) {
+        // The next levels are solved together, which takes less time than one by one.
+        let place = self.levels.iter().position(|level| *level == risk);
+        let found = match place.filter(|place| place % AHEAD == 0) {
+            Some(place) => explorer.look_ahead(&self.levels[place..(place + AHEAD).min(self.levels.len())]),
+            None => Ok(()),
+        };
+        let (point, behaviour) = match found.and_then(|()| explorer.look(risk)) {
             Ok(found) => found,
             Err(error) if error.is_limit() => {
+                let because = error.in_short();
                 self.planned = Some(error);
-                return self.sample(risk);
+                return Ok(json!({ "too_large": because }));
             }
             Err(error) => return Err(error.to_string()),
         };

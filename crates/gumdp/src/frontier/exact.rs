@@ -143,17 +143,25 @@ pub(super) struct Found<'a> {
 }
 
 impl Found<'_> {
-    pub(super) fn point(&mut self, risk: Risk) -> Result<Point, OracleError> {
+    /// Solves a level, unless it is known that a behaviour is optimal there.
+    pub(super) fn point(&mut self, risk: Risk, lowest: Option<Lowest>) -> Result<Point, OracleError> {
+        let at = |Lowest { low, high, .. }: Lowest, behaviour| Point { risk, value: high, low, high, behaviour };
+        if let Some((lowest, number)) = lowest.and_then(|lowest| Some((lowest, self.same(&lowest)?))) {
+            return Ok(at(lowest, number));
+        }
         let solution = solve(self.problem, risk, &self.limits)?;
-        let same = |&number: &usize| {
-            let costs = &self.behaviours[number].costs;
-            is_optimal(costs, &solution) && costs.mean() <= solution.mean + tolerance(costs, &solution)
-        };
-        let behaviour = match (0..self.behaviours.len()).rev().find(same) {
+        let lowest = Lowest::from(&solution);
+        let behaviour = match self.same(&lowest) {
             Some(number) => number,
             None => self.add(&solution.policy())?,
         };
-        Ok(Point { risk, value: solution.high, low: solution.low, high: solution.high, behaviour })
+        Ok(at(lowest, behaviour))
+    }
+
+    /// The behaviour found last of those that have this risk and mean.
+    fn same(&self, lowest: &Lowest) -> Option<usize> {
+        let same = |costs: &Distribution| lowest.is_of(costs) && costs.mean() <= lowest.mean + lowest.tolerance(costs);
+        (0..self.behaviours.len()).rev().find(|&number| same(&self.behaviours[number].costs))
     }
 
     /// The number of a policy's behaviour, which may be known.
@@ -260,7 +268,7 @@ impl Found<'_> {
     /// A level at which the behaviours change, or one and a third behaviour that is better there.
     fn look_into(&mut self, gap: &Gap) -> Result<(f64, Option<usize>), OracleError> {
         if let Some(far) = self.far(gap) {
-            return Ok((far, Some(self.point(gap.at(far))?.behaviour)));
+            return Ok((far, Some(self.point(gap.at(far), None)?.behaviour)));
         }
         if let Some(limit) = [gap.low, gap.high].into_iter().find(|level| level.is_infinite()) {
             return Ok((limit, None));
@@ -276,7 +284,7 @@ impl Found<'_> {
             return Ok((limit, None));
         }
         let solution = solve(self.problem, gap.at(level), &self.limits)?;
-        if self.ends(gap).into_iter().any(|costs| is_optimal(costs, &solution)) {
+        if self.ends(gap).into_iter().any(|costs| Lowest::from(&solution).is_of(costs)) {
             return Ok((level, None));
         }
         if self.behaviours.len() > MOST_BEHAVIOURS {
@@ -313,15 +321,35 @@ fn risk_of(costs: &Distribution, risk: Risk) -> f64 {
     risk.as_erm().map_or_else(|| costs.risk(risk), |erm| costs.erm(erm))
 }
 
-/// What rounding may make of the costs of a behaviour, and the search for its measure.
-fn tolerance(costs: &Distribution, solution: &Solution) -> f64 {
-    let share = if solution.outer.is_some() { SEARCHED } else { ROUNDING };
-    share * costs.min().abs().max(costs.max().abs())
+/// The lowest risk at a level, and the lowest mean of those that have it.
+#[derive(Clone, Copy)]
+pub(super) struct Lowest {
+    pub(super) risk: Risk,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) mean: f64,
+    /// Whether it was found by a search.
+    pub(super) searched: bool,
 }
 
-/// Whether no behaviour has a lower risk.
-fn is_optimal(costs: &Distribution, solution: &Solution) -> bool {
-    risk_of(costs, solution.risk) <= solution.high + tolerance(costs, solution)
+impl From<&Solution> for Lowest {
+    fn from(solution: &Solution) -> Self {
+        let &Solution { risk, low, high, mean, outer, .. } = solution;
+        Self { risk, low, high, mean, searched: outer.is_some() }
+    }
+}
+
+impl Lowest {
+    /// What rounding may make of the costs of a behaviour, and the search for its measure.
+    fn tolerance(&self, costs: &Distribution) -> f64 {
+        let share = if self.searched { SEARCHED } else { ROUNDING };
+        share * costs.min().abs().max(costs.max().abs())
+    }
+
+    /// Whether no behaviour has a lower risk than the one with these costs.
+    fn is_of(&self, costs: &Distribution) -> bool {
+        risk_of(costs, self.risk) <= self.high + self.tolerance(costs)
+    }
 }
 
 fn is_close(a: &Distribution, b: &Distribution) -> bool {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::exact::{Found, renumbered, same_form};
+use super::exact::{Found, Lowest, renumbered, same_form};
 use super::{Behaviour, Frontier, Point};
 use crate::clock::Moment;
-use crate::oracle::{Limits, OracleError, check_bounded};
+use crate::oracle::{Limits, OracleError, check_bounded, lowest_means};
 use crate::problem::Problem;
-use crate::risk::Risk;
+use crate::risk::{Erm, Risk};
 
 /// [`exact()`](super::exact()) level by level.
 ///
@@ -17,6 +17,7 @@ use crate::risk::Risk;
 /// use gumdp::Risk;
 /// let problem = gumdp_files::tasks::get("grid-mo").unwrap().problem;
 /// let mut explorer = Explorer::new(&problem, &Limits::QUICK)?;
+/// explorer.look_ahead(&[Risk::MEAN, Risk::WORST])?;
 /// let mean = explorer.look(Risk::MEAN)?.1.costs.mean();
 /// assert!(explorer.look(Risk::WORST)?.1.costs.mean() >= mean);
 /// let frontier = explorer.frontier(std::time::Duration::ZERO)?;
@@ -29,6 +30,8 @@ pub struct Explorer {
     limits: Limits,
     behaviours: Vec<Behaviour>,
     points: Vec<Point>,
+    /// What was solved ahead.
+    ahead: Vec<Lowest>,
 }
 
 impl Explorer {
@@ -38,7 +41,28 @@ impl Explorer {
     /// [`OracleError::Overflow`] for astronomic costs.
     pub fn new(problem: &Problem, limits: &Limits) -> Result<Self, OracleError> {
         check_bounded(problem)?;
-        Ok(Self { problem: problem.clone(), limits: limits.clone(), behaviours: Vec::new(), points: Vec::new() })
+        let (behaviours, points, ahead) = Default::default();
+        Ok(Self { problem: problem.clone(), limits: limits.clone(), behaviours, points, ahead })
+    }
+
+    /// Finds the lowest entropic risks of some levels that will be looked at, many in one pass: those at which a behaviour is optimal
+    /// that is known by then need not be solved again. Other measures and linear objectives gain nothing.
+    ///
+    /// # Errors
+    /// Those of [`exact()`](super::exact()).
+    pub fn look_ahead(&mut self, risks: &[Risk]) -> Result<(), OracleError> {
+        let entropic: Vec<(Risk, Erm)> = risks.iter().filter_map(|&risk| Some((risk, risk.as_erm()?))).collect();
+        let erms: Vec<Erm> = entropic.iter().map(|(_, erm)| *erm).collect();
+        let found = if erms.is_empty() { None } else { lowest_means(&self.problem, &erms, &self.limits)? };
+        let lowest = |(&(risk, _), (value, mean)): (&(Risk, Erm), (f64, f64))| Lowest {
+            risk: self.problem.measure(risk),
+            low: value,
+            high: value,
+            mean,
+            searched: false,
+        };
+        self.ahead = entropic.iter().zip(found.unwrap_or_default()).map(lowest).collect();
+        Ok(())
     }
 
     /// Solves one level. Behaviours are numbered in the order in which they are found.
@@ -46,8 +70,10 @@ impl Explorer {
     /// # Errors
     /// Those of [`exact()`](super::exact()).
     pub fn look(&mut self, risk: Risk) -> Result<(Point, &Behaviour), OracleError> {
+        let measure = self.problem.measure(risk);
+        let lowest = self.ahead.iter().find(|lowest| lowest.risk == measure).copied();
         let mut found = self.found();
-        let point = found.point(risk);
+        let point = found.point(risk, lowest);
         self.behaviours = found.behaviours;
         let point = point?;
         self.points.push(point);

@@ -40,6 +40,7 @@ pub use minimise::{Solution, solve};
 pub use occupancy_dp::{Limits, Method, Strategy};
 pub use occupancy_mdp::OccupancyMdp;
 pub use optimal::OptimalPolicy;
+pub(crate) use ties::lowest_means;
 
 use crate::problem::Problem;
 use crate::risk::LARGEST_COST;
