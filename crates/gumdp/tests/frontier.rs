@@ -8,7 +8,7 @@ use gumdp::{Erm, Mdp, Objective, Problem, Risk, Stop, rng};
 use gumdp_files::tasks;
 
 fn frontier(problem: &Problem, risks: &[Risk], limits: &Limits) -> Result<Frontier, OracleError> {
-    frontier::exact(problem, risks, limits, Duration::from_mins(10), |_, _| {})
+    frontier::exact(problem, risks, &[], limits, Duration::from_mins(10), |_, _| {})
 }
 
 /// One action for each lottery of (cost, probability).
@@ -215,7 +215,7 @@ fn levels_come_first_and_do_not_depend_on_patience() {
     let problem = tasks::get("rooms").unwrap().problem;
     let mut known = Vec::new();
     let wanted = levels(&[10.0, 0.0, f64::INFINITY, 1.0]);
-    let hasty = frontier::exact(&problem, &wanted, &Limits::QUICK, Duration::ZERO, |point, own| {
+    let hasty = frontier::exact(&problem, &wanted, &[], &Limits::QUICK, Duration::ZERO, |point, own| {
         known.push((point.risk, own.costs.mean()));
     });
     let hasty = hasty.unwrap();
@@ -235,12 +235,13 @@ fn stopping_keeps_what_is_known() {
     for (after, kept) in [(1, None), (2, Some(2)), (3, Some(3))] {
         let limits = Limits { stop: Stop::new(), ..Limits::QUICK };
         let mut solved = 0;
-        let found = frontier::exact(&problem, &levels(&[0.0, 1.0, 50.0]), &limits, Duration::from_mins(10), |_, _| {
-            solved += 1;
-            if solved == after {
-                limits.stop.request();
-            }
-        });
+        let found =
+            frontier::exact(&problem, &levels(&[0.0, 1.0, 50.0]), &[], &limits, Duration::from_mins(10), |_, _| {
+                solved += 1;
+                if solved == after {
+                    limits.stop.request();
+                }
+            });
         match (found, kept) {
             (Err(error), None) => assert_eq!(error, OracleError::Stopped),
             (Ok(found), Some(kept)) => {

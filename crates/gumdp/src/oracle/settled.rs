@@ -32,7 +32,7 @@ pub(super) fn by_mean(
     };
     let mut means = Vec::new();
     for &(state, probability) in problem.mdp().initial() {
-        means.push((law_from(problem, &inner.policy, &limits, &[(state, 1.0)], |_| ())?.mean(), probability));
+        means.push((law_from(problem, &inner.policy, &limits, &[(state, 1.0)], |_| true)?.mean(), probability));
     }
     let low = Tail::new(means.into_iter()).map_or(f64::NEG_INFINITY, |means| risk.of_tail(&means));
     let value = law.risk(risk);
