@@ -222,6 +222,7 @@ fn interpolated(count: usize, q: f64, at: impl Fn(usize) -> f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::risk::Erm;
 
     const BOUNDS: Bounds = Bounds { low: 0.0, high: 100.0 };
 

@@ -1,11 +1,10 @@
 //! Costs counted in bins of equal width, which doubles when they are too far apart.
 
-/// Bins, at most.
-const BINS: i64 = 1 << 15;
-
 /// Costs in bins of equal width.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bins {
+    /// There are no more than this.
+    most: i64,
     /// A power of two; 0 before there are two different costs.
     width: f64,
     /// Bin k begins k widths above this: the first cost.
@@ -39,6 +38,11 @@ impl Bin {
 }
 
 impl Bins {
+    /// No costs yet, in this many bins at most.
+    pub(super) fn new(most: i64) -> Self {
+        Self { most: most.max(2), ..Self::default() }
+    }
+
     /// How wide they are.
     pub(super) fn width(&self) -> f64 {
         self.width
@@ -57,7 +61,7 @@ impl Bins {
         }
         let (low, high) = self.extremes(cost);
         // Powers of two divide without rounding, so that two bins always make one.
-        while self.place(high) - self.place(low) >= BINS as f64 {
+        while self.place(high) - self.place(low) >= self.most as f64 {
             self.double();
         }
         let number = self.place(cost) as i64;
@@ -123,12 +127,12 @@ mod tests {
     /// Costs that come from far away make bins wider, never wrong.
     #[test]
     fn bins_grow() {
-        let mut bins = Bins::default();
+        let mut bins = Bins::new(1 << 15);
         let costs = [5.0, 5.0, 5.25, -3.0, 1e9, -2e12, 5.0];
         costs.iter().for_each(|&cost| bins.add(cost, 1));
         let counted: Vec<(f64, u64)> = bins.counted().filter(|one| one.1 > 0).collect();
         assert_eq!(counted.iter().map(|one| one.1).sum::<u64>(), 7);
-        assert!(bins.all.len() <= BINS as usize && bins.width <= 2.0 * 2.001e12 / 32_767.0);
+        assert!(bins.all.len() <= 1 << 15 && bins.width <= 2.0 * 2.001e12 / 32_767.0);
         assert_eq!((counted[0].0, counted[counted.len() - 1].0), (-2e12, 1e9));
         assert!(counted.windows(2).all(|pair| pair[0].0 <= pair[1].0), "{counted:?}");
     }

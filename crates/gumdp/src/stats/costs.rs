@@ -17,6 +17,8 @@ use crate::risk::{Ascending, Erm, LARGEST_COST, Risk, RiskError, Seen, Tail, Wei
 const KEPT: usize = 100_000;
 /// More different costs than this are counted in bins.
 const MOST_DISTINCT: usize = 1 << 16;
+/// Bins of all parts between cuts, at most.
+const BINS: i64 = 1 << 15;
 /// So many terms are summed before they are added to the sum of all: the error of a sum grows with the number of its terms.
 const SUMMED: u64 = 4096;
 
@@ -108,7 +110,7 @@ impl Costs {
 
     fn count_one(&mut self, cost: f64) {
         self.followed.iter_mut().for_each(|followed| followed.add(cost));
-        let bins = |cuts: &[f64]| vec![Bins::default(); cuts.len() + 1];
+        let bins = |cuts: &[f64]| vec![Bins::new(BINS / (cuts.len() as i64 + 1)); cuts.len() + 1];
         let into = |binned: &mut [Bins], cuts: &[f64], cost: f64, count: u64| {
             binned[cuts.partition_point(|&cut| cut < cost)].add(cost, count);
         };
@@ -295,7 +297,7 @@ mod tests {
     /// Counted or as they came, equal costs have the same measures but for rounding.
     #[test]
     fn equal_costs_are_counted() {
-        let samples: Vec<f64> = (0..300_000).map(|run| f64::from(run * run % 17)).collect();
+        let samples: Vec<f64> = (0..300_000).map(|run| f64::from((run % 17) * (run % 17) % 17)).collect();
         let bounds = Bounds { low: 0.0, high: 17.0 };
         let costs = Costs::of(&samples, &[Risk::MEAN], bounds);
         assert!(!costs.are_few() && costs.ascending() == Ascending::from(&samples));
