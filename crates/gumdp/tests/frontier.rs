@@ -311,3 +311,18 @@ fn visits_change_where_behaviour_does() {
     let by: Vec<f64> = visits.iter().map(|visits| (visits.after - visits.before).abs()).collect();
     assert!(by.windows(2).all(|pair| pair[0] >= pair[1]), "{by:?}");
 }
+
+/// Of each behaviour the probability of visiting marked pairs is told, which is not the expected number of visits.
+#[test]
+fn shares_of_episodes_are_told() {
+    let problem = lotteries(&[&[(1.0, 1.0)], &[(0.0, 0.5), (1.8, 0.5)]]);
+    let mdp = problem.mdp();
+    // The third outcome is the large one; all states but the first are visited at the last step.
+    let of_state = |wanted: usize| (0..mdp.pair_count() as u32).map(|pair| mdp.state(pair.into()).index() == wanted);
+    let marked = vec![of_state(3).collect::<Vec<bool>>(), of_state(0).collect(), Vec::new()];
+    let known = |_: &frontier::Point, _: &frontier::Behaviour| {};
+    let levels = levels(&[0.0, 50.0]);
+    let found = frontier::exact(&problem, &levels, &marked, &Limits::QUICK, Duration::from_secs(9), known).unwrap();
+    let met: Vec<&[f64]> = found.behaviours.iter().map(|own| &own.met[..]).collect();
+    assert_eq!(met, [&[0.5, 1.0, 0.0], &[0.0, 1.0, 0.0]]);
+}

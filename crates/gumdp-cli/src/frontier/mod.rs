@@ -245,7 +245,7 @@ impl TradeOff {
         });
         for feature in self.behaviours[behaviour].features.iter().take(COLUMNS) {
             cells.push(short(feature.mean));
-            cells.extend(feature.share.map(|share| format!("{} %", short(100.0 * share))));
+            cells.extend(feature.share.map(|share| format!("{} %", (1e3 * share).round() / 10.0)));
         }
         cells
     }

@@ -1,7 +1,7 @@
 //! The costs of any number of runs in bounded memory.
 //!
 //! The first 100 000 costs are kept as they come. Of more, equal ones are counted, which says all there is to know while no more than
-//! 65 536 of them differ. After that they are counted in bins, whose width is a power of two and doubles when costs are met too far
+//! 32 768 of them differ. After that they are counted in bins, whose width is a power of two and doubles when costs are met too far
 //! apart: each bin has the mean of its costs, so that the mean of all is exact, and so are the extremes and the entropic risks that
 //! were asked for before, which are summed cost by cost. Quantiles and what rests on them are off by at most the width of a bin. The
 //! order of the costs is that of the runs, whatever the threads: so are the bits of all this.
@@ -16,9 +16,9 @@ use crate::risk::{Ascending, Erm, LARGEST_COST, Risk, RiskError, Seen, Tail, Wei
 /// So many costs are kept as they come.
 const KEPT: usize = 100_000;
 /// More different costs than this are counted in bins.
-const MOST_DISTINCT: usize = 1 << 16;
+const MOST_DISTINCT: usize = 1 << 15;
 /// Bins of all parts between cuts, at most.
-const BINS: i64 = 1 << 15;
+const BINS: i64 = 1 << 14;
 /// So many terms are summed before they are added to the sum of all: the error of a sum grows with the number of its terms.
 const SUMMED: u64 = 4096;
 
@@ -274,8 +274,8 @@ mod tests {
         let mut rng = rng::stream(3, 0, Purpose::Generation);
         let samples: Vec<f64> = (0..1_000_000).map(|_| rng::unit(&mut rng).powi(3)).collect();
         let (few, many) = (Costs::of(&samples[..100_000], &risks, UNIT), Costs::of(&samples, &risks, UNIT));
-        assert!(few.are_few() && many.ascending().width() <= 2.0 / 32_767.0);
-        assert!(size(&many) <= size(&few) + 1_200_000, "{} {}", size(&few), size(&many));
+        assert!(few.are_few() && many.ascending().width() <= 2.0 / 16_383.0);
+        assert!(size(&many) <= size(&few) + 600_000, "{} {}", size(&few), size(&many));
         let (ascending, exact) = (many.ascending(), Ascending::from(&samples));
         let tail = many.tail(&ascending);
         for &risk in &risks {
