@@ -184,7 +184,7 @@ impl Open {
     fn sample(&mut self, risk: Risk) -> Answer {
         let because = self.planned.clone().ok_or("the problem is solved, not planned")?;
         let (problem, spec) = (&self.task.problem, self.spec(risk));
-        let sampled = frontier::sampled(problem, &[risk], &spec, RUNS, &because, &(), |_| {});
+        let sampled = frontier::sampled(problem, &[risk], &[], &spec, RUNS, &because, &(), |_| {});
         let found: Frontier = sampled.map_err(|error| error.to_string())?;
         let bound = relaxed_bound(problem, risk, &limits()).map_err(|error| error.to_string())?;
         let mut told = shown::point(&found.points[0]);

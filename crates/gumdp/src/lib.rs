@@ -68,7 +68,8 @@ pub mod words;
 pub use agent::{Agent, AgentError, Spec, Tell, Who};
 pub use episode::{Episode, EpisodeError, Step, begun, play};
 pub use experiment::{
-    Experiment, ExperimentError, Journal, Precision, Record, Run, RunError, UNCHECKED, Watch, checksum, experiment, run,
+    Experiment, ExperimentError, Journal, Precision, Record, Records, Run, RunError, UNCHECKED, Watch, checksum,
+    experiment, run,
 };
 pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, ROW_TOLERANCE, State, missing_to_1};
 pub use objective::{Bounds, BrokenFormula, Objective, ObjectiveError, Partition};

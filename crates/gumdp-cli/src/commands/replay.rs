@@ -51,7 +51,8 @@ impl Run for ReplayArgs {
     fn run(&self) -> Result<()> {
         let Self { dir, run, task, preset, .. } = self;
         let risk = self.beta.map(entropic).or(self.risk);
-        let (_, experiments) = manifest::load(&Store::open(dir)?)?;
+        let store = Store::open(dir)?;
+        let (_, experiments) = manifest::load(&store)?;
         let trials = experiments.iter().flat_map(|experiment| experiment.finished.iter().map(move |f| (experiment, f)));
         let fits = |Finished { trial, .. }: &Finished| {
             task.as_ref().is_none_or(|task| trial.task == *task)
@@ -69,7 +70,8 @@ impl Run for ReplayArgs {
                 .into());
         };
         let Trial { task, risk, preset, runs, .. } = &finished.trial;
-        let Some(record) = finished.records.iter().find(|record| record.run == *run) else {
+        let saved = manifest::saved_run(&store, &experiment.task, &finished.trial, *run)?;
+        let Some(record) = saved.filter(|_| run < runs) else {
             return Err(BadInput::new(format!("there is no run {run}; it must lie in [0, {}]", runs - 1)).into());
         };
         let mut text = Vec::new();

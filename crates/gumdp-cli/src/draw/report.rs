@@ -103,7 +103,7 @@ pub fn settings(page: &mut Page, manifest: &Manifest, experiments: &[TaskResults
             Field::number("simulations", planned(trial.simulations.to_string())),
             Field::number("exploration", planned(short(trial.exploration))),
             Field::number("seed", trial.seed.to_string()),
-            Field::number("simulated steps", finished.simulated_steps().to_string()),
+            Field::number("simulated steps", finished.played.simulated_steps.to_string()),
         ]
     };
     let finished = experiments.iter().flat_map(|experiment| &experiment.finished);

@@ -2,6 +2,7 @@
 //! `gumdp-plot/src/page/controls.js`.
 
 use gumdp::frontier::{Behaviour, Frontier};
+use gumdp::oracle::Distribution;
 use gumdp::{Pair, Record};
 use gumdp_files::{Scene, Task, shown};
 use serde_json::{Value, json};
@@ -105,7 +106,10 @@ pub fn of_frontier(of: &Task, trade_off: &TradeOff, frontier: &Frontier, start: 
 /// What was played, for each attitude to risk and each policy; `None` if nothing was.
 pub fn of_results(experiment: &TaskResults) -> Option<String> {
     let of = &experiment.task;
-    let seen = |finished: &Finished| Behaviour::of_runs(&of.problem, &finished.records).ok();
+    let seen = |Finished { played, .. }: &Finished| {
+        let costs = Distribution::of_costs(&played.costs)?;
+        Some(played.tally.clone().behaviour(of.problem.mdp(), costs))
+    };
     let behaviours: Vec<Option<Behaviour>> = experiment.finished.iter().map(seen).collect();
     let known: Vec<&Behaviour> = behaviours.iter().flatten().collect();
     if known.is_empty() || known.len() < behaviours.len() {

@@ -13,7 +13,8 @@ use std::time::Duration;
 use super::{Behaviour, Change, Explorer, Frontier, Point};
 use crate::model::{Pair, State};
 use crate::oracle::{
-    Distribution, Limits, OptimalPolicy, OracleError, Solution, Visit, distribution_with_visits, solve,
+    Distribution, Limits, OptimalPolicy, OracleError, Solution, Visit, distribution_with_visits, probability_of_visit,
+    solve,
 };
 use crate::problem::Problem;
 use crate::risk::{Form, Risk};
@@ -36,6 +37,8 @@ const FAR: f64 = 1e6;
 /// between neighbouring levels of one measure. `known` is told of each level as soon as it is. Then changes are located, the largest
 /// first, for as long as `patience` lasts: levels do not depend on the clock, only how many changes are located.
 ///
+/// Of each behaviour it is told how probable a visit of each `marked` set of pairs is.
+///
 /// If it is stopped, or a later level does not fit the limits, what is known of two levels or more is kept ([`Frontier::ended`]).
 ///
 /// ```
@@ -54,7 +57,7 @@ const FAR: f64 = 1e6;
 /// let problem = Problem::new(mdp, objective, 1.0, 2)?;
 /// let levels: Vec<Risk> = [0.0, 1.0, f64::INFINITY].map(|beta| Erm::new(beta).unwrap().into()).to_vec();
 /// let (mut means, patience) = (Vec::new(), std::time::Duration::from_secs(60));
-/// let frontier = frontier::exact(&problem, &levels, &Limits::QUICK, patience, |_, own| means.push(own.costs.mean()))?;
+/// let frontier = frontier::exact(&problem, &levels, &[], &Limits::QUICK, patience, |_, own| means.push(own.costs.mean()))?;
 /// assert_eq!(means, [0.9, 1.0, 1.0]);
 /// let [change] = frontier.changes[..] else { panic!("one change") };
 /// let beta = change.level.unwrap();
@@ -70,11 +73,12 @@ const FAR: f64 = 1e6;
 pub fn exact(
     problem: &Problem,
     risks: &[Risk],
+    marked: &[Vec<bool>],
     limits: &Limits,
     patience: Duration,
     mut known: impl FnMut(&Point, &Behaviour),
 ) -> Result<Frontier, OracleError> {
-    let mut explorer = Explorer::new(problem, limits)?;
+    let mut explorer = Explorer::new(problem, limits)?.marking(marked);
     let mut ended = None;
     for &risk in risks {
         let levels = explorer.levels();
@@ -138,6 +142,7 @@ impl Gap {
 
 pub(super) struct Found<'a> {
     pub(super) problem: &'a Problem,
+    pub(super) marked: &'a [Vec<bool>],
     pub(super) limits: Limits,
     pub(super) behaviours: Vec<Behaviour>,
 }
@@ -180,7 +185,9 @@ impl Found<'_> {
         if let Some(number) = self.behaviours.iter().position(known) {
             return Ok(number);
         }
-        self.behaviours.push(Behaviour { costs, visits, occupancy, first });
+        let met = |set: &Vec<bool>| probability_of_visit(problem, policy, &self.limits.of_distribution(), set);
+        let met = self.marked.iter().map(met).collect::<Result<_, _>>()?;
+        self.behaviours.push(Behaviour { costs, visits, occupancy, met, first });
         let outcomes: usize = self.behaviours.iter().map(|behaviour| behaviour.costs.values().len()).sum();
         let bytes = (outcomes * size_of::<(f64, f64)>()) as u64;
         if bytes > limit {

@@ -27,6 +27,8 @@ use crate::risk::{Erm, Risk};
 #[derive(Clone)]
 pub struct Explorer {
     problem: Problem,
+    /// Sets of pairs.
+    marked: Vec<Vec<bool>>,
     limits: Limits,
     behaviours: Vec<Behaviour>,
     points: Vec<Point>,
@@ -41,8 +43,14 @@ impl Explorer {
     /// [`OracleError::Overflow`] for astronomic costs.
     pub fn new(problem: &Problem, limits: &Limits) -> Result<Self, OracleError> {
         check_bounded(problem)?;
-        let (behaviours, points, ahead) = Default::default();
-        Ok(Self { problem: problem.clone(), limits: limits.clone(), behaviours, points, ahead })
+        let (marked, behaviours, points, ahead) = Default::default();
+        Ok(Self { problem: problem.clone(), marked, limits: limits.clone(), behaviours, points, ahead })
+    }
+
+    /// The same, which also finds how likely episodes visit some sets of pairs ([`Behaviour::met`]).
+    #[must_use]
+    pub fn marking(self, marked: &[Vec<bool>]) -> Self {
+        Self { marked: marked.to_vec(), ..self }
     }
 
     /// Finds the lowest entropic risks of some levels that will be looked at, many in one pass: those at which a behaviour is optimal
@@ -110,6 +118,6 @@ impl Explorer {
 
     fn found(&mut self) -> Found<'_> {
         let behaviours = std::mem::take(&mut self.behaviours);
-        Found { problem: &self.problem, limits: self.limits.clone(), behaviours }
+        Found { problem: &self.problem, marked: &self.marked, limits: self.limits.clone(), behaviours }
     }
 }

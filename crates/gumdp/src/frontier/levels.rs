@@ -98,8 +98,10 @@ fn beta(range: [f64; 2], number: usize, of: usize) -> f64 {
 #[must_use]
 pub fn few(problem: &Problem, form: &Form, own: &[Risk], betas: Option<[f64; 2]>) -> Vec<Risk> {
     let uniform = Uniform::new(problem);
-    let played = Experiment::new(problem, &uniform, 0).play(Vec::new(), EPISODES).unwrap_or_default();
-    let met = played.iter().map(|record| record.cost);
+    let mut met = Vec::new();
+    // What could not be played tells nothing.
+    let played = Experiment::new(problem, &uniform, 0).play(0..EPISODES, |record| met.push(record.cost));
+    let met = met.into_iter().filter(|_| played.is_ok());
     let met = met.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), cost| (cost.min(low), cost.max(high)));
     let all = grid(form, &[], betas, met);
     let own = own.iter().copied().filter(|risk| is_of(form, *risk)).collect::<Vec<_>>();

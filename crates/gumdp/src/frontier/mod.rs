@@ -11,7 +11,7 @@ mod sampled;
 pub use exact::exact;
 pub use explorer::Explorer;
 pub use levels::{attitudes, few, usual};
-pub use sampled::{Intervals, SampleError, Sampled, sampled};
+pub use sampled::{Intervals, SampleError, Sampled, Tally, sampled};
 
 use crate::model::{Mdp, Pair, State};
 use crate::oracle::{Distribution, OracleError};
@@ -69,6 +69,8 @@ pub struct Behaviour {
     pub visits: Vec<f64>,
     /// The expected occupancy of each pair: what costs are weighed with.
     pub occupancy: Vec<f64>,
+    /// The probability that an episode visits one of the pairs of each marked set, in the order of the sets.
+    pub met: Vec<f64>,
     /// The first pair in each initial state, in the order of [`Mdp::initial`]; of runs the most frequent, in states that were met.
     pub first: Vec<Pair>,
 }
@@ -161,6 +163,19 @@ impl Behaviour {
     pub fn expected(&self, cost: &[f64]) -> f64 {
         self.occupancy.iter().zip(cost).map(|(mass, cost)| mass * cost).sum()
     }
+}
+
+/// The pairs at which a cost is positive: marked, they tell in which share of the episodes there is some of it. `None` if it is
+/// negative somewhere, so that visits do not tell.
+///
+/// ```
+/// use gumdp::frontier::marked;
+/// assert_eq!(marked(&[0.0, 2.0]), Some(vec![false, true]));
+/// assert_eq!(marked(&[0.0, -2.0]), None);
+/// ```
+#[must_use]
+pub fn marked(cost: &[f64]) -> Option<Vec<bool>> {
+    cost.iter().all(|&cost| cost >= 0.0).then(|| cost.iter().map(|&cost| cost > 0.0).collect())
 }
 
 impl Frontier {

@@ -13,6 +13,7 @@ use crate::objective::Bounds;
 use crate::policy::{Markov, Policy};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, Risk, Sum, Tail};
+use crate::stats::Costs;
 
 /// How far a sum of probabilities may be from 1.
 const SUM_TOLERANCE: f64 = 1e-9;
@@ -63,6 +64,17 @@ impl Distribution {
         let share = 1.0 / costs.len() as f64;
         let usable = !costs.is_empty() && costs.iter().all(|cost| cost.is_finite());
         usable.then(|| Self::new(costs.iter().map(|&cost| (cost, share)).collect(), 0.0))
+    }
+
+    /// The distribution of the costs of runs; of many, those in a bin are one. `None` if there are none.
+    #[must_use]
+    pub fn of_costs(costs: &Costs) -> Option<Self> {
+        if costs.are_few() {
+            return Self::of_samples(costs.first());
+        }
+        let share = 1.0 / costs.count() as f64;
+        let shares = costs.ascending().counted().map(|(cost, count)| (cost, count as f64 * share)).collect();
+        Some(Self::new(shares, 0.0))
     }
 
     /// The possible costs, ascending.
@@ -222,7 +234,7 @@ pub fn distribution_after(
     limits: &Limits,
 ) -> Result<Distribution, OracleError> {
     assert!(at.time < problem.horizon(), "there is no decision at the horizon");
-    law_from(problem, policy, limits, &Start::after(problem, at, pair), |_| ())
+    law_from(problem, policy, limits, &Start::after(problem, at, pair), |_| true)
 }
 
 /// A visit of a pair by a policy.
@@ -239,18 +251,39 @@ pub(crate) fn distribution_with_visits(
     problem: &Problem,
     policy: &dyn Policy,
     limits: &Limits,
-    visit: impl FnMut(Visit<'_>),
+    mut visit: impl FnMut(Visit<'_>),
 ) -> Result<Distribution, OracleError> {
-    law_from(problem, policy, limits, &Start::of(problem), visit)
+    let count = |of: Visit<'_>| {
+        visit(of);
+        true
+    };
+    law_from(problem, policy, limits, &Start::of(problem), count)
 }
 
-/// The same from another situation on.
+/// The probability that an episode visits one of the marked pairs at a time that counts.
+pub(crate) fn probability_of_visit(
+    problem: &Problem,
+    policy: &dyn Policy,
+    limits: &Limits,
+    marked: &[bool],
+) -> Result<f64, OracleError> {
+    let mut met = Sum::ZERO;
+    let unless_met = |Visit { time, pair, probability, .. }: Visit<'_>| {
+        let meets = marked.get(pair.index()) == Some(&true) && problem.masses()[time] > 0.0;
+        met.add(if meets { probability } else { 0.0 });
+        !meets
+    };
+    law_from(problem, policy, limits, &Start::of(problem), unless_met)?;
+    Ok(met.value().min(1.0))
+}
+
+/// The same from another situation on; what follows a visit is left out where it is told not to go on.
 pub(super) fn law_from(
     problem: &Problem,
     policy: &dyn Policy,
     limits: &Limits,
     start: &Start,
-    mut visit: impl FnMut(Visit<'_>),
+    mut visit: impl FnMut(Visit<'_>) -> bool,
 ) -> Result<Distribution, OracleError> {
     check_bounded(problem)?;
     let mut policy = policy.boxed();
@@ -286,7 +319,9 @@ pub(super) fn law_from(
                 features.copy_from_slice(&at.features);
                 problem.gather(&mut features, time, pair);
                 let probability = possible(reached.value() * chosen);
-                visit(Visit { time, pair, features: &features, probability });
+                if !visit(Visit { time, pair, features: &features, probability }) {
+                    continue;
+                }
                 if time + 1 == horizon {
                     if outcomes.len() == outcomes.capacity() {
                         // Grown to twice the size, and then copied once more.

@@ -33,17 +33,8 @@ pub(super) fn by_mean(
     };
     let mut means = Vec::new();
     for &(state, probability) in problem.mdp().initial() {
-        means.push((
-            law_from(
-                problem,
-                &inner.policy,
-                &limits,
-                &Start { outcomes: vec![(state, 1.0)], ..Start::of(problem) },
-                |_| (),
-            )?
-            .mean(),
-            probability,
-        ));
+        let start = Start { outcomes: vec![(state, 1.0)], ..Start::of(problem) };
+        means.push((law_from(problem, &inner.policy, &limits, &start, |_| true)?.mean(), probability));
     }
     let low = Tail::new(means.into_iter()).map_or(f64::NEG_INFINITY, |means| risk.of_tail(&means));
     let value = law.risk(risk);

@@ -13,7 +13,6 @@
 //!
 //! A linear objective then needs its occupancy states, where it had none before; if there are too many, the first answer stays.
 
-use super::OracleError;
 use super::backward_induction::Linear;
 use super::minimise::Search;
 use super::occupancy_dp::{Limits, Method, Strategy, solve_aim};
