@@ -34,7 +34,7 @@ mod valuation;
 
 pub use decide::{ActionValue, ExactDecision, decide};
 pub use distribution::{Distribution, distribution, expected_occupancy};
-pub(crate) use distribution::{Visit, check_policy, distribution_with_visits};
+pub(crate) use distribution::{Visit, check_policy, distribution_with_visits, occupancy_by_state, visits_by_state};
 pub use minimise::{Solution, solve};
 pub use occupancy_dp::{Limits, Method, Strategy};
 pub use occupancy_mdp::OccupancyMdp;
