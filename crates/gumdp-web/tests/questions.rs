@@ -41,7 +41,7 @@ fn levels_are_those_of_the_library() {
     // The same frontier, with its changes and its bargain.
     let told = ask(&mut studio, &json!({ "op": "changes" }));
     let patience = std::time::Duration::from_mins(5);
-    let own = frontier::exact(&problem, &risks, &Limits::QUICK, patience, |_, _| {}).unwrap();
+    let own = frontier::exact(&problem, &risks, &[], &Limits::QUICK, patience, |_, _| {}).unwrap();
     assert_eq!(told["changes"].as_array().unwrap().len(), own.changes.len());
     assert_eq!(told["bargain"]["saved"].as_f64(), own.bargain().map(|bargain| bargain.saved));
 }

@@ -147,7 +147,7 @@ fn other_attitudes(args: &ExplainArgs, task: &Task, explanation: &Explanation) -
     let level = |risk: &Risk| risk.swept().map_or(f64::NAN, |(_, level)| level);
     risks.sort_by(|a, b| level(a).total_cmp(&level(b)));
     let limits = Limits { stop: interrupt::stop().clone(), ..args.effort.limits() };
-    let found = frontier::exact(problem, &risks, &limits, Duration::ZERO, |_, _| ()).ok()?;
+    let found = frontier::exact(problem, &risks, &[], &limits, Duration::ZERO, |_, _| ()).ok()?;
     Some((TradeOff::new(task, form, &found), found))
 }
 

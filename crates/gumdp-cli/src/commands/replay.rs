@@ -78,7 +78,7 @@ impl Run for ReplayArgs {
         writeln!(text, "{task}, {}, {preset}, run {run}: cost {}", number::risk_label(*risk), record.cost)?;
         print_steps(&experiment.task, &record.path, &mut text)?;
         let Some(file) = &self.html else { return Ok(crate::talk::stdout().write_all(&text)?) };
-        let page = draw::draw_replay(&experiment.task, &finished.trial, record, &String::from_utf8_lossy(&text));
+        let page = draw::draw_replay(&experiment.task, &finished.trial, &record, &String::from_utf8_lossy(&text));
         put(file, "the episode is", &page)
     }
 }

@@ -369,26 +369,36 @@ pub(super) fn law_from(
 /// [`OracleError::OtherProblem`] if the policy is for another model or horizon. Its objective does not matter.
 pub fn expected_occupancy(problem: &Problem, policy: &Markov) -> Result<Vec<f64>, OracleError> {
     policy.problem().map_or(Ok(()), |of| check_model(problem, of))?;
+    Ok(occupancy_by_state(problem, policy))
+}
+
+/// The expected occupancy of a policy that looks at time and state only.
+pub(crate) fn occupancy_by_state(problem: &Problem, policy: &dyn Policy) -> Vec<f64> {
+    let mut occupancy = vec![0.0; problem.mdp().pair_count()];
+    visits_by_state(problem, policy, |time, pair, p| occupancy[pair.index()] += problem.masses()[time] * p);
+    occupancy
+}
+
+/// Tells the probability of each pair at each time under a policy that looks at time and state only.
+pub(crate) fn visits_by_state(problem: &Problem, policy: &dyn Policy, mut visit: impl FnMut(usize, Pair, f64)) {
     let mdp = problem.mdp();
-    let mut occupancy = vec![0.0; mdp.pair_count()];
     let mut now = vec![0.0; mdp.state_count()];
-    for &(state, probability) in mdp.initial() {
-        now[state.index()] = probability;
-    }
-    for (time, &mass) in problem.masses().iter().enumerate() {
+    mdp.initial().iter().for_each(|&(state, p)| now[state.index()] += p);
+    let mut at = problem.start(mdp.initial()[0].0);
+    let mut chosen = Vec::new();
+    for time in 0..problem.horizon() {
         let mut next = vec![0.0; mdp.state_count()];
         for state in mdp.states().filter(|state| now[state.index()] > 0.0) {
-            for pair in mdp.pairs(state).map(Pair) {
-                let probability = now[state.index()] * policy.probability(time, pair);
-                occupancy[pair.index()] += mass * probability;
-                for (successor, p) in mdp.successors(pair) {
-                    next[successor.index()] += probability * p;
-                }
+            at = OccupancyState { time, state, features: at.features };
+            policy.probabilities(&at, &mut chosen);
+            for (pair, p) in mdp.pairs(state).map(Pair).zip(&chosen).filter(|(_, p)| **p > 0.0) {
+                let p = p * now[state.index()];
+                visit(time, pair, p);
+                mdp.successors(pair).for_each(|(to, q)| next[to.index()] += p * q);
             }
         }
         now = next;
     }
-    Ok(occupancy)
 }
 
 /// Whether a policy can be asked about the occupancy states of a problem.

@@ -35,7 +35,9 @@ mod valuation;
 
 pub use decide::{ActionValue, ExactDecision, decide};
 pub use distribution::{Distribution, distribution, distribution_after, expected_occupancy};
-pub(crate) use distribution::{Visit, check_policy, distribution_with_visits, probability_of_visit};
+pub(crate) use distribution::{
+    Visit, check_policy, distribution_with_visits, occupancy_by_state, probability_of_visit, visits_by_state,
+};
 pub use minimise::{Solution, solve};
 pub use occupancy_dp::{Limits, Method, Strategy};
 pub use occupancy_mdp::OccupancyMdp;

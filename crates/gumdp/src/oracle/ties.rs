@@ -221,10 +221,10 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::lowest_means;
-    use crate::oracle::{Limits, solve};
+    use super::*;
+    use crate::oracle::solve;
     use crate::test_problems::{msee, rooms};
-    use crate::{Erm, Objective, Problem};
+    use crate::{Mdp, Objective};
 
     /// Many in one pass have the bits of each alone, ties and strong aversion included.
     #[test]
@@ -246,5 +246,20 @@ mod tests {
         let linear = Objective::linear(vec![1.0; mdp.pair_count()]).unwrap();
         let problem = Problem::new(mdp, linear, 0.9, 5).unwrap();
         assert_eq!(lowest_means(&problem, &[Erm::MEAN], &Limits::QUICK).unwrap(), None);
+    }
+
+    /// A ring has one state at each time; a state that may be left for good has two from the second time on.
+    #[test]
+    fn states_are_counted_at_every_time() {
+        let ring =
+            (0..3).fold(Mdp::sized(3, 1).start(0), |mdp, state| mdp.transition(state, 0, [((state + 1) % 3, 1.0)]));
+        let left = Mdp::sized(2, 1).start(0).transition(0, 0, [(0, 0.5), (1, 0.5)]).transition(1, 0, [(1, 1.0)]);
+        for (mdp, count) in [(ring, 10), (left, 19)] {
+            let mdp = mdp.build().unwrap();
+            let costs = Objective::linear(vec![1.0; mdp.pair_count()]).unwrap();
+            let problem = Problem::new(mdp, costs, 1.0, 10).unwrap();
+            let reaches = |most| reaches_more_than(most, &problem, &Limits::QUICK).unwrap();
+            assert_eq!([reaches(count - 1), reaches(count)], [true, false]);
+        }
     }
 }

@@ -225,14 +225,9 @@ impl Risk {
         self.measure().fixed()
     }
 
-    /// An entropic risk that it is never below.
+    /// An entropic risk that it is never below: itself, if it is one.
     pub(crate) fn entropic_floor(self) -> Erm {
-        self.measure().entropic_floor()
-    }
-
-    /// What it is at least if its [floor](Self::entropic_floor) is at least this.
-    pub(crate) fn at_least(self, floor: f64) -> f64 {
-        self.measure().at_least(floor)
+        self.as_erm().unwrap_or_else(|| self.measure().entropic_floor())
     }
 
     /// Its outer variable; `None` if and only if [`Self::fixed`] is something.

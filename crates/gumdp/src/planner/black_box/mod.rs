@@ -16,7 +16,7 @@ use crate::risk::{Erm, FixedRisk, Seen, Weigher};
 use crate::rng::{self, Rng};
 use crate::stop::Stop;
 
-use super::mcts::decision::{chosen, reason, risk};
+use super::mcts::decision::{chosen, reason, risk, together};
 use super::mcts::tree::{EdgeId, NodeId, ROOT, Tree};
 use super::settings::{Expansion, Exploration, MAX_SIMULATIONS, PlannerError, PlannerSettings};
 
@@ -164,10 +164,7 @@ impl<S: Simulator> BlackBoxPlanner<S> {
             let at = self.tree.visit(ROOT);
             (at.first_edge..at.first_edge + at.actions).map(|edge| self.tree.edge(edge).seen).collect()
         };
-        let mut all = Seen::NOTHING;
-        for seen in &root {
-            all.merge(seen);
-        }
+        let all = together(&root);
         let action = chosen(&root, &weigher, self.settings.play);
         if self.settings.keep_tree {
             self.played = Some((self.tree.node(ROOT).first_edge + action, at.time + 1));

@@ -31,7 +31,7 @@ use crate::rng::{self, Purpose, Rng};
 use crate::stop::Stop;
 
 use super::settings::{PlannerError, PlannerSettings};
-use decision::{chosen, reason, risk};
+use decision::{chosen, reason, risk, together};
 use worker::Worker;
 
 /// Plans by ERM-MCTS, one decision at a time.
@@ -176,20 +176,13 @@ impl Policy for Planner {
     fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Decision, PolicyFailure> {
         self.search(at, rng)?;
         let mdp = self.problem.mdp();
-        let mut all = Seen::NOTHING;
-        let reasons = mdp
-            .pairs(at.state)
-            .zip(&self.root)
-            .map(|(pair, seen)| {
-                all.merge(seen);
-                reason(mdp.action(Pair(pair)), seen, &self.weigher)
-            })
-            .collect();
+        let of_pairs = mdp.pairs(at.state).map(|pair| mdp.action(Pair(pair))).zip(&self.root);
+        let reasons = of_pairs.map(|(action, seen)| reason(action, seen, &self.weigher)).collect();
         let simulations = self.workers.iter().map(|worker| worker.simulations).sum();
         let out_of_time = self.workers.iter().any(|worker| worker.stopped == StopReason::TimeLimit);
         Ok(Decision {
             reasons,
-            root_estimate: risk(&all, &self.weigher),
+            root_estimate: risk(&together(&self.root), &self.weigher),
             tree_nodes: self.workers.iter().map(Worker::nodes).sum(),
             simulations,
             simulated_steps: simulations * (self.problem.horizon() - at.time) as u64,
