@@ -211,7 +211,7 @@ impl HeatMaps {
         let widest = text::widest(&self.column_names, NAME).min(MOST_NAME);
         if self.column_names.is_empty() {
             0.0
-        } else if widest <= cells.side {
+        } else if widest + 3.0 <= cells.side {
             14.0
         } else {
             widest + 5.0
