@@ -123,7 +123,7 @@ function ground(terrain, inks) {
 
 /** @param {SVGElement} root @param {number} x @param {number} y @param {string} content @param {Record<string, string | number>} more */
 function label(root, x, y, content, more = {}) {
-  root.append(svg("text", { x, y, ...more }, [content]));
+  root.append(svg("text", { x, y, "paint-order": "stroke", ...more }, [content]));
 }
 
 /**
@@ -202,7 +202,7 @@ export function distributionView(laws, { width, height = 230, inks, domain, mark
       root.append(svg("g", {}, [svg("title", {}, [`${name} ${words(cost)}`]),
         svg("line", { x1: toX(cost), x2: toX(cost), y1: above - 4, y2: bottom, stroke: colour, "stroke-width": 1.5, "stroke-dasharray": dash })]));
       const end = toX(cost) > width - 60;
-      label(root, toX(cost) + (end ? -3 : 3), above + 4 + 12 * which, name, { fill: colour, "font-size": 11, "text-anchor": end ? "end" : "start" });
+      label(root, toX(cost) + (end ? -3 : 3), above + 4 + 12 * which, name, { fill: colour, stroke: inks.paper, "stroke-width": 3, "font-size": 11, "text-anchor": end ? "end" : "start" });
     };
     line(law.mean, "mean", "4 3");
     if (tail !== undefined && tail - law.mean > 0.12 * (x[1] - x[0])) line(tail, "worst 5 %", "1 3");
@@ -241,7 +241,7 @@ export function frontierView({ points, now, other, bargain }, { width, height = 
     const [x, y] = [toX(bargain.mean), toY(bargain.tail)];
     root.append(svg("path", { d: `M${x} ${y - 9}L${x + 9} ${y}L${x} ${y + 9}L${x - 9} ${y}Z`, fill: "none", stroke: inks.mark, "stroke-width": 2.5 }));
     const end = x > width * 0.6;
-    label(root, x + (end ? -13 : 13), y + 4, "best bargain", { fill: inks.mark, "text-anchor": end ? "end" : "start" });
+    label(root, x + (end ? -13 : 13), y + 4, "best bargain", { fill: inks.mark, stroke: inks.paper, "stroke-width": 4, "text-anchor": end ? "end" : "start" });
   }
   for (const [at, colour, r] of /** @type {const} */ ([[other, inks.b, 6], [now, inks.a, 6.5]])) {
     if (at) root.append(svg("circle", { cx: toX(at.mean), cy: toY(at.tail), r, fill: colour, stroke: inks.paper, "stroke-width": 1.5 }));

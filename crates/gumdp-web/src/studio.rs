@@ -16,7 +16,7 @@ use gumdp_files::{Severity, Task, check_text};
 /// What a page may take: as long as the command line takes to find out whether a problem can be solved, and less memory.
 #[must_use]
 pub fn limits() -> Limits {
-    Limits { max_bytes: 512 << 20, policy_bytes: 128 << 20, relaxed_transitions: 20_000_000, ..Limits::QUICK }
+    Limits { max_bytes: 512 << 20, policy_bytes: 128 << 20, ..Limits::QUICK }
 }
 
 /// Episodes at each level, and simulations for each decision, where a problem is planned.

@@ -29,7 +29,7 @@ export function isCancelled(error) {
 function showProgress(done, of) {
   const share = of > 0 ? Math.round((100 * done) / of) : 0;
   part("ring").setAttribute("aria-valuenow", String(share));
-  part("ring").querySelector(".fore").setAttribute("stroke-dasharray", `${share} 100`);
+  part("ring").querySelector(".fore").style.strokeDasharray = `${share} 100`;
   part("progress").textContent = of > 0 ? `${done} of ${of} levels` : "";
   part("cancel").hidden = !busy;
 }

@@ -48,7 +48,7 @@ function showNumbers(shown) {
   const body = document.createElement("tbody");
   /** @param {string} name @param {string} title @param {(known: Known) => Node | string} tell */
   const line = (name, title, tell) => body.append(row([term(name, title), ...shown.map(tell)]));
-  line("risk", "lowest risk", (known) => withInterval(known.value, known.exact ? undefined : [known.value_low, known.value_high]));
+  line("risk", shown.every((known) => known.exact) ? "lowest risk" : "risk of what was played", (known) => withInterval(known.value, known.exact ? undefined : [known.value_low, known.value_high]));
   if (shown.some((known) => known.bound)) line("bound", "proven bound", (known) => (known.bound ? `≥ ${words(known.bound.value)} (${known.bound.method})` : "exact"));
   line("mean", "mean", (known) => withInterval(known.behaviour.mean, known.intervals?.mean));
   line("tail", "worst 5 %", (known) => withInterval(known.behaviour.tail, known.intervals?.tail));

@@ -5,7 +5,7 @@ export const TERMS = /** @type {Record<string, string>} */ ({
   distribution: "How likely each cost of one episode is if you behave as well as possible for this attitude. Costs are to be low.",
   occupancy: "How much of an episode is spent in each place, early steps counting more if the discount is below 1. Darker is more. Arrows are the actions taken there.",
   frontier: "Each dot is a behaviour that is best for some attitude: its mean cost and the mean of its worst 5 %. Down is safer, left is cheaper.",
-  risk: "What the attitude minimises: no behaviour has a lower value of this measure.",
+  risk: "The measure of risk that the attitude minimises. Where it is solved, no behaviour has a lower one; where episodes were played, it is that of these episodes.",
   mean: "The average cost over very many episodes.",
   tail: "The mean of the worst 5 % of the episodes: how bad a bad day is (CVaR at level 0.95).",
   median: "Half of the episodes cost at most this.",
