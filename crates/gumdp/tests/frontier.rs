@@ -318,7 +318,8 @@ fn shares_of_episodes_are_told() {
     let problem = lotteries(&[&[(1.0, 1.0)], &[(0.0, 0.5), (1.8, 0.5)]]);
     let mdp = problem.mdp();
     // The third outcome is the large one; all states but the first are visited at the last step.
-    let of_state = |wanted: usize| (0..mdp.pair_count() as u32).map(move |pair| mdp.state(pair.into()).index() == wanted);
+    let of_state =
+        |wanted: usize| (0..mdp.pair_count() as u32).map(move |pair| mdp.state(pair.into()).index() == wanted);
     let marked = vec![of_state(3).collect::<Vec<bool>>(), of_state(0).collect(), Vec::new()];
     let known = |_: &frontier::Point, _: &frontier::Behaviour| {};
     let levels = levels(&[0.0, 50.0]);
