@@ -199,7 +199,7 @@ def frontier(
 ) -> tuple[
     str,
     list[tuple[float, float, float, float, int]],
-    list[tuple[_Floats, _Floats, _Floats, list[float]]],
+    list[tuple[_Floats, _Floats, _Floats, list[tuple[float, float]]]],
     list[tuple[int, int, float | None, int]],
     bool,
     tuple[int, int | None, str, list[tuple[float, float]], list[tuple[float, float]]] | None,

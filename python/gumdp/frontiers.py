@@ -108,6 +108,8 @@ class Frontier:
     """The best bargain; None if no level lowers the mean of the worst 5 %, and of runs, which differ by chance."""
     features: dict[str, Floats] = field(default_factory=dict)
     """What is expected at each level of each cost with a name of the problem file: `[objective.features]`, costs of an import."""
+    shares: dict[str, Floats] = field(default_factory=dict)
+    """The share of episodes with some of each of them, at each level; NaN where it is negative somewhere."""
 
     @property
     def mean(self) -> Floats:
@@ -273,7 +275,8 @@ def frontier(
         complete,
         None if sampled is None else Sampled(*sampled[:3], *map(np.array, sampled[3:])),
         None if bargain is None else Bargain(*bargain),
-        {name: np.array([own[3][k] for own in behaviours])[behaviour] for k, name in enumerate(names)},
+        {name: np.array([own[3][k][0] for own in behaviours])[behaviour] for k, name in enumerate(names)},
+        {name: np.array([own[3][k][1] for own in behaviours])[behaviour] for k, name in enumerate(names)},
     )
 
 

@@ -91,6 +91,7 @@ def test_features_of_a_file(tmp_path: Path) -> None:
     found = gumdp.frontier(Problem.from_file(file), levels=[0, float("inf")])
     # Who minimises the mean flies once, and is lost at the end of a quarter of the flights; in the worst case it is better to stay.
     assert found.features["lost"].tolist() == pytest.approx([0.25, 0.0])
+    assert found.shares["lost"].tolist() == pytest.approx([0.25, 0.0])
     assert list(found.features) == ["lost", "waiting"] and found.features["waiting"][0] < found.features["waiting"][1]
 
 

@@ -8,11 +8,10 @@
 
 use anyhow::Result;
 use gumdp::rng::{self, Purpose};
-use gumdp::stats::{self, Interval, Summary};
+use gumdp::stats::{self, Costs, Interval, Summary};
 use serde::Serialize;
 
 use crate::number;
-use crate::outcome;
 use crate::player::Who;
 use crate::published::{Number, Published, Statistic};
 use crate::results::{Finished, TaskResults};
@@ -21,7 +20,7 @@ use gumdp_plot::{Field, Tone};
 /// Normal quantile of a two-sided 99 % interval.
 const Z99: f64 = 2.576;
 /// With fewer runs no verdict is given.
-const FEWEST_RUNS: usize = 30;
+const FEWEST_RUNS: u64 = 30;
 /// Resamples of a bootstrap interval.
 const RESAMPLES: usize = 2000;
 
@@ -111,7 +110,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    fn of(agrees: bool, runs: usize) -> Self {
+    fn of(agrees: bool, runs: u64) -> Self {
         match agrees {
             _ if runs < FEWEST_RUNS => Self::Undecided,
             true => Self::Agrees,
@@ -142,7 +141,7 @@ impl Comparison {
     ) -> Self {
         let (task, beta) = (of.trial.task.clone(), of.trial.risk.beta().unwrap_or(f64::NAN));
         let statistic = statistic.to_owned();
-        let runs_to_decide = (verdict == Verdict::Undecided).then_some(FEWEST_RUNS as u64);
+        let runs_to_decide = (verdict == Verdict::Undecided).then_some(FEWEST_RUNS);
         Self { task, beta, statistic, reference, source: "paper", ours, interval, verdict, runs_to_decide, why: None }
     }
 
@@ -174,7 +173,7 @@ pub fn compare(published: &Published, experiments: &[TaskResults]) -> Result<Vec
         for finished in experiment.finished.iter().filter(|finished| finished.trial.preset == Who::Paper) {
             let of_trial = |n: &&Number| n.task == finished.trial.task && finished.trial.risk.beta() == Some(n.beta);
             for number in published.number.iter().filter(of_trial) {
-                let found = with_paper(number, experiment, finished).into_iter();
+                let found = with_paper(number, finished).into_iter();
                 comparisons.extend(found.map(|found| Comparison { why: number.why.clone(), ..found }));
             }
             if let Some(oracle) = experiment.find(finished.trial.risk, Who::BackwardInduction) {
@@ -186,19 +185,19 @@ pub fn compare(published: &Published, experiments: &[TaskResults]) -> Result<Vec
     Ok(comparisons)
 }
 
-fn with_paper(number: &Number, experiment: &TaskResults, finished: &Finished) -> Vec<Comparison> {
-    let (costs, summary) = (finished.costs(), &finished.summary);
-    let (n, theirs) = (costs.len() as f64, number.runs as f64);
+fn with_paper(number: &Number, finished: &Finished) -> Vec<Comparison> {
+    let (costs, summary) = (&finished.played.costs, &finished.summary);
+    let (n, theirs) = (costs.count() as f64, number.runs as f64);
     let rounding = 0.5 * 10_f64.powi(-number.digits);
     // Two samples: ours has n runs, theirs `runs`.
     let both = (1.0 + n / theirs).sqrt();
     let widened = |ours: f64, around: Interval| {
         [ours - both * (ours - around.low) - rounding, ours + both * (around.high - ours) + rounding]
     };
-    let z = quantile(costs.len());
+    let z = quantile(n);
     let symmetric = |ours: f64, error: f64| [ours - both * z * error - rounding, ours + both * z * error + rounding];
     let value = number.value.unwrap_or(f64::NAN);
-    let judge = |agrees: bool| Verdict::of(agrees, costs.len());
+    let judge = |agrees: bool| Verdict::of(agrees, costs.count());
     let printed = format!("{value:.*}", number.digits as usize);
     let with_interval = |statistic: &str, ours: f64, interval: [f64; 2]| {
         let verdict = judge(contains(interval, value));
@@ -209,27 +208,26 @@ fn with_paper(number: &Number, experiment: &TaskResults, finished: &Finished) ->
         vec![Comparison::new(finished, "max", reference, summary.max, None, verdict)]
     };
     match number.statistic {
-        Statistic::Mean => with_interval("mean", summary.mean, symmetric(summary.mean, standard_error(&costs))),
+        Statistic::Mean => with_interval("mean", summary.mean, symmetric(summary.mean, standard_error(costs))),
         Statistic::Median => {
-            let around = interval(&costs, RESAMPLES, |sample| sorted_quantile(sample, 0.5));
+            let around = interval(costs, summary.median, |sample| sorted_quantile(sample, 0.5));
             with_interval("median", summary.median, widened(summary.median, around))
         }
         Statistic::Share => {
             let wanted = number.outcomes.as_deref().unwrap_or_default();
-            let hits = finished.records.iter().filter(|record| {
-                outcome::of(&experiment.task, &record.path).is_some_and(|name| wanted.contains(&name))
-            });
-            let hits = hits.count() as f64;
+            let hits = finished.played.ended_with(wanted) as f64;
             // One run more and one less keep the interval open at shares of 0 and 1.
             let shrunk = (hits + 1.0) / (n + 2.0);
             let around = symmetric(hits / n, (shrunk * (1.0 - shrunk) / n).sqrt()).map(|share| share.clamp(0.0, 1.0));
             with_interval(&format!("share {}", wanted.join(" or ")), hits / n, around)
         }
         Statistic::Max => {
-            let above = costs.iter().filter(|&&cost| cost > value + rounding).count();
+            let counted = costs.ascending();
+            let above: u64 = counted.counted().filter(|one| one.0 > value + rounding).map(|one| one.1).sum();
             let reached = summary.max >= value - rounding;
             // One of theirs is the largest of all with probability n/(n + n').
-            let likely = (n / (n + theirs)).powi(above as i32) >= 0.01 && (reached || theirs / (n + theirs) >= 0.01);
+            let likely = (n / (n + theirs)).powi(above.min(1 << 20) as i32) >= 0.01
+                && (reached || theirs / (n + theirs) >= 0.01);
             let deciding = (1.0 / 0.01 - 1.0) * theirs;
             let mut found = of_max(printed, likely, Verdict::Possible);
             for possible in found.iter_mut().filter(|found| found.verdict == Verdict::Possible) {
@@ -248,7 +246,7 @@ fn with_paper(number: &Number, experiment: &TaskResults, finished: &Finished) ->
                     stats::whiskers(&sorted, q25, q75)[end]
                 };
                 let ours = [summary.whisker_low, summary.whisker_high][end];
-                (ours, widened(ours, interval(&costs, RESAMPLES, whisker)))
+                (ours, widened(ours, interval(costs, ours, whisker)))
             };
             let comparison = |statistic, reference, (ours, around), agrees| {
                 Comparison::new(finished, statistic, reference, ours, Some(around), judge(agrees))
@@ -265,23 +263,24 @@ fn with_paper(number: &Number, experiment: &TaskResults, finished: &Finished) ->
 /// ERM-MCTS beside ERM-BI where the objective is linear (the paper claims a match on `mdp`): mean and ERM of both samples.
 fn with_oracle(planner: &Finished, oracle: &Finished) -> Result<[Comparison; 2]> {
     let erm = planner.trial.erm()?;
-    let runs = planner.records.len().min(oracle.records.len());
+    let runs = planner.played.runs().min(oracle.played.runs());
     let comparison = |statistic: &str, reference: f64, ours: f64, interval: [f64; 2]| {
         let verdict = Verdict::of(contains(interval, reference), runs);
         Comparison::new(planner, statistic, format!("{reference:.4}"), ours, Some(interval), verdict)
     };
     let spread = |finished: &Finished| match finished.summary {
         Summary { exact: true, value, .. } => Interval { low: value, high: value },
-        _ => interval(&finished.costs(), RESAMPLES, |sample| erm.of_samples(sample)),
+        Summary { value, .. } => interval(&finished.played.costs, value, |sample| erm.of_samples(sample)),
     };
-    let error_of = |finished: &Finished| if finished.summary.exact { 0.0 } else { standard_error(&finished.costs()) };
+    let error_of =
+        |finished: &Finished| if finished.summary.exact { 0.0 } else { standard_error(&finished.played.costs) };
     let (around_ours, around_theirs) = (spread(planner), spread(oracle));
     let (ours, theirs) = (planner.summary.value, oracle.summary.value);
     let risk_interval = [
         ours - (ours - around_ours.low).hypot(around_theirs.high - theirs),
         ours + (around_ours.high - ours).hypot(theirs - around_theirs.low),
     ];
-    let error = quantile(runs) * error_of(planner).hypot(error_of(oracle));
+    let error = quantile(runs as f64) * error_of(planner).hypot(error_of(oracle));
     let mean = planner.summary.mean;
     Ok([
         comparison("mean", oracle.summary.mean, mean, [mean - error, mean + error]),
@@ -294,21 +293,29 @@ fn contains([low, high]: [f64; 2], value: f64) -> bool {
 }
 
 /// Half the width of the 99 % interval of a mean, in standard errors: Student's quantile to first order.
-fn quantile(runs: usize) -> f64 {
-    Z99 + (Z99.powi(3) + Z99) / (4.0 * (runs as f64 - 1.0).max(1.0))
+fn quantile(runs: f64) -> f64 {
+    Z99 + (Z99.powi(3) + Z99) / (4.0 * (runs - 1.0).max(1.0))
 }
 
-fn standard_error(costs: &[f64]) -> f64 {
-    let n = costs.len() as f64;
-    let mean = costs.iter().sum::<f64>() / n;
-    let variance = costs.iter().map(|cost| (cost - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-    (variance / n).sqrt()
+/// That of the mean; the spread of many costs is that of the first.
+fn standard_error(costs: &Costs) -> f64 {
+    let (first, n) = (costs.first(), costs.first().len() as f64);
+    let mean = first.iter().sum::<f64>() / n;
+    let variance = first.iter().map(|cost| (cost - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+    (variance / costs.count() as f64).sqrt()
 }
 
-/// The 99 % bootstrap interval of a statistic.
-fn interval(costs: &[f64], resamples: usize, statistic: impl Fn(&[f64]) -> f64) -> Interval {
-    let mut rng = rng::stream(0, 0, Purpose::Bootstrap);
-    stats::bootstrap_interval(costs, statistic, resamples, 0.99, &mut rng)
+/// The 99 % bootstrap interval of a statistic, of which this is the value. Of many costs the first are drawn, around the value of all:
+/// the width of an interval shrinks with the root of their number.
+fn interval(costs: &Costs, value: f64, statistic: impl Fn(&[f64]) -> f64) -> Interval {
+    let (mut rng, first) = (rng::stream(0, 0, Purpose::Bootstrap), costs.first());
+    let around = stats::bootstrap_interval(first, &statistic, RESAMPLES, 0.99, &mut rng);
+    if costs.are_few() {
+        return around;
+    }
+    let (centre, narrower) = (statistic(first), (first.len() as f64 / costs.count() as f64).sqrt());
+    let end = |end: f64| value + narrower * (end - centre);
+    Interval { low: end(around.low), high: end(around.high) }
 }
 
 fn sorted_quantile(sample: &[f64], q: f64) -> f64 {

@@ -43,7 +43,7 @@ pub fn of_experiment(error: ExperimentError) -> anyhow::Error {
     match error {
         _ if error.is_stopped() => Interrupted.into(),
         ExperimentError::Run(error) => error.into(),
-        error @ ExperimentError::Journal { .. } => error.into(),
+        error @ (ExperimentError::Journal { .. } | ExperimentError::Unread { .. }) => error.into(),
     }
 }
 

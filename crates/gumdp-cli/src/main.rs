@@ -13,6 +13,7 @@ mod manifest;
 mod number;
 mod outcome;
 mod paper_report;
+mod played;
 mod player;
 mod progress;
 mod published;

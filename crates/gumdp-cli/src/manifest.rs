@@ -10,19 +10,21 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::io;
 use std::time::Duration;
 
 use anyhow::Result;
 use gumdp::bound::{LowerBound, Method};
 use gumdp::stats::Summary;
 use gumdp::words::cell;
-use gumdp::{Pair, Record, Risk, UNCHECKED, checksum};
+use gumdp::{Pair, Record, Records, Risk, UNCHECKED, checksum};
 use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::exact::Certain;
 use crate::failure::BadInput;
 use crate::number;
+use crate::played::Played;
 use crate::results::{Finished, TaskResults};
 use crate::store::{Store, json};
 use crate::talk::say;
@@ -212,22 +214,31 @@ impl SavedTask {
 }
 
 impl SavedTrial {
-    /// Its runs, if all of them are there and can have happened.
+    /// What is to be known of its runs, if all of them are there and can have happened.
     fn load(&self, store: &Store, task: &Task) -> Result<Finished> {
+        let mut played = Played::new(task, self.trial.risk);
+        let mut records = self.records(store, task)?;
+        for run in 0..self.trial.runs {
+            if let Some(record) = records.run(run)? {
+                played.add(task, &record);
+            }
+        }
+        Finished::new(self.trial.clone(), played, task, self.exact)
+    }
+
+    fn records(&self, store: &Store, task: &Task) -> Result<Records> {
         let Trial { runs, seed, .. } = self.trial;
         let shown = store.dir().join("runs").join(&self.journal);
-        let mut records = store.records(&self.journal)?;
-        let _more = records.split_off(&runs);
-        if records.len() as u64 != runs || runs == 0 {
-            let found = records.len();
-            return Err(refusal(format!("{} holds {found} of the {runs} runs of the manifest", shown.display())).into());
-        }
-        if let Some(other) = records.values().find(|record| !record.is_of(&task.problem, seed)) {
-            let what = format!("{}: run {} is not one of this problem with this seed", shown.display(), other.run);
-            return Err(refusal(what).into());
-        }
-        Finished::new(self.trial.clone(), records.into_values().collect(), task, self.exact)
+        let missing =
+            |found: u64| refusal(format!("{} holds {found} of the {runs} runs of the manifest", shown.display()));
+        let found = store.records(&self.journal, runs, &task.problem, seed)?;
+        Ok(found.and_then(|found| if runs == 0 { Err(0) } else { Ok(found) }).map_err(missing)?)
     }
+}
+
+/// One saved run of a trial, if it is there.
+pub fn saved_run(store: &Store, task: &Task, trial: &Trial, run: u64) -> Result<Option<Record>> {
+    Ok(store.written(&trial.journal(task))?.only(run)?)
 }
 
 fn saved_task(experiment: &TaskResults) -> SavedTask {
@@ -245,43 +256,46 @@ fn saved_task(experiment: &TaskResults) -> SavedTask {
             .map(|finished| SavedTrial {
                 trial: finished.trial.clone(),
                 journal: finished.trial.journal(&experiment.task),
-                cpu_seconds: finished.cpu_seconds(),
-                simulated_steps: finished.simulated_steps(),
+                cpu_seconds: finished.played.cpu_seconds,
+                simulated_steps: finished.played.simulated_steps,
                 exact: finished.summary.exact.then_some(finished.summary),
             })
             .collect(),
     }
 }
 
-/// Writes samples and trajectories, row by row: as text they would take several times the memory of the runs.
+/// Writes samples and trajectories, row by row, as the runs are read from their journals.
 fn save_runs(store: &Store, experiments: &[TaskResults]) -> Result<()> {
-    let runs = || {
-        experiments.iter().flat_map(|TaskResults { task, finished, .. }| {
-            finished.iter().flat_map(move |Finished { trial, records, .. }| {
-                records.iter().map(move |record| (task, trial, record))
-            })
-        })
+    let each = |take: &mut dyn FnMut(&Task, &Trial, &Record) -> csv::Result<()>| {
+        for (task, Finished { trial, .. }) in
+            experiments.iter().flat_map(|of| of.finished.iter().map(move |finished| (&of.task, finished)))
+        {
+            let mut records = store.written(&trial.journal(task))?;
+            for run in 0..trial.runs {
+                records.run(run)?.map_or(Ok(()), |record| take(task, trial, &record))?;
+            }
+        }
+        Ok::<(), io::Error>(())
     };
     let named = |Trial { task, risk, preset, .. }: &Trial, record: &Record| {
         [cell(task).into_owned(), number::risk(*risk), preset.to_string(), record.run.to_string()]
     };
     store.write_table("samples.csv", |table| {
         table.write_record(["task", "beta", "preset", "run", "seed", "cost"])?;
-        for (_, trial, record) in runs() {
+        each(&mut |_, trial, record| {
             let [task, beta, preset, run] = named(trial, record);
-            table.write_record([task, beta, preset, run, trial.seed.to_string(), record.cost.to_string()])?;
-        }
-        Ok(())
+            table.write_record([task, beta, preset, run, trial.seed.to_string(), record.cost.to_string()])
+        })
     })?;
     store.write_table("trajectories.csv", |table| {
         table.write_record(["task", "beta", "preset", "run", "time", "state", "action"])?;
-        for (task, trial, record) in runs() {
+        each(&mut |task, trial, record| {
             let ([name, beta, preset, run], mdp) = (named(trial, record), task.problem.mdp());
             for (time, pair) in record.path.iter().map(|&pair| Pair::from(pair)).enumerate() {
                 let [state, action] = [mdp.state_name(mdp.state(pair)), mdp.action_name(mdp.action(pair))].map(cell);
                 table.write_record([&*name, &beta, &preset, &run, &time.to_string(), &state, &action])?;
             }
-        }
-        Ok(())
+            Ok(())
+        })
     })
 }

@@ -10,6 +10,26 @@ pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::
     if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_str(&value.to_string()) }
 }
 
+/// A cost with nine decimals, or nine digits if it is tiny.
+pub fn long(value: f64) -> String {
+    exact_to(9, value)
+}
+
+/// A cost with so many decimals, or digits if it is tiny.
+pub fn exact_to(decimals: usize, value: f64) -> String {
+    if is_tiny(value) { format!("{value:.*e}", decimals - 1) } else { format!("{value:.decimals$}") }
+}
+
+/// The same of what a cost is proven not to be below: it is never rounded up.
+pub fn long_below(value: f64) -> String {
+    let unit = if is_tiny(value) { 10_f64.powf(value.abs().log10().floor() - 8.0) } else { 1e-9 };
+    long((value / unit).floor() * unit)
+}
+
+fn is_tiny(value: f64) -> bool {
+    value != 0.0 && value.abs() < 1e-4
+}
+
 /// A risk measure as text: β for an entropic one, else as it is given on the command line.
 pub fn risk(risk: Risk) -> String {
     risk.beta().map_or_else(|| risk.to_string(), beta)

@@ -7,7 +7,7 @@ use crate::manifest::Manifest;
 use crate::number::beta;
 use crate::player::Who;
 use crate::published::{Departure, Published, Time};
-use crate::results::{Finished, TaskResults};
+use crate::results::TaskResults;
 use crate::store::Store;
 use crate::{draw, side_by_side};
 use gumdp_plot::page::{Figure, Page};
@@ -81,8 +81,8 @@ fn tiles(
     let finished = || experiments.iter().flat_map(|experiment| &experiment.finished);
     let tally = Tally::of(comparisons);
     let open = tally.open();
-    let cpu: f64 = finished().map(Finished::cpu_seconds).sum();
-    let steps: u64 = finished().map(Finished::simulated_steps).sum();
+    let cpu: f64 = finished().map(|f| f.played.cpu_seconds).sum();
+    let steps: u64 = finished().map(|f| f.played.simulated_steps).sum();
     let tile = |label: &str, value: String, note: &str| (label.to_owned(), value, note.to_owned());
     vec![
         tile(
@@ -90,7 +90,7 @@ fn tiles(
             format!("{} of {}", tally.agree, tally.all()),
             if open.is_empty() { "within sampling error, at 99 %" } else { &open },
         ),
-        tile("episodes", finished().map(|f| f.records.len()).sum::<usize>().to_string(), "all tasks, all β"),
+        tile("episodes", finished().map(|f| f.played.runs()).sum::<u64>().to_string(), "all tasks, all β"),
         tile("simulated steps", format!("{:.2} billion", steps as f64 / 1e9), "to choose their actions"),
         tile(
             "CPU time",
@@ -125,8 +125,8 @@ fn run_times(published: &Published, experiments: &[TaskResults]) -> Table {
     let timed = experiments.iter().filter_map(|experiment| {
         let time = published.time.iter().find(|time| time.task == experiment.task.name)?;
         let planned = || experiment.finished.iter().filter(|finished| finished.trial.preset == Who::Paper);
-        let cpu: f64 = planned().map(Finished::cpu_seconds).sum();
-        let runs: usize = planned().map(|finished| finished.records.len()).sum();
+        let cpu: f64 = planned().map(|f| f.played.cpu_seconds).sum();
+        let runs: u64 = planned().map(|finished| finished.played.runs()).sum();
         // The paper gives the time of a whole figure or of one run; ours is scaled to the same work.
         let defaults = &experiment.task.defaults;
         let work = if time.of == "figure" { defaults.runs * defaults.betas.len() as u64 } else { 1 };

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::exact::{Certain, Solver};
 use crate::interrupt;
 use crate::number;
+use crate::played::Played;
 use crate::player::Who;
 use crate::progress::Progress;
 use crate::store::Store;
@@ -128,8 +129,8 @@ pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
 pub struct Finished {
     /// What was played.
     pub trial: Trial,
-    /// Every run, in order.
-    pub records: Vec<Record>,
+    /// What is kept of its runs.
+    pub played: Played,
     /// Summary of the costs.
     pub summary: Summary,
 }
@@ -166,13 +167,18 @@ impl Finished {
             journal,
             ..gumdp::Experiment::new(&task.problem, agent.policy(), trial.seed)
         };
-        let mut records = experiment.play(Vec::new(), trial.runs).map_err(interrupt::of_experiment)?;
+        let mut played = Played::new(task, trial.risk);
+        experiment.play(0..trial.runs, |record| played.add(task, &record)).map_err(interrupt::of_experiment)?;
         if let Some(precision) = precision.filter(|_| known.is_none()) {
-            records = experiment.play_until(records, &[trial.risk], precision).map_err(interrupt::of_experiment)?;
-            trial.runs = records.len() as u64;
+            let mut costs = played.costs.clone();
+            let count = |record: Record| played.count(task, &record);
+            let ended = experiment.play_until(&mut costs, &[trial.risk], precision, count);
+            ended.map_err(interrupt::of_experiment)?;
+            played.costs = costs;
+            trial.runs = played.runs();
         }
         trial.outer = agent.outer().map(str::to_owned);
-        Self::new(trial, records, task, known)
+        Self::new(trial, played, task, known)
     }
 
     /// Half the width of the 95 % interval of its risk.
@@ -190,17 +196,12 @@ impl Finished {
         !self.summary.exact && self.summary.value < least
     }
 
-    /// A trial with its runs, and their summary unless that of all possible runs is known.
-    pub fn new(trial: Trial, records: Vec<Record>, task: &Task, known: Option<Summary>) -> Result<Self> {
-        let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
-        let sampled = || Summary::of(&costs, trial.risk, task.problem.objective().bounds(), trial.seed);
+    /// A trial with what is kept of its runs, and their summary unless that of all possible runs is known.
+    pub fn new(trial: Trial, played: Played, task: &Task, known: Option<Summary>) -> Result<Self> {
+        let bounds = task.problem.objective().bounds();
+        let sampled = || Summary::of_costs(&played.costs, trial.risk, bounds, trial.seed);
         let summary = known.map_or_else(sampled, Ok)?;
-        Ok(Self { trial, records, summary })
-    }
-
-    /// The costs of its runs.
-    pub fn costs(&self) -> Vec<f64> {
-        self.records.iter().map(|record| record.cost).collect()
+        Ok(Self { trial, played, summary })
     }
 
     /// The 95 % interval of its risk, as text.
@@ -209,19 +210,9 @@ impl Finished {
         if exact { "exact".to_owned() } else { number::interval(low, high) }
     }
 
-    /// CPU time over all threads.
-    pub fn cpu_seconds(&self) -> f64 {
-        self.records.iter().map(|record| record.cpu_seconds).sum()
-    }
-
     /// CPU time of one run, in milliseconds.
     pub fn cpu_milliseconds_per_run(&self) -> f64 {
-        self.cpu_seconds() / self.records.len() as f64 * 1e3
-    }
-
-    /// Model steps simulated over all runs.
-    pub fn simulated_steps(&self) -> u64 {
-        self.records.iter().map(|record| record.simulated_steps).sum()
+        self.played.cpu_seconds / self.played.runs() as f64 * 1e3
     }
 }
 
@@ -287,8 +278,8 @@ impl FinishedJson {
             effective_runs: Some(finished.summary.trust.effective_runs).filter(|runs| runs.is_finite()),
             caution: finished.summary.trust.note(),
             below_bound: bound.is_some_and(|bound| finished.is_below(bound.value)),
-            cpu_seconds: finished.cpu_seconds(),
-            simulated_steps: finished.simulated_steps(),
+            cpu_seconds: finished.played.cpu_seconds,
+            simulated_steps: finished.played.simulated_steps,
             bound: bound.map(|bound| bound.value),
             bound_method: bound.map(|bound| bound.method.to_string()),
         }

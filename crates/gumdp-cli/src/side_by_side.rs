@@ -9,7 +9,7 @@ use crate::number::{known, risk, short};
 use crate::player::Who;
 use crate::results::{Finished, TaskResults};
 use crate::store::Store;
-use gumdp_plot::page::{Figure, Page};
+use gumdp_plot::page::{Figure, Page, View};
 use gumdp_plot::{Field, Table, Tone};
 
 /// One task and β, played by the paper's planner and by the default one.
@@ -62,6 +62,10 @@ pub fn draw(store: &Store, manifest: &Manifest, experiment: &TaskResults) -> Res
     });
     page.table(&draw::results_table(experiment));
     draw::cautions(&mut page, experiment);
+    if let Some(data) = draw::of_results(experiment) {
+        page.section("behaviour", "Behaviour");
+        page.view(View::Levels, &data);
+    }
     page.figures(&drawings);
     draw::settings(&mut page, manifest, std::slice::from_ref(experiment));
     store.write("report.html", page.html().as_bytes())

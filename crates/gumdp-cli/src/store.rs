@@ -1,12 +1,11 @@
 //! Results on disk. Finished runs are in journals, which are safe at any moment; everything else is there whole or not at all.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read as _, Write};
+use std::io::{self, Read as _, Write};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result};
-use gumdp::{Journal, Problem, Record, UNCHECKED, checksum};
+use gumdp::{Journal, Problem, Record, Records, UNCHECKED, checksum};
 use serde::Serialize;
 
 use crate::args::{FiguresArgs, Format};
@@ -119,11 +118,15 @@ impl Store {
     }
 
     /// Likewise, row by row.
-    pub fn write_table(&self, name: &str, rows: impl FnOnce(&mut Rows) -> csv::Result<()>) -> Result<()> {
+    pub fn write_table<E: Into<io::Error>>(
+        &self,
+        name: &str,
+        rows: impl FnOnce(&mut Rows) -> Result<(), E>,
+    ) -> Result<()> {
         let path = self.inside(name)?;
         let content = |out: &mut dyn Write| {
             let mut writer = csv::Writer::from_writer(out);
-            rows(&mut writer)?;
+            rows(&mut writer).map_err(Into::into)?;
             writer.flush()
         };
         gumdp_files::write::write_with(&path, content).with_context(|| format!("cannot write {}", path.display()))
@@ -165,13 +168,8 @@ impl Store {
     pub fn journal(&self, name: &str, problem: &Problem, seed: u64) -> Result<Journal> {
         let path = self.inside(&format!("runs/{name}"))?;
         let refusal = |what: String| BadInput::new(format!("cannot use the journal {}: {what}", path.display()));
-        let journal = Journal::open(&path, name).map_err(|error| refusal(error.to_string()))?;
-        match journal.finished().values().find(|record| !record.is_of(problem, seed)) {
-            Some(other) => {
-                Err(refusal(format!("run {} is of another problem or seed; remove the file", other.run)).into())
-            }
-            None => Ok(journal),
-        }
+        let own = |record: &Record| record.is_of(problem, seed);
+        Ok(Journal::open(&path, name, own).map_err(|error| refusal(error.to_string()))?)
     }
 
     /// The names of journals other than these, in order.
@@ -184,11 +182,17 @@ impl Store {
         Ok(other)
     }
 
-    /// Reads the finished runs of a journal without opening it for writing.
-    pub fn records(&self, name: &str) -> Result<BTreeMap<u64, Record>> {
-        let file = format!("runs/{name}");
-        let refusal = |error| BadInput::new(format!("{}: {error}", self.dir.join(&file).display()));
-        Ok(Journal::records(&self.read(&file)?, name).map_err(refusal)?)
+    /// Reads a journal that was written just now.
+    pub fn written(&self, name: &str) -> io::Result<Records> {
+        let path = self.inside(&format!("runs/{name}")).map_err(io::Error::other)?;
+        Records::open(&path, name)
+    }
+
+    /// Reads a journal without opening it for writing, if the first so many runs of a problem with a seed are there; how many are if not.
+    pub fn records(&self, name: &str, runs: u64, problem: &Problem, seed: u64) -> Result<Result<Records, u64>> {
+        let path = self.inside(&format!("runs/{name}"))?;
+        let refusal = |error| BadInput::new(format!("{}: {error}", path.display()));
+        Ok(Records::of(&path, name, runs, |record| record.is_of(problem, seed)).map_err(refusal)?)
     }
 }
 

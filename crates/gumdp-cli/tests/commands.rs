@@ -27,35 +27,31 @@ fn check(name: &str, arguments: &str) {
     snapshot(name, arguments, &Sandbox::new().gumdp(arguments));
 }
 
-const COMMANDS: [&str; 16] = [
-    "list",
-    "show",
-    "check",
-    "convert",
-    "run",
-    "compare",
-    "solve",
-    "bound",
-    "evaluate",
-    "frontier",
-    "explain",
-    "plan",
-    "reproduce",
-    "report",
-    "replay",
-    "completions",
-];
-
 #[test]
 fn help_of_every_command_has_examples() {
     check("help", "--help");
-    for command in COMMANDS {
-        let arguments = format!("{command} --help");
-        let ended = Sandbox::new().gumdp(&arguments);
-        assert!(ended.stdout.contains("\nExample"), "{}", ended.stdout);
-        assert!(ended.stdout.contains(&format!("  gumdp {command}")), "{}", ended.stdout);
-        assert!(ended.stdout.lines().all(|line| line.chars().count() <= 150), "{}", ended.stdout);
-        snapshot(&format!("help_{command}"), &arguments, &ended);
+    let readme = include_str!("../../../README.md");
+    let helps = Sandbox::new().helps();
+    assert!(helps.len() >= 16, "{helps:?}");
+    for (command, help) in helps {
+        assert!(help.contains("\nExample"), "{help}");
+        assert!(help.contains(&format!("  gumdp {command}")), "{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 150), "{help}");
+        let row = |line: &str| line.split(" | ").next().is_some_and(|names| names.contains(&format!("`{command}`")));
+        assert!(readme.lines().any(|line| line.starts_with("| ") && row(line)), "the README has no row for {command}");
+        check(&format!("help_{command}"), &format!("{command} --help"));
+    }
+}
+
+/// What the help of a command says of JSON, for people; `schema.rs` has it for machines.
+#[test]
+fn examples_of_every_command_with_json_print_text_as_well() {
+    for (command, help) in Sandbox::new().helps() {
+        let sandbox = Sandbox::new();
+        for (number, example) in sandbox.json_examples(&command, &help).into_iter().enumerate() {
+            let arguments = format!("{example} --quiet");
+            snapshot(&format!("example_{command}_{number}"), &arguments, &sandbox.gumdp(&arguments));
+        }
     }
 }
 
@@ -92,6 +88,7 @@ fn frontier_says_where_behaviour_changes() {
     }
     let files = [
         "figures/lottery-boxes.svg",
+        "figures/lottery-distributions.svg",
         "figures/lottery-levels.svg",
         "figures/lottery-task.svg",
         "figures/lottery-trade-off.svg",
@@ -331,13 +328,17 @@ fn reproduce_report_and_replay() {
     let first = sandbox.read("paper/report.html");
     for figure in ["mdp-task", "mdp-boxes", "mdp-planners", "rooms-task", "rooms-distributions", "rooms-curve"] {
         assert_well_formed(&sandbox.read(&format!("paper/figures/{figure}.svg")));
+    }
+    // The paper's figures are in the page, and what is not a part of them.
+    for figure in ["figure-1", "figure-2", "figure-3", "mdp-planners"] {
+        assert_well_formed(&sandbox.read(&format!("paper/figures/{figure}.svg")));
         assert!(first.contains(&format!("data-name=\"{figure}.svg\"")), "{figure}");
     }
     std::fs::remove_file(sandbox.path("paper/report.html")).unwrap();
     std::fs::remove_dir_all(sandbox.path("paper/figures")).unwrap();
     snapshot("report", "report paper", &sandbox.gumdp("report paper"));
     assert!(sandbox.read("paper/report.html") == first, "the report is another one");
-    assert_eq!(sandbox.files("paper/figures").len(), 6);
+    assert_eq!(sandbox.files("paper/figures").len(), 6 + 3);
 
     snapshot("replay", "replay paper --run 1", &sandbox.gumdp("replay paper --run 1"));
     let arguments = "replay paper --run 0 --task mdp --beta 5 --preset backward-induction";
@@ -380,9 +381,10 @@ fn quiet_commands_say_nothing() {
 
 #[test]
 fn completions_know_every_command() {
+    let helps = Sandbox::new().helps();
     for shell in ["bash", "zsh", "fish"] {
         let script = Sandbox::new().data(&format!("completions {shell}"));
-        for word in COMMANDS.into_iter().chain(["max-states", "backward-induction"]) {
+        for word in helps.iter().map(|(command, _)| command.as_str()).chain(["max-states", "backward-induction"]) {
             assert!(script.contains(word), "{shell}: {word}");
         }
         insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
@@ -396,6 +398,19 @@ fn evaluate_prints_every_measure() {
     check("evaluate", "evaluate rooms --policy pi1 --beta 0,50");
     check("evaluate_risk", "evaluate rooms --policy pi1 --risk mean-cvar:0.9:0.3,cvar:0.8,erm:5");
     check("evaluate_sampled", "evaluate msee --policy uniform --beta 25 --max-states 0 --runs 200 --seed 3");
+}
+
+#[test]
+fn figures_have_the_formats_that_are_wanted() {
+    let sandbox = Sandbox::new();
+    sandbox.data("evaluate rooms --policy pi1 --beta 1 --out out --format pdf,png,pdf -q");
+    let files: Vec<String> = sandbox.files("out").into_iter().filter(|file| file.starts_with("figures/")).collect();
+    let names = ["rooms-distribution.pdf", "rooms-distribution.png", "rooms-task.pdf", "rooms-task.png"];
+    assert_eq!(files, names.map(|name| format!("figures/{name}")));
+    let begin = |name: &str| std::fs::read(sandbox.path(&format!("out/figures/{name}"))).unwrap()[..5].to_owned();
+    assert_eq!((begin(names[0]), begin(names[1])), (b"%PDF-".to_vec(), b"\x89PNG\r".to_vec()));
+    let refused = sandbox.gumdp("run rooms --runs 1 --format gif");
+    assert!(refused.code == Some(2) && refused.stderr.contains("[possible values: svg, pdf, png]"), "{refused:?}");
 }
 
 #[test]

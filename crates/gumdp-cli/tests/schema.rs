@@ -59,25 +59,29 @@ fn fields(object: &Value) -> Vec<&str> {
 
 #[test]
 fn schemas_are_schemas_and_describe_every_field() {
-    for name in [
-        "list",
-        "check",
-        "run",
-        "compare",
-        "solve",
-        "bound",
-        "plan",
-        "evaluate",
-        "frontier",
-        "explain",
-        "policy",
-        "trials",
-        "manifest",
-        "comparison",
-    ] {
+    let folder = std::fs::read_dir(format!("{}/../../docs/json", env!("CARGO_MANIFEST_DIR"))).expect("a folder");
+    let files: Vec<String> =
+        folder.map(|file| file.expect("a file").file_name().into_string().expect("text")).collect();
+    assert!(files.len() >= 14, "{files:?}");
+    for name in files.iter().map(|file| file.strip_suffix(".schema.json").expect("a schema")) {
         let schema = schema(name);
         assert!(jsonschema::draft202012::meta::is_valid(&schema), "{name}");
         assert_documented(&schema, name);
+    }
+}
+
+/// A command with `--json` shows how in its help, and what that prints fits the schema with its name.
+#[test]
+fn examples_of_every_command_with_json_fit_its_schema() {
+    let has_json = |help: &str| help.lines().any(|line| line.trim_start().starts_with("--json"));
+    for (command, help) in Sandbox::new().helps().into_iter().filter(|(_, help)| has_json(help)) {
+        let sandbox = Sandbox::new();
+        let examples = sandbox.json_examples(&command, &help);
+        assert!(!examples.is_empty(), "the help of {command} has no example that ends with --json: {help}");
+        assert!(schema(&command)["title"].as_str().is_some_and(|title| title == format!("gumdp {command} --json")));
+        for example in examples {
+            valid(&command, &sandbox.data(&format!("{example} --json")));
+        }
     }
 }
 

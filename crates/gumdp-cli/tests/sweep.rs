@@ -70,7 +70,11 @@ fn status_says_what_is_missing() {
     assert!(text.contains("of 432 runs done") && text.contains("missing: 3,6"), "{text}");
     let ended = sandbox.gumdp("merge out");
     assert_eq!(ended.code, Some(2));
-    assert!(ended.stderr.contains("of 432 runs are missing") && ended.stderr.contains("gumdp status"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("of 432 runs are missing") && ended.stderr.contains("gumdp status"),
+        "{}",
+        ended.stderr
+    );
     assert!(!sandbox.path("out/samples.csv").exists() && !sandbox.path("out/manifest.json").exists());
     // What is missing may be played by a process of another cut.
     sandbox.data("sweep sweep.toml --out out -q");
@@ -222,16 +226,20 @@ fn reports_have_all_cells() {
 fn slurm_gets_scripts_of_what_is_missing() {
     let sandbox = prepared();
     sandbox.data("sweep sweep.toml --out out --shard 2/4 -q");
-    let ended = sandbox.gumdp("sweep sweep.toml --out out --engine slurm --array-size 4 --time 00:10:00 --partition short");
+    let ended =
+        sandbox.gumdp("sweep sweep.toml --out out --engine slurm --array-size 4 --time 00:10:00 --partition short");
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let script = sandbox.read("out/slurm/sweep.sbatch");
-    for line in ["#SBATCH --array=1,3-4", "#SBATCH --time=00:10:00", "#SBATCH --partition=short", "\"$SLURM_ARRAY_TASK_ID/4\""] {
+    for line in
+        ["#SBATCH --array=1,3-4", "#SBATCH --time=00:10:00", "#SBATCH --partition=short", "\"$SLURM_ARRAY_TASK_ID/4\""]
+    {
         assert!(script.contains(line), "{script}");
     }
     assert!(sandbox.read("out/slurm/merge.sbatch").contains(" merge '"));
     // As the scheduler would.
     for index in [1, 3, 4] {
-        let ended = sandbox.shell(&format!("SLURM_CPUS_PER_TASK=1 SLURM_ARRAY_TASK_ID={index} sh out/slurm/sweep.sbatch"));
+        let ended =
+            sandbox.shell(&format!("SLURM_CPUS_PER_TASK=1 SLURM_ARRAY_TASK_ID={index} sh out/slurm/sweep.sbatch"));
         assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
     }
     assert_eq!(sandbox.shell("sh out/slurm/merge.sbatch").code, Some(0));

@@ -81,6 +81,7 @@ mod repair;
 mod saved_policy;
 mod scene;
 mod settings;
+pub mod shown;
 pub mod sweep;
 mod table;
 mod target;

@@ -229,9 +229,9 @@ fn every_entry_of_a_list_is_looked_at() {
             (
                 &[(
                     "[scripts]",
-                    "[planner]\nexploration = -1\nvariant = \"x\"\nguided = { reach = -1, rollouts = 0 }\n[scripts]",
+                    "[planner]\nexploration = -1\nselection = \"y\"\nvariant = \"x\"\nguided = { reach = -1, rollouts = 0 }\n[scripts]",
                 )],
-                &["exploration is -1", "variant is \"x\"", "reach is -1", "rollouts is 0"],
+                &["exploration is -1", "selection is \"y\"", "variant is \"x\"", "reach is -1", "rollouts is 0"],
             ),
         ],
     );

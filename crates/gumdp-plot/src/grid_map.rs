@@ -85,9 +85,7 @@ impl GridMap {
             let group_name = group.map_or_else(String::new, |group| format!(", {}", self.groups[group].name));
             let tip = format!("row {row}, column {column}: {}{group_name}", self.name_of(content.kind));
             let visited = self.paths.iter().any(holds);
-            canvas.place(row * columns + column, &tip, |canvas| {
-                self.draw_cell(canvas, content, grid.rect(row, column), group, visited);
-            });
+            canvas.with_tip(&tip, |canvas| self.draw_cell(canvas, content, grid.rect(row, column), group, visited));
         }
         if columns > 0 {
             canvas.rect(grid.frame((rows, columns)), 0.0, &Paint::stroke(MUTED, 1.0));

@@ -115,7 +115,8 @@ impl HeatMaps {
         let columns = sizes.iter().map(|((_, columns), _)| *columns).max().unwrap_or(1).max(1) as f64;
         let beside = self.names_beside();
         let cell_for = |count: usize| ((room - GAP * (count as f64 - 1.0)) / count as f64 - beside) / columns;
-        let most = (1..=sizes.len().max(1)).rev().find(|count| cell_for(*count) >= least).unwrap_or(1);
+        let fits = |count: &usize| cell_for(*count) >= least && cell_for(*count) * columns >= LEAST_PANEL;
+        let most = (1..=sizes.len().max(1)).rev().find(fits).unwrap_or(1);
         // Four panels where three fit are two rows of two, not three and a lonely one.
         let per_row = sizes.len().div_ceil(sizes.len().div_ceil(most).max(1)).max(1);
         let floor = if self.cell_labels { least } else { 3.0 };
@@ -210,7 +211,7 @@ impl HeatMaps {
         let widest = text::widest(&self.column_names, NAME).min(MOST_NAME);
         if self.column_names.is_empty() {
             0.0
-        } else if widest <= cells.side {
+        } else if widest + 3.0 <= cells.side {
             14.0
         } else {
             widest + 5.0
@@ -224,7 +225,7 @@ impl HeatMaps {
         for (row, name) in self.row_names.iter().take(rows).enumerate().step_by(every) {
             let (x, y) = (cells.origin.0 - 4.0, cells.centre((row, 0)).1);
             let words = text::shorten(name, NAME, MOST_NAME);
-            canvas.place(row, name, |canvas| canvas.text((x, y), &words, &style(Anchor::End)));
+            canvas.text((x, y), &words, &style(Anchor::End));
         }
         let level = self.names_above(cells) <= 14.0;
         for (column, name) in self.column_names.iter().take(columns).enumerate().step_by(every) {

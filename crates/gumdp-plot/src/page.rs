@@ -6,7 +6,6 @@
 
 mod inline;
 
-use crate::ink;
 use crate::svg::{escape, side, with_prefixed_ids};
 use crate::table::Table;
 use inline::anchor;
@@ -15,7 +14,8 @@ use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
-const VIEWS: &str = include_str!("page/views.js");
+const VIEWS: &str = include_str!("../web/views.js");
+const CONTROLS: &str = include_str!("page/controls.js");
 
 /// A report under construction.
 #[derive(Debug, Clone, Default)]
@@ -112,18 +112,15 @@ impl Page {
         self.push(&out).push("</div>\n")
     }
 
-    /// Data in JSON, shown by `page/views.js`, which says what they hold. `scene` is a picture whose states or cells it marks.
-    pub fn view(&mut self, view: View, json: &str, scene: Option<&str>) -> &mut Self {
+    /// Data in JSON under controls of `page/controls.js`, which says what they hold.
+    pub fn view(&mut self, view: View, json: &str) -> &mut Self {
         self.views += 1;
-        let kind = if view == View::Levels { "levels" } else { "replay" };
-        let palette: Vec<String> = (0..=32).map(|part| ink::sequential(f64::from(part) / 32.0)).collect();
-        let scene = scene.map(|svg| with_prefixed_ids(svg, &format!("v{}-", self.views))).unwrap_or_default();
+        let (number, kind) = (self.views, if view == View::Levels { "levels" } else { "replay" });
         // "<" may not be in a script: what follows could end it.
-        let (number, palette, json) = (self.views, palette.join(" "), json.replace('<', "\\u003c"));
+        let json = json.replace('<', "\\u003c");
         self.push(&format!(
-            "<div class=\"views\" id=\"view-{number}\" data-kind=\"{kind}\" data-palette=\"{palette}\">\n<noscript><p>With scripts \
-             this is a view with controls; what it shows is in the figures and tables too.</p></noscript>\n\
-             <script type=\"application/json\">{json}</script>\n{scene}</div>\n"
+            "<div class=\"views\" id=\"view-{number}\" data-kind=\"{kind}\">\n<noscript><p>With scripts there are controls here; \
+             what they show is in the figures and tables too.</p></noscript>\n<script type=\"application/json\">{json}</script>\n</div>\n"
         ))
     }
 
@@ -152,12 +149,18 @@ impl Page {
              script-src 'unsafe-inline'; img-src data:\">\n\
              <title>{title}</title>\n<style>\n{STYLE}</style>\n<script>\n{SCRIPT}</script>\n{}</head>\n<body>\n\
              <div class=\"layout\">\n",
-            if self.views > 0 { format!("<script>\n{VIEWS}</script>\n") } else { String::new() }
+            self.script()
         );
         out += &self.contents_html();
         let _ =
             write!(out, "<main>\n<h1>{}</h1>\n{}</main>\n</div>\n</body>\n</html>\n", inline(&self.title), self.body);
         out
+    }
+
+    /// The views and their controls as one module, if there are any.
+    fn script(&self) -> String {
+        let one = || format!("<script type=\"module\">\n{}{CONTROLS}</script>\n", VIEWS.replace("\nexport ", "\n"));
+        if self.views > 0 { one() } else { String::new() }
     }
 
     fn push(&mut self, html: &str) -> &mut Self {
@@ -220,7 +223,7 @@ mod tests {
         };
         page.section("same", "One").figures([&figure("<svg><g id=\"a\"/><use href=\"#a\"/></svg>\n", "first", "one")]);
         page.section("same", "Two").figures([&figure("<svg><g id=\"a\"/></svg>\n", "second", "")]);
-        page.view(View::Levels, "{\"a\": \"</script>\"}", Some("<svg><g id=\"a\"/></svg>\n"));
+        page.view(View::Levels, "{\"a\": \"</script>\"}");
         page.details("more", |page| {
             page.code("if a < b { }");
         });
@@ -239,7 +242,7 @@ mod tests {
     fn ids_do_not_clash() {
         let html = sample();
         assert!(html.contains("<section id=\"same\">") && html.contains("<section id=\"same-\">"));
-        assert!(html.contains("{\"a\": \"\\u003c/script>\"}") && html.contains("id=\"v1-a\""));
+        assert!(html.contains("{\"a\": \"\\u003c/script>\"}"));
         assert!(html.contains("id=\"f1-a\"") && html.contains("href=\"#f1-a\"") && html.contains("id=\"f2-a\""));
     }
 

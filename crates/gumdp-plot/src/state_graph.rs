@@ -151,8 +151,8 @@ impl StateGraph {
             canvas.rect(Rect::centred(at, rect.w, rect.h), 3.0, &Paint::fill(PAPER));
             canvas.text(at, &edge.label, &TextStyle::new(LABEL, Anchor::Middle));
         }
-        for (index, (node, at)) in self.nodes.iter().zip(&centres).enumerate() {
-            draw_node(&mut canvas, (index, node), (at.0 + shift.0, at.1 + shift.1), radii);
+        for (node, at) in self.nodes.iter().zip(&centres) {
+            draw_node(&mut canvas, node, (at.0 + shift.0, at.1 + shift.1), radii);
         }
         let bottom = top + bounds.h + MARGIN;
         canvas.finish(width, bottom, "State graph", &self.description(&edges))
@@ -266,11 +266,11 @@ fn draw_edge(canvas: &mut Canvas, curve: &Curve, action: usize) {
     legend::arrow_head(canvas, tip, unit(base, tip), 8.5, colour);
 }
 
-fn draw_node(canvas: &mut Canvas, (index, node): (usize, &GraphNode), (x, y): Point, radii: Point) {
+fn draw_node(canvas: &mut Canvas, node: &GraphNode, (x, y): Point, radii: Point) {
     let room = 2.0 * radii.0 - 8.0;
     let name = text::shorten(&node.name, NAME, room);
     let note = text::shorten(&node.note, NOTE, room);
-    canvas.place(index, &format!("{} {}", node.name, node.note), |canvas| {
+    canvas.with_tip(&format!("{} {}", node.name, node.note), |canvas| {
         canvas.ellipse((x, y), radii, &Paint::fill(PAPER).and_stroke(INK, 1.5));
         if node.start {
             canvas.ellipse((x, y), (radii.0 - 3.2, radii.1 - 3.2), &Paint::stroke(INK, 1.1));

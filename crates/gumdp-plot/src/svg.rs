@@ -168,16 +168,7 @@ impl Canvas {
 
     /// Groups what `draw` draws under a tool tip.
     pub fn with_tip(&mut self, tip: &str, draw: impl FnOnce(&mut Self)) {
-        self.group("", tip, draw);
-    }
-
-    /// The same for a place, a state or a cell by its number, by which pages find it.
-    pub fn place(&mut self, number: usize, tip: &str, draw: impl FnOnce(&mut Self)) {
-        self.group(&format!(" data-place=\"{number}\""), tip, draw);
-    }
-
-    fn group(&mut self, attributes: &str, tip: &str, draw: impl FnOnce(&mut Self)) {
-        let _ = writeln!(self.body, "<g{attributes}><title>{}</title>", escape(tip));
+        let _ = writeln!(self.body, "<g><title>{}</title>", escape(tip));
         draw(self);
         self.body.push_str("</g>\n");
     }

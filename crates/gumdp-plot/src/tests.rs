@@ -181,6 +181,55 @@ fn graphs_with_many_arrows_are_matrices() {
     assert_well_formed(&StateGraph { edges, positions, ..graph(2) }.svg().expect("a small graph"));
 }
 
+/// The x places of the lines in the colour of a series.
+fn lines_of(svg: &str, series: usize) -> Vec<String> {
+    let colour = format!("stroke=\"{}\"", ink::series_colour(series));
+    let lines = svg.split("<line ").filter(|line| line.split("/>").next().is_some_and(|line| line.contains(&colour)));
+    let x = |line: &str| Some(line.split("x1=\"").nth(1)?.split('"').next()?.to_owned());
+    lines.filter_map(x).collect()
+}
+
+#[test]
+fn stems_are_where_their_values_are() {
+    let atoms = vec![(1.0, 0.5), (2.0, 0.5)];
+    let both = vec![("a".to_owned(), atoms.clone()), ("b".to_owned(), atoms)];
+    let svg = StemPlot { distributions: both, ..StemPlot::default() }.svg();
+    let [first, second] = [0, 1].map(|series| lines_of(&svg, series));
+    // The last two are stems, those before are in the legend.
+    assert_eq!(first.len(), 3);
+    assert_eq!(first[1..], second[1..]);
+}
+
+#[test]
+fn figures_are_as_wide_as_a_telephone() {
+    let many = |count: usize| (0..count).map(|i| (i as f64, 1.0 / count as f64)).collect::<Vec<_>>();
+    let stems = StemPlot { distributions: vec![("a".into(), many(300))], ..StemPlot::default() };
+    let line = LineSeries { name: "a rather long name of a series".into(), points: many(50), ..LineSeries::default() };
+    let lines = LinePlot { series: vec![line; 5], ..LinePlot::default() };
+    let group = BoxGroup { label: "β = 0.01".into(), boxes: vec![Some(BoxStats::default()); 4], reference: Some(1.0) };
+    let boxes = BoxPlot { groups: vec![group; 3], ..BoxPlot::default() };
+    let bars = BarPlot { groups: vec![("β = 0.125".into(), vec![1.0, 2.0])], ..BarPlot::default() };
+    let map = GridMap { cells: vec![vec![GridCell::default(); 30]; 3], ..GridMap::default() };
+    let panel = ("β = 1".to_owned(), vec![vec![0.5, 1.0, 17.0]; 12]);
+    let heat = HeatMaps { panels: vec![panel; 4], width: Some(360), cell_labels: true, ..HeatMaps::default() };
+    for svg in [stems.svg(), lines.svg(), boxes.svg(), bars.svg(), map.svg(), heat.svg(), nasty_tree().narrow()] {
+        let width = svg::side(&svg, "width").unwrap();
+        assert!(width <= 361.0, "{width}: {}", &svg[..300]);
+    }
+}
+
+#[test]
+fn views_in_pages_have_the_inks_of_figures() {
+    let views = include_str!("../web/views.js");
+    let light = views.split("light: {").nth(1).and_then(|rest| rest.split('}').next()).expect("the light inks");
+    for colour in [ink::INK, ink::MUTED, ink::GRID, ink::PAPER] {
+        assert!(light.contains(colour), "{colour}");
+    }
+    for series in 0..3 {
+        assert!(light.contains(ink::series_colour(series)), "{}", ink::series_colour(series));
+    }
+}
+
 #[test]
 fn the_page_knows_the_literal_colours() {
     let style = include_str!("page/style.css");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gumdp::explain::{Ending, ExplainError, Node, Wanted};
-use gumdp::frontier::{Behaviour, SampleError, exact, few, sampled, usual};
+use gumdp::frontier::{Behaviour, SampleError, exact, few, marked, sampled, usual};
 use gumdp::oracle::{Limits, OracleError};
 use gumdp::{AgentError, Risk, Spec, Stop};
 use numpy::IntoPyArray;
@@ -13,12 +13,12 @@ use pyo3::prelude::*;
 
 use crate::background::in_pool;
 use crate::errors::{unsolved, wrong};
-use crate::play::{Numbers, limits, risk};
+use crate::play::{Numbers, limits, read_risk};
 use crate::policy::spec;
 use crate::problem::Problem;
 
 /// The limits of the command line where the exact optimum is one way of several.
-fn quick(max_states: Option<u64>, stop: &Stop) -> Limits {
+pub fn quick(max_states: Option<u64>, stop: &Stop) -> Limits {
     match max_states {
         Some(_) => limits(max_states, stop),
         None => Limits { stop: stop.clone(), ..Limits::QUICK },
@@ -32,8 +32,9 @@ pub fn swept() -> Vec<&'static str> {
 
 /// Level, value, its lower and upper end, and the number of a behaviour.
 type Points = Vec<(f64, f64, f64, f64, usize)>;
-/// The distribution of a behaviour's cost, the expected number of steps at each pair, and what is expected of each feature.
-type Behaviours<'py> = Vec<(Numbers<'py>, Numbers<'py>, Numbers<'py>, Vec<f64>)>;
+/// The distribution of a behaviour's cost, the expected number of steps at each pair, and of each feature what is expected and
+/// the share of episodes with some of it.
+type Behaviours<'py> = Vec<(Numbers<'py>, Numbers<'py>, Numbers<'py>, Vec<(f64, f64)>)>;
 /// Behaviours before and after, level, and the first point that is not before the change.
 type Changes = Vec<(usize, usize, Option<f64>, usize)>;
 /// Episodes, simulations, why it was not solved, and the intervals of mean and worst 5 % at each level.
@@ -72,11 +73,12 @@ pub fn frontier<'py>(
         let usual = || usual(&task.problem, form, &own, curve, &limits);
         let risks = given.clone().map_or_else(usual, Ok);
         let patience = Duration::from_secs_f64(patience);
-        match (risks.and_then(|risks| exact(&task.problem, &risks, &limits, patience, |_, _| {})), runs) {
+        let sets: Vec<Vec<bool>> = task.features.iter().map(|(_, cost)| marked(cost).unwrap_or_default()).collect();
+        match (risks.and_then(|risks| exact(&task.problem, &risks, &sets, &limits, patience, |_, _| {})), runs) {
             (Err(because), Some(runs)) if because.is_limit() => {
                 let risks = given.unwrap_or_else(|| few(&task.problem, form, &own, curve));
                 let spec = Spec { limits, ..planning };
-                sampled(&task.problem, &risks, &spec, runs, &because, &(), |_| {})
+                sampled(&task.problem, &risks, &sets, &spec, runs, &because, &(), |_| {})
             }
             (found, _) => found.map_err(|error| SampleError::Agent(AgentError::Oracle(error))),
         }
@@ -91,7 +93,10 @@ pub fn frontier<'py>(
     }
     let array = |numbers: &[f64]| numbers.to_vec().into_pyarray(py);
     let behaviour = |own: &Behaviour| {
-        let expected = features.iter().map(|(_, cost)| own.expected(cost)).collect();
+        let of_feature = |((_, cost), &met): (&(String, Vec<f64>), &f64)| {
+            (own.expected(cost), marked(cost).map_or(f64::NAN, |_| met))
+        };
+        let expected = features.iter().zip(&own.met).map(of_feature).collect();
         (array(own.costs.values()), array(own.costs.probabilities()), array(&own.visits), expected)
     };
     let bargain = found.bargain().map(|own| (own.behaviour, own.neutral, own.paid, own.saved));
@@ -129,7 +134,7 @@ pub fn explain<'py>(
     threads: Option<usize>,
 ) -> PyResult<Explained<'py>> {
     let task = Arc::clone(&problem.task);
-    let measure = task.problem.measure(risk(measure)?.0);
+    let measure = task.problem.measure(read_risk(measure)?);
     let planning = spec(&task, measure, "default", (simulations, None), seed, true)?;
     let work = move |stop: &Stop| {
         let (depth, nodes, runs) = wanted;

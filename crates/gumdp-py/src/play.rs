@@ -23,23 +23,15 @@ use crate::problem::Problem;
 pub type Numbers<'py> = Bound<'py, PyArray1<f64>>;
 type Played<'py> = (Numbers<'py>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
 
-/// A risk measure that was read.
-pub struct Measure(pub Risk);
-
-impl<'py> IntoPyObject<'py> for Measure {
-    type Target = pyo3::types::PyString;
-    type Output = Bound<'py, Self::Target>;
-    type Error = std::convert::Infallible;
-
-    fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Self::Error> {
-        self.0.to_string().into_pyobject(py)
-    }
+/// A risk measure as a user writes it.
+pub fn read_risk(text: &str) -> PyResult<Risk> {
+    text.parse().map_err(wrong)
 }
 
 /// Reads a risk measure, and writes it as the library does.
 #[pyfunction]
-pub fn risk(text: &str) -> PyResult<Measure> {
-    text.parse().map(Measure).map_err(wrong)
+pub fn risk(text: &str) -> PyResult<String> {
+    Ok(read_risk(text)?.to_string())
 }
 
 /// A risk measure of outcomes with weights.
@@ -47,7 +39,7 @@ pub fn risk(text: &str) -> PyResult<Measure> {
 pub fn risk_of(measure: &str, values: PyReadonlyArray1<f64>, weights: PyReadonlyArray1<f64>) -> PyResult<f64> {
     let outcomes: Vec<(f64, f64)> =
         values.as_slice()?.iter().copied().zip(weights.as_slice()?.iter().copied()).collect();
-    risk(measure)?.0.of_distribution(&outcomes).map_err(wrong)
+    read_risk(measure)?.of_distribution(&outcomes).map_err(wrong)
 }
 
 /// What `gumdp evaluate` lists of outcomes with weights: title, value and both ends of its 95 % interval, if the costs are sampled in
@@ -65,7 +57,9 @@ pub fn measures(
         let outcomes: Vec<(f64, f64)> = values.iter().copied().zip(weights).collect();
         let usual = stats::usual();
         let statistics: Vec<Statistic> = usual.iter().map(|shown| shown.statistic).collect();
-        let found = stats::measured(&outcomes, &statistics, sampled.map(|(bounds, seed)| (&values[..], bounds, seed)));
+        let sampled = sampled.map(|(bounds, seed)| (Costs::of(&values, &[], bounds), bounds, seed));
+        let sampled = sampled.as_ref().map(|(costs, bounds, seed)| (costs, *bounds, *seed));
+        let found = stats::measured(&outcomes, &statistics, sampled);
         usual
             .into_iter()
             .zip(found)
@@ -84,7 +78,7 @@ pub fn summary<'py>(
     measure: &str,
     seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (costs, measure) = (costs.as_slice()?.to_vec(), risk(measure)?.0);
+    let (costs, measure) = (costs.as_slice()?.to_vec(), read_risk(measure)?);
     let bounds = problem.task.problem.objective().bounds();
     let summary =
         in_pool(py, Functions::default(), None, move |_| Summary::of(&costs, measure, bounds, seed))?.map_err(wrong)?;
@@ -130,10 +124,10 @@ pub fn evaluate<'py>(
     let functions = problem.functions.and(py, &policy.functions);
     let precision = precision
         .map(|(measure, half_width, most_runs)| {
-            Ok::<_, PyErr>((risk(&measure)?.0, Precision { half_width, most_runs }))
+            Ok::<_, PyErr>((read_risk(&measure)?, Precision { half_width, most_runs }))
         })
         .transpose()?;
-    let journal = journal.map(|path| open_journal(&path)).transpose()?;
+    let journal = journal.map(|path| open_journal(&path, &task.problem, seed)).transpose()?;
     let timed = policy.timed;
     let played = in_pool(py, functions, threads, move |stop| {
         let experiment =
@@ -141,9 +135,17 @@ pub fn evaluate<'py>(
         if let Some(journal) = &journal {
             check_journal(&experiment, journal, timed)?;
         }
-        let mut records = experiment.play(Vec::new(), runs).map_err(failed)?;
+        // All runs are returned, which is what was asked for.
+        let (mut records, bounds) = (Vec::new(), task.problem.objective().bounds());
+        let mut costs = Costs::new(&precision.iter().map(|(measure, _)| *measure).collect::<Vec<_>>(), bounds);
+        let first = |record: Record| {
+            costs.add(record.cost);
+            records.push(record);
+        };
+        experiment.play(0..runs, first).map_err(failed)?;
         if let Some((measure, precision)) = precision {
-            records = experiment.play_until(records, &[measure], &precision).map_err(failed)?;
+            let more = |record| records.push(record);
+            experiment.play_until(&mut costs, &[measure], &precision, more).map_err(failed)?;
         }
         Ok(records)
     });
@@ -183,30 +185,38 @@ fn failed(error: ExperimentError) -> Failure {
     match error {
         _ if error.is_stopped() => Failure::Stopped,
         ExperimentError::Run(error) => Failure::Wrong(error.to_string()),
-        ExperimentError::Journal { ref source, .. } => Failure::Unwritten(error.to_string(), source.raw_os_error()),
+        ExperimentError::Journal { ref source, .. } | ExperimentError::Unread { ref source, .. } => {
+            Failure::Unwritten(error.to_string(), source.raw_os_error())
+        }
     }
 }
 
-fn open_journal(path: &Path) -> PyResult<Journal> {
-    Journal::open(path, "").map_err(|error| match error.raw_os_error() {
+fn open_journal(path: &Path, problem: &gumdp::Problem, seed: u64) -> PyResult<Journal> {
+    Journal::open(path, "", |record| record.is_of(problem, seed)).map_err(|error| unread(&error, path))
+}
+
+fn unread(error: &std::io::Error, path: &Path) -> PyErr {
+    match error.raw_os_error() {
         Some(code) => PyOSError::new_err((code, error.to_string(), path.display().to_string())),
         None => wrong(format!("{}: {error}", path.display())),
-    })
+    }
 }
 
-/// Refuses a journal with runs of another problem, seed or policy. Of those with a clock no run is the same again.
+/// Refuses a journal with runs of another policy. Of those with a clock no run is the same again.
 fn check_journal(experiment: &Experiment, journal: &Journal, timed: bool) -> Result<(), Failure> {
     let Experiment { problem, policy, seed, .. } = *experiment;
-    let other = |run, what| Failure::Wrong(format!("run {run} of the journal is one of another {what}"));
-    for (run, record) in journal.finished() {
-        record.is_of(problem, seed).then_some(()).ok_or_else(|| other(run, "problem or seed"))?;
-    }
-    let Some((run, first)) = journal.finished().first_key_value().filter(|_| !timed) else { return Ok(()) };
+    let Some(run) = journal.first().filter(|_| !timed) else { return Ok(()) };
+    let kept = journal.records().and_then(|records| records.only(run));
+    let kept = kept.map_err(|error| Failure::Unwritten(error.to_string(), error.raw_os_error()))?;
     let mut own = policy.boxed();
     own.set_stop(experiment.stop);
-    let played = gumdp::run(problem, &mut *own, seed, *run).map_err(|error| failed(error.into()))?;
-    let path = played.episode.path.iter().map(|pair| pair.index() as u32);
-    if path.eq(first.path.iter().copied()) { Ok(()) } else { Err(other(run, "policy")) }
+    let played = gumdp::run(problem, &mut *own, seed, run).map_err(|error| failed(error.into()))?;
+    let path: Vec<u32> = played.episode.path.iter().map(|pair| pair.index() as u32).collect();
+    if kept.is_none_or(|kept| kept.path == path) {
+        Ok(())
+    } else {
+        Err(Failure::Wrong(format!("run {run} of the journal is one of another policy")))
+    }
 }
 
 /// The lowest possible risk and a policy that has it.
@@ -226,7 +236,7 @@ impl Solution {
 
     /// The text of a file with the policy, as `gumdp solve --save` writes it.
     fn saved(&self, py: Python<'_>, problem: &Problem, measure: &str) -> PyResult<String> {
-        let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
+        let (task, measure) = (Arc::clone(&problem.task), read_risk(measure)?);
         let text = |_: &_| SavedPolicy::text_of_solution(&task, measure, &self.inner).map_err(wrong);
         watched(self.functions.again(py), text)
     }
@@ -266,7 +276,7 @@ pub fn solve(
     max_states: Option<u64>,
     threads: Option<usize>,
 ) -> PyResult<Solution> {
-    let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
+    let (task, measure) = (Arc::clone(&problem.task), read_risk(measure)?);
     let work = move |stop: &Stop| oracle::solve(&task.problem, measure, &limits(max_states, stop));
     let functions = problem.functions.again(py);
     let solved = in_pool(py, functions.again(py), threads, work)?;

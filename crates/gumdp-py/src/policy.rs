@@ -14,7 +14,7 @@ use crate::background::in_pool;
 use crate::errors::{unread, wrong};
 use crate::function::{Chooser, Functions, watched};
 use crate::model::Named;
-use crate::play::{Solution, risk};
+use crate::play::{Solution, read_risk};
 use crate::problem::Problem;
 use crate::turns::Turns;
 
@@ -134,7 +134,7 @@ pub fn saved_planner(
     seed: u64,
     first: (String, String),
 ) -> PyResult<String> {
-    let (task, measure, defaults) = (Arc::clone(&problem.task), risk(measure)?.0, &problem.task.defaults);
+    let (task, measure, defaults) = (Arc::clone(&problem.task), read_risk(measure)?, &problem.task.defaults);
     let (preset, exploration) =
         if preset == "paper" { (Preset::Paper, defaults.exploration) } else { (Preset::Default, 0.0) };
     let simulations = simulations.unwrap_or(defaults.simulations);
@@ -237,7 +237,7 @@ impl Policy {
         threads: Option<usize>,
         auto: bool,
     ) -> PyResult<Self> {
-        let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
+        let (task, measure) = (Arc::clone(&problem.task), read_risk(measure)?);
         let functions = problem.functions.again(py);
         let spec = spec(&task, measure, preset, (simulations, time_limit), seed, auto)?;
         // What cannot be planned is refused at once; the measure makes no difference to that.

@@ -35,13 +35,7 @@ type Played = (u64, u64, Vec<(String, String)>);
 
 /// Plays what is missing of a shard.
 #[pyfunction]
-pub fn sweep_play(
-    py: Python<'_>,
-    folder: PathBuf,
-    index: u64,
-    count: u64,
-    threads: Option<usize>,
-) -> PyResult<Played> {
+pub fn sweep_play(py: Python<'_>, folder: PathBuf, index: u64, count: u64, threads: Option<usize>) -> PyResult<Played> {
     let shard = shard(index, count)?;
     let work = move |stop: &Stop| {
         let plan = Plan::of_folder(&folder)?;

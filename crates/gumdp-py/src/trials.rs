@@ -11,10 +11,11 @@ use numpy::{IntoPyArray, PyReadonlyArray2};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
+use crate::attitudes::quick;
 use crate::background::in_pool;
 use crate::errors::{unsolved, wrong};
 use crate::function::watched;
-use crate::play::{Numbers, limits, risk};
+use crate::play::{Numbers, limits, read_risk};
 use crate::policy::{Policy, markov};
 use crate::problem::Problem;
 
@@ -27,7 +28,7 @@ pub fn bound(
     max_states: Option<u64>,
     threads: Option<usize>,
 ) -> PyResult<(f64, String)> {
-    let (task, measure) = (Arc::clone(&problem.task), risk(measure)?.0);
+    let (task, measure) = (Arc::clone(&problem.task), read_risk(measure)?);
     let work = move |stop: &Stop| {
         let quick = Limits { stop: stop.clone(), relaxed_transitions: u64::MAX, ..Limits::QUICK };
         let limits = max_states.map_or(quick, |_| limits(max_states, stop));
@@ -92,8 +93,7 @@ pub fn evaluate_trials(
     let functions = problem.functions.and(py, &policy.functions);
     let found = in_pool(py, functions, threads, move |stop| {
         let experiment = Experiment { stop, ..Experiment::new(&task.problem, &*player, seed) };
-        let quick = Limits { stop: stop.clone(), ..Limits::QUICK };
-        trials::evaluate(&experiment, trials, episodes, &max_states.map_or(quick, |_| limits(max_states, stop)))
+        trials::evaluate(&experiment, trials, episodes, &quick(max_states, stop))
     })?;
     let found = found.map_err(|error| match error {
         EvaluationError::Oracle(OracleError::Stopped)

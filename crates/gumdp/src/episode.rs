@@ -1,9 +1,9 @@
 //! The one loop that plays a policy in a problem.
 
-use crate::model::{Pair, State};
+use crate::model::{Action, Mdp, Pair, State};
 use crate::policy::{Policy, PolicyFailure};
 use crate::problem::{OccupancyState, Problem};
-use crate::rng::Rng;
+use crate::rng::{self, Purpose, Rng};
 
 /// What happened in one episode.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +38,64 @@ pub enum EpisodeError {
         /// The time.
         time: usize,
     },
+}
+
+/// One step of an episode: what was done and what chance made of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// The state and the action.
+    pub pair: Pair,
+    /// Where it led.
+    pub next: State,
+    /// How likely that was.
+    pub probability: f64,
+    /// Whether something else was more likely: chance struck.
+    pub unlikely: bool,
+}
+
+impl Step {
+    /// An action that led to a state.
+    #[must_use]
+    pub fn new(mdp: &Mdp, pair: Pair, next: State) -> Self {
+        let most = mdp.successors(pair).fold(0.0, |most: f64, (_, probability)| most.max(probability));
+        let own = mdp.successors(pair).find(|(state, _)| *state == next).map_or(0.0, |(_, probability)| probability);
+        Self { pair, next, probability: own, unlikely: own < most }
+    }
+}
+
+/// The beginning of an episode whose actions are given, with the chance of the run of this seed and number: the steps, and the
+/// situation they led to. What others do in that run meets the same chance.
+///
+/// ```
+/// use gumdp::{Action, begun};
+/// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
+/// let (steps, at) = begun(&problem, &[Action(0), Action(1)], 0, 0)?;
+/// assert_eq!((steps.len(), at.time), (2, 2));
+/// assert_eq!(steps[1].next, at.state);
+/// # Ok::<(), gumdp::EpisodeError>(())
+/// ```
+///
+/// # Errors
+/// If a state does not allow an action. What is beyond the horizon is not looked at.
+pub fn begun(
+    problem: &Problem,
+    actions: &[Action],
+    seed: u64,
+    number: u64,
+) -> Result<(Vec<Step>, OccupancyState), EpisodeError> {
+    let mdp = problem.mdp();
+    let mut environment = rng::stream(seed, number, Purpose::Environment);
+    let mut at = problem.start(mdp.sample_initial(&mut environment));
+    let mut steps = Vec::with_capacity(actions.len());
+    for &action in actions.iter().take(problem.horizon()) {
+        let (time, state) = (at.time, mdp.state_name(at.state).to_owned());
+        let failure = PolicyFailure::Unavailable(action);
+        let pair = mdp.pair(at.state, action).ok_or(EpisodeError::Policy { time, state, failure })?;
+        let next = mdp.sample(pair, &mut environment);
+        steps.push(Step::new(mdp, pair, next));
+        problem.advance(&mut at, pair, next);
+    }
+    Ok((steps, at))
 }
 
 /// Plays one episode. The environment and the policy draw from separate streams, so that two policies can have

@@ -40,10 +40,11 @@
 //! [`Stop`] (an early end from outside). Problem files and the built-in tasks are in the crate `gumdp-files`. `docs/mathematics.md` in the repository says which formula is which item.
 
 /// Grows whenever the same seed gives other results than before: what was computed by another version cannot be continued.
-pub const RESULTS_VERSION: u32 = 8;
+pub const RESULTS_VERSION: u32 = 9;
 
 mod agent;
 pub mod bound;
+mod clock;
 mod episode;
 mod experiment;
 pub mod explain;
@@ -65,10 +66,10 @@ pub mod trials;
 pub mod words;
 
 pub use agent::{Agent, AgentError, Spec, Tell, Who};
-pub use episode::{Episode, EpisodeError, play};
+pub use episode::{Episode, EpisodeError, Step, begun, play};
 pub use experiment::{
-    CheckedLines, Experiment, ExperimentError, Journal, Precision, Record, Run, RunError, UNCHECKED, Watch, checksum,
-    experiment, run,
+    CheckedLines, Experiment, ExperimentError, Held, Journal, Precision, Record, Records, Run, RunError, UNCHECKED,
+    Watch, checksum, experiment, run,
 };
 pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, ROW_TOLERANCE, State, missing_to_1};
 pub use objective::{Bounds, BrokenFormula, Objective, ObjectiveError, Partition};

@@ -5,18 +5,26 @@
 //! that were not met, and those of differences are percentile bootstrap (Efron and Tibshirani, *An Introduction to the Bootstrap*,
 //! chapter 13).
 //!
-//! Not here: running episodes, and streaming estimates (see [`crate::measures::Weigher`]).
+//! [`Costs`] of any number of runs take bounded memory. Not here: running episodes, and streaming estimates (see
+//! [`crate::measures::Weigher`]).
 
 pub use bootstrap::bootstrap_interval;
 pub(crate) use bootstrap::paired_intervals;
-pub use interval::{Doubt, Interval, Statistic, Trust, intervals};
+pub use costs::Costs;
+pub use interval::{Interval, Statistic, intervals};
+pub use trust::{Doubt, Trust};
 pub use usual::{Shown, measured, usual};
 
-use crate::objective::Bounds;
-use crate::risk::{Erm, LARGEST_COST, Risk, RiskError, Tail};
+pub use crate::risk::Ascending;
 
+use crate::objective::Bounds;
+use crate::risk::{Risk, RiskError, Tail};
+
+mod bins;
 mod bootstrap;
+mod costs;
 mod interval;
+mod trust;
 mod usual;
 
 /// Level of the tails in a [`Summary`].
@@ -88,15 +96,26 @@ impl Summary {
     /// Without samples, or if one is not finite or larger than 8e307.
     pub fn of(samples: &[f64], risk: impl Into<Risk>, bounds: Bounds, seed: u64) -> Result<Self, RiskError> {
         let risk = risk.into();
-        let sorted = sorted(samples)?;
-        let quartiles = [0.25, 0.5, 0.75].map(|q| quantile(&sorted, q));
-        let tail = Tail::of_sorted(sorted.iter().map(|&x| (x, 1.0)).collect());
-        let value = risk.as_erm().map_or_else(|| risk.of_tail(&tail), |erm| erm.of_samples(samples));
-        let (Interval { low, high }, trust) = intervals(samples, &[Statistic::Risk(risk)], bounds, seed)[0];
-        let mean = Erm::MEAN.of_samples(samples);
+        Self::of_costs(&Costs::of(samples, &[risk], bounds), risk, bounds, seed)
+    }
+
+    /// The same of costs that came one by one.
+    ///
+    /// # Errors
+    /// Without costs, or if one is not finite or larger than 8e307.
+    pub fn of_costs(costs: &Costs, risk: impl Into<Risk>, bounds: Bounds, seed: u64) -> Result<Self, RiskError> {
+        let risk = risk.into();
+        costs.check()?;
+        let ascending = costs.ascending();
+        let quartiles = [0.25, 0.5, 0.75].map(|q| quantile_of(&ascending, q));
+        let tail = costs.tail(&ascending);
+        let (value, mean) = (costs.risk(risk, &tail), costs.risk(Risk::MEAN, &tail));
+        let shape = Self::shape(&tail, &ascending.values().collect::<Vec<f64>>(), quartiles);
+        drop(tail);
+        let (Interval { low, high }, trust) = intervals(ascending, &[Statistic::Risk(risk)], bounds, seed)[0];
         // Rounding must not leave the value outside.
         let (low, high) = (low.min(value), high.max(value));
-        Ok(Self { exact: false, mean, value, low, high, trust, ..Self::shape(&tail, &sorted, quartiles) })
+        Ok(Self { exact: false, mean, value, low, high, trust, ..shape })
     }
 
     /// Summarises a whole distribution, given as (cost, probability) with ascending costs.
@@ -158,20 +177,6 @@ fn exact_trust() -> Trust {
     Trust::EXACT
 }
 
-/// The samples in ascending order, if there are some and all can be measured.
-fn sorted(samples: &[f64]) -> Result<Vec<f64>, RiskError> {
-    if samples.is_empty() {
-        return Err(RiskError::NoOutcomes);
-    }
-    if let Some(index) = samples.iter().position(|x| x.is_nan() || x.abs() > LARGEST_COST) {
-        let allowed = "lie in [-8e307, 8e307]";
-        return Err(RiskError::Outcome { what: "cost", index, value: samples[index], allowed });
-    }
-    let mut sorted = samples.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    Ok(sorted)
-}
-
 /// Both whiskers of a box plot of ascending costs with these quartiles.
 ///
 /// ```
@@ -194,12 +199,21 @@ pub fn whiskers(sorted: &[f64], q25: f64, q75: f64) -> [f64; 2] {
 /// ```
 #[must_use]
 pub fn quantile(sorted: &[f64], q: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else {
+    interpolated(sorted.len(), q, |number| sorted[number])
+}
+
+/// The same of costs that are counted.
+fn quantile_of(costs: &Ascending, q: f64) -> f64 {
+    interpolated(costs.count(), q, |number| costs.get(number).unwrap_or(f64::NAN))
+}
+
+fn interpolated(count: usize, q: f64, at: impl Fn(usize) -> f64) -> f64 {
+    let Some(last) = count.checked_sub(1) else {
         return f64::NAN;
     };
     let position = last as f64 * q.clamp(0.0, 1.0);
     let below = position as usize;
-    let (low, high) = (sorted[below], sorted[(below + 1).min(last)]);
+    let (low, high) = (at(below), at((below + 1).min(last)));
     let fraction = position.fract();
     // From the nearer end, so that equal neighbours and whole positions are exact.
     if fraction < 0.5 { low + (high - low) * fraction } else { high - (high - low) * (1.0 - fraction) }
@@ -208,6 +222,7 @@ pub fn quantile(sorted: &[f64], q: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::risk::Erm;
 
     const BOUNDS: Bounds = Bounds { low: 0.0, high: 100.0 };
 

@@ -8,7 +8,7 @@ use gumdp::{Erm, Mdp, Objective, Problem, Risk, Stop, rng};
 use gumdp_files::tasks;
 
 fn frontier(problem: &Problem, risks: &[Risk], limits: &Limits) -> Result<Frontier, OracleError> {
-    frontier::exact(problem, risks, limits, Duration::from_mins(10), |_, _| {})
+    frontier::exact(problem, risks, &[], limits, Duration::from_mins(10), |_, _| {})
 }
 
 /// One action for each lottery of (cost, probability).
@@ -215,7 +215,7 @@ fn levels_come_first_and_do_not_depend_on_patience() {
     let problem = tasks::get("rooms").unwrap().problem;
     let mut known = Vec::new();
     let wanted = levels(&[10.0, 0.0, f64::INFINITY, 1.0]);
-    let hasty = frontier::exact(&problem, &wanted, &Limits::QUICK, Duration::ZERO, |point, own| {
+    let hasty = frontier::exact(&problem, &wanted, &[], &Limits::QUICK, Duration::ZERO, |point, own| {
         known.push((point.risk, own.costs.mean()));
     });
     let hasty = hasty.unwrap();
@@ -235,12 +235,13 @@ fn stopping_keeps_what_is_known() {
     for (after, kept) in [(1, None), (2, Some(2)), (3, Some(3))] {
         let limits = Limits { stop: Stop::new(), ..Limits::QUICK };
         let mut solved = 0;
-        let found = frontier::exact(&problem, &levels(&[0.0, 1.0, 50.0]), &limits, Duration::from_mins(10), |_, _| {
-            solved += 1;
-            if solved == after {
-                limits.stop.request();
-            }
-        });
+        let found =
+            frontier::exact(&problem, &levels(&[0.0, 1.0, 50.0]), &[], &limits, Duration::from_mins(10), |_, _| {
+                solved += 1;
+                if solved == after {
+                    limits.stop.request();
+                }
+            });
         match (found, kept) {
             (Err(error), None) => assert_eq!(error, OracleError::Stopped),
             (Ok(found), Some(kept)) => {
@@ -309,4 +310,20 @@ fn visits_change_where_behaviour_does() {
     assert!(!visits.is_empty() && visits.iter().all(|visits| (visits.after - visits.before).abs() > 1e-9));
     let by: Vec<f64> = visits.iter().map(|visits| (visits.after - visits.before).abs()).collect();
     assert!(by.windows(2).all(|pair| pair[0] >= pair[1]), "{by:?}");
+}
+
+/// Of each behaviour the probability of visiting marked pairs is told, which is not the expected number of visits.
+#[test]
+fn shares_of_episodes_are_told() {
+    let problem = lotteries(&[&[(1.0, 1.0)], &[(0.0, 0.5), (1.8, 0.5)]]);
+    let mdp = problem.mdp();
+    // The third outcome is the large one; all states but the first are visited at the last step.
+    let of_state =
+        |wanted: usize| (0..mdp.pair_count() as u32).map(move |pair| mdp.state(pair.into()).index() == wanted);
+    let marked = vec![of_state(3).collect::<Vec<bool>>(), of_state(0).collect(), Vec::new()];
+    let known = |_: &frontier::Point, _: &frontier::Behaviour| {};
+    let levels = levels(&[0.0, 50.0]);
+    let found = frontier::exact(&problem, &levels, &marked, &Limits::QUICK, Duration::from_secs(9), known).unwrap();
+    let met: Vec<&[f64]> = found.behaviours.iter().map(|own| &own.met[..]).collect();
+    assert_eq!(met, [&[0.5, 1.0, 0.0], &[0.0, 1.0, 0.0]]);
 }

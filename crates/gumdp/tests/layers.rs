@@ -6,10 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom to the top; `docs/architecture.md` says what each is for.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 20] = [
     "words",
     "logarithm",
     "rng",
+    "clock",
     "stop",
     "model",
     "objective",

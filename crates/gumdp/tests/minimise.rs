@@ -146,7 +146,9 @@ fn many_levels_at_once_have_the_bits_of_each_alone() {
         let erms: Vec<Erm> = (-3..10).map(|k| Erm::new(2.5 * f64::from(k)).unwrap()).collect();
         let erms = [&[Erm::BEST, Erm::WORST][..], &erms].concat();
         let risks: Vec<Risk> = erms.into_iter().map(Risk::from).collect();
-        for point in frontier::exact(&problem, &risks, &Limits::default(), Duration::ZERO, |_, _| {}).unwrap().points {
+        for point in
+            frontier::exact(&problem, &risks, &[], &Limits::default(), Duration::ZERO, |_, _| {}).unwrap().points
+        {
             let alone = oracle::solve(&problem, point.risk, &Limits::default()).unwrap();
             assert_eq!(alone.value.to_bits(), point.value.to_bits(), "{name} {}", point.risk);
         }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{Run, load, print_json, use_threads};
 use crate::args::{AttitudeArgs, quick_limits, threads, whole};
 use crate::exact::unsolved;
-use crate::number::Attitude;
+use crate::number::{Attitude, long_below};
 use crate::progress::Progress;
 
 /// Prove a lower bound on the lowest risk, where the optimum may be out of reach.
@@ -65,7 +65,7 @@ impl Run for BoundArgs {
         let mut out = crate::talk::stdout();
         writeln!(out, "{}, {}", task.name, self.attitude.naming(&task).label(risk))?;
         // Rounded down: the last digit must be proven, too.
-        writeln!(out, "  no policy has a risk below {:.9}", (value * 1e9).floor() / 1e9)?;
+        writeln!(out, "  no policy has a risk below {}", long_below(value))?;
         let because = match method {
             Method::Exact => "exact: the problem was solved, and this is the optimum",
             Method::Visits => "visits: tangents of each cell, each visit charged by the convex remainder",

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use gumdp::oracle::{Distribution, OracleError, distribution};
-use gumdp::stats::{self, Interval, Shown, Statistic, Trust};
+use gumdp::stats::{self, Costs, Interval, Shown, Statistic, Trust};
 use gumdp::trials::Trials;
 use gumdp::{Bounds, Experiment, Precision, Risk, RiskError};
 use gumdp_files::Task;
@@ -30,7 +30,7 @@ use gumdp_plot::{Field, Table};
 /// Compute the distribution of the cost of a policy that you bring, and all its measures.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp evaluate rooms --policy pi1 --beta 1,50\n  gumdp evaluate mine.toml --policy table.csv --out mine\n  gumdp solve msee --beta 50 --save careful.json && gumdp evaluate msee --policy careful.json --beta 50 --json\n  gumdp evaluate rooms --policy uniform --trials 1,10,inf"
+    after_help = "Examples:\n  gumdp evaluate rooms --policy pi1 --beta 1,50 --json\n  gumdp evaluate mine.toml --policy table.csv --out mine\n  gumdp solve msee --beta 50 --save careful.json && gumdp evaluate msee --policy careful.json\n  gumdp evaluate rooms --policy uniform --trials 1,10,inf"
 )]
 pub struct EvaluateArgs {
     /// Name of a built-in task, or a problem file.
@@ -192,14 +192,14 @@ impl EvaluateArgs {
             paths: false,
             ..Experiment::new(&task.problem, &*brought.policy, seed)
         };
-        let mut records = experiment.play(Vec::new(), runs).map_err(interrupt::of_experiment)?;
+        let bounds = task.problem.objective().bounds();
+        let mut costs = Costs::new(risks, bounds);
+        experiment.play(0..runs, |record| costs.add(record.cost)).map_err(interrupt::of_experiment)?;
         if let Some(half_width) = self.precision {
             let precision = Precision { half_width, most_runs: self.max_runs };
-            records = experiment.play_until(records, risks, &precision).map_err(interrupt::of_experiment)?;
+            experiment.play_until(&mut costs, risks, &precision, |_| {}).map_err(interrupt::of_experiment)?;
         }
-        let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
-        let distribution = Distribution::of_samples(&costs).ok_or(RiskError::NoOutcomes)?;
-        let bounds = task.problem.objective().bounds();
+        let distribution = Distribution::of_costs(&costs).ok_or(RiskError::NoOutcomes)?;
         let evaluation = Evaluation::new(distribution, risks, Some((&costs, bounds, seed, because)));
         let half_width = evaluation.risks.iter().map(RiskRow::half_width).fold(0.0, f64::max);
         if self.precision.is_some_and(|wanted| half_width > wanted) {
@@ -250,7 +250,7 @@ impl RiskRow {
 
 impl Evaluation {
     /// All measures of a distribution; where it is sampled, from which costs between which bounds, with which seed, and why.
-    fn new(distribution: Distribution, risks: &[Risk], sampled: Option<(&[f64], Bounds, u64, String)>) -> Self {
+    fn new(distribution: Distribution, risks: &[Risk], sampled: Option<(&Costs, Bounds, u64, String)>) -> Self {
         let usual = stats::usual();
         let asked = risks.iter().map(|&risk| Statistic::Risk(risk));
         let statistics: Vec<Statistic> = usual.iter().map(|shown| shown.statistic).chain(asked).collect();
@@ -279,7 +279,7 @@ impl Evaluation {
             task: String::new(),
             policy: String::new(),
             exact: sampled.is_none(),
-            runs: sampled.as_ref().map(|(costs, ..)| costs.len() as u64),
+            runs: sampled.as_ref().map(|(costs, ..)| costs.count()),
             seed: sampled.as_ref().map(|(_, _, seed, _)| *seed),
             sampled_because: sampled.map(|(.., because)| because),
             costs: outcomes.len(),

@@ -1,10 +1,12 @@
 //! `gumdp explain`: the optimal or planned behaviour as a small decision tree.
 
 use std::io::Write as _;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
 use gumdp::explain::{self, ExplainError, Explanation, Node, Wanted};
+use gumdp::frontier::{self, Frontier};
 use gumdp::oracle::Limits;
 use gumdp::{AgentError, Budget, Risk, Spec, Who};
 use gumdp_files::Task;
@@ -17,6 +19,7 @@ use crate::args::{AttitudeArgs, CommonArgs, EffortArgs, whole};
 use crate::draw;
 use crate::exact::unsolved;
 use crate::failure::{BadInput, Interrupted};
+use crate::frontier::TradeOff;
 use crate::interrupt;
 use crate::number::{Attitude, short};
 use crate::progress::{Preparing, Progress};
@@ -26,7 +29,7 @@ use crate::store::Store;
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |out| out.help("Folder for the tree as SVG, HTML, text and JSON")))]
 #[command(
-    after_help = "Examples:\n  gumdp explain rooms --beta 50\n  gumdp explain msee --beta 0.1 --depth 4 --out why\n  gumdp explain rooms --risk cvar:0.95\n  gumdp explain grid-msee --beta 1 --runs 20\n\nThe variable that CVaR and EVaR are minima over is fixed at its best value."
+    after_help = "Examples:\n  gumdp explain rooms --beta 50\n  gumdp explain msee --beta 0.1 --depth 4 --out why\n  gumdp explain rooms --risk cvar:0.95\n  gumdp explain grid-msee --beta 1 --runs 20\n  gumdp explain mdp --beta 5 --json\n\nThe variable that CVaR and EVaR are minima over is fixed at its best value."
 )]
 pub struct ExplainArgs {
     /// Name of a built-in task, or a problem file.
@@ -120,7 +123,8 @@ impl Run for ExplainArgs {
         if let Some(store) = &store {
             store.write_json("tree.json", &data)?;
             store.write("tree.txt", &text)?;
-            draw::draw_explanation(store, &task, &explanation, &String::from_utf8_lossy(&text))?;
+            let others = other_attitudes(self, &task, &explanation);
+            draw::draw_explanation(store, &task, &explanation, &String::from_utf8_lossy(&text), others.as_ref())?;
             let figures = self.common.figures.files("tree").join(", ");
             crate::talk::say!("{figures}, tree.html, tree.txt and tree.json are in {}", store.dir().display());
         }
@@ -129,6 +133,22 @@ impl Run for ExplainArgs {
         }
         Ok(crate::talk::stdout().write_all(&text)?)
     }
+}
+
+/// What optimal behaviour comes to at a few other levels of the measure, if each can be solved as fast as this one.
+fn other_attitudes(args: &ExplainArgs, task: &Task, explanation: &Explanation) -> Option<(TradeOff, Frontier)> {
+    let (form, _) = explanation.risk.swept().filter(|_| explanation.exact)?;
+    let _spinner = Progress::spinner("solving for other attitudes");
+    let (problem, defaults) = (&task.problem, &task.defaults);
+    let mut risks = frontier::few(problem, form, &defaults.own_risks(), defaults.curve);
+    if !risks.contains(&explanation.risk) {
+        risks.push(explanation.risk);
+    }
+    let level = |risk: &Risk| risk.swept().map_or(f64::NAN, |(_, level)| level);
+    risks.sort_by(|a, b| level(a).total_cmp(&level(b)));
+    let limits = Limits { stop: interrupt::stop().clone(), ..args.effort.limits() };
+    let found = frontier::exact(problem, &risks, &[], &limits, Duration::ZERO, |_, _| ()).ok()?;
+    Some((TradeOff::new(task, form, &found), found))
 }
 
 /// The behaviour of the exact optimum, or of the planner if that is not to be had.

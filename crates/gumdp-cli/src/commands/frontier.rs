@@ -103,9 +103,12 @@ fn found(args: &FrontierArgs, task: &Task, given: &[Risk]) -> Result<Frontier> {
     let usual = || frontier::usual(problem, args.risk, &own, curve, &limits);
     let risks = if given.is_empty() { usual() } else { Ok(given.into()) };
     drop(spinner);
+    // Of a cost that is negative somewhere no share is shown; a set without pairs keeps its place.
+    let marked: Vec<Vec<bool>> =
+        task.features.iter().map(|(_, cost)| frontier::marked(cost).unwrap_or_default()).collect();
     let exact = |risks: Vec<Risk>| {
         let progress = Progress::levels(risks.len() as u64);
-        frontier::exact(problem, &risks, &limits, args.patience, |point, behaviour| {
+        frontier::exact(problem, &risks, &marked, &limits, args.patience, |point, behaviour| {
             let [value, mean, tail] = [point.value, behaviour.costs.mean(), behaviour.tail()].map(short);
             progress.solved(&format!("{}: {value}; mean {mean}, worst 5 % {tail}", number::risk_label(point.risk)));
         })
@@ -127,11 +130,13 @@ fn found(args: &FrontierArgs, task: &Task, given: &[Risk]) -> Result<Frontier> {
         ..Spec::new(Who::Auto(defaults.guided.clone()), Risk::MEAN)
     };
     let begin = |risk| progress.message(format!("{} {}", task.name, number::risk_label(risk)));
-    frontier::sampled(problem, &risks, &spec, args.runs, &because, &progress, begin).map_err(|error| match error {
-        error if error.is_stopped() => Interrupted.into(),
-        SampleError::Agent(AgentError::Oracle(error)) => unsolved(&task.name, &error),
-        SampleError::Experiment(error) => interrupt::of_experiment(error),
-        error => BadInput::new(error).into(),
+    frontier::sampled(problem, &risks, &marked, &spec, args.runs, &because, &progress, begin).map_err(|error| {
+        match error {
+            error if error.is_stopped() => Interrupted.into(),
+            SampleError::Agent(AgentError::Oracle(error)) => unsolved(&task.name, &error),
+            SampleError::Experiment(error) => interrupt::of_experiment(error),
+            error => BadInput::new(error).into(),
+        }
     })
 }
 

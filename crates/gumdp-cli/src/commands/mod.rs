@@ -18,6 +18,7 @@ pub mod run;
 pub mod show;
 pub mod solve;
 pub mod status;
+pub mod studio;
 pub mod sweep;
 
 use std::io::{self, Write};
@@ -68,6 +69,7 @@ Examples:
   gumdp explain rooms --beta 50         its behaviour as a decision tree
   gumdp evaluate rooms --policy pi1     the distribution of a policy of your own
   gumdp show rooms --toml > mine.toml   start a problem of your own
+  gumdp studio rooms                    the same in the browser: draw, slide, watch
   gumdp reproduce                       every experiment of the paper
 
 Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted.";
@@ -116,6 +118,7 @@ commands! {
     Reproduce(reproduce::ReproduceArgs),
     Report(report::ReportArgs),
     Replay(replay::ReplayArgs),
+    Studio(studio::StudioArgs),
     Completions(completions::CompletionsArgs),
 }
 

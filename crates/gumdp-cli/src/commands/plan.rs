@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use gumdp::bound::LowerBound;
-use gumdp::explain::first_decision;
+use gumdp::explain::{MOST_OWN, first_decision};
 use gumdp::oracle::{self, ExactDecision, Limits, OracleError};
 use gumdp::rng::{self, Purpose};
 use gumdp::{
@@ -34,7 +34,7 @@ const LATTICE: &str = "lattice";
 /// Make one decision and show its reasons.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp plan rooms --beta 10\n  gumdp plan rooms --risk cvar:0.9\n  gumdp plan grid-mo --beta 8 --time-limit 50ms\n  gumdp plan msee --beta 50 --state s2 --policy planner --simulations 5000"
+    after_help = "Examples:\n  gumdp plan rooms --beta 10\n  gumdp plan rooms --risk cvar:0.9\n  gumdp plan grid-mo --beta 8 --time-limit 50ms\n  gumdp plan msee --beta 50 --state s2 --policy planner --simulations 5000\n  gumdp plan mdp --beta 5 --json"
 )]
 pub struct PlanArgs {
     /// Name of a built-in task, or a problem file.
@@ -97,6 +97,9 @@ struct Plan<'a> {
     /// How far the estimate is above that, as text.
     #[serde(skip)]
     above: Option<String>,
+    /// Whether episodes may start in other states than this.
+    #[serde(skip)]
+    elsewhere: bool,
     reasons: Vec<Reason<'a>>,
 }
 
@@ -146,8 +149,9 @@ impl Run for PlanArgs {
             }
         };
         match exact {
-            Some(Ok(Decided { decision, outer, upper_bounds })) => {
+            Some(Ok(Decided { decision, outer, elsewhere, upper_bounds })) => {
                 plan.outer = outer;
+                plan.elsewhere = elsewhere;
                 plan.upper_bounds = upper_bounds;
                 let found = || format!("solved exactly, {}", counted(decision.states, "state"));
                 plan.auto = chosen.is_none().then(found);
@@ -208,6 +212,8 @@ struct Decided {
     decision: ExactDecision,
     /// The outer variable of the measure, if it has one: the best for the initial states of the task, wherever a decision is made.
     outer: Option<String>,
+    /// Whether all that is of episodes that start in the state, while others start elsewhere.
+    elsewhere: bool,
     /// Whether other actions may cost less: they were looked at with that variable, or not with all of their own.
     upper_bounds: bool,
 }
@@ -216,15 +222,16 @@ fn decide(task: &Task, risk: Risk, at: &OccupancyState, limits: &Limits) -> Resu
     let solution = match risk.fixed() {
         Some(fixed) => {
             let decision = oracle::decide(&task.problem, fixed, at, limits)?;
-            return Ok(Decided { decision, outer: None, upper_bounds: false });
+            return Ok(Decided { decision, outer: None, elsewhere: false, upper_bounds: false });
         }
         None => oracle::solve(&task.problem, risk, limits)?,
     };
     let is_first = matches!(task.problem.mdp().initial(), &[(state, _)] if state == at.state);
-    let own = if is_first { first_decision(&solution, limits)? } else { None };
-    let upper_bounds = own.as_ref().is_none_or(|first| !first.certain);
+    let own =
+        if is_first { first_decision(&solution, limits)? } else { solution.decide_from(at.state, limits, MOST_OWN)? };
+    let (upper_bounds, elsewhere) = (own.as_ref().is_none_or(|first| !first.certain), own.is_some() && !is_first);
     let decision = own.map_or_else(|| solution.decide(at, limits), Ok)?;
-    Ok(Decided { decision, outer: solution.outer.map(|outer| outer.to_string()), upper_bounds })
+    Ok(Decided { decision, outer: solution.outer.map(|outer| outer.to_string()), elsewhere, upper_bounds })
 }
 
 impl<'a> Plan<'a> {
@@ -351,7 +358,12 @@ impl<'a> Plan<'a> {
                 (Some(_), false) => "each action is followed by the best there is, with its own variable",
                 (None, _) => "each action is followed by the best there is",
             };
-            writeln!(out, "optimal {name} {root}; {others}")?;
+            if self.elsewhere {
+                let common = "the policy has one variable for all starts";
+                writeln!(out, "lowest {name} of episodes that start in {state} {root}; {others}; {common}")?;
+            } else {
+                writeln!(out, "optimal {name} {root}; {others}")?;
+            }
         }
         if let (Some(bound), Some(method)) = (self.bound, &self.bound_method) {
             let above = self.above.as_ref().map_or_else(String::new, |above| format!("; the estimate is {above}"));

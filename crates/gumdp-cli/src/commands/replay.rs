@@ -10,17 +10,18 @@ use gumdp_files::{Scene, Task};
 
 use super::{Run, show};
 use crate::args::{beta, entropic, risk, whole};
+use crate::draw;
 use crate::failure::BadInput;
 use crate::manifest;
 use crate::number;
 use crate::results::Finished;
-use crate::store::Store;
+use crate::store::{Store, put};
 use crate::trial::Trial;
 
 /// Show one saved episode step by step.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp replay gumdp-out/grid-mo --run 3\n  gumdp replay gumdp-out/reproduce --run 0 --task grid-msee --beta 1000"
+    after_help = "Examples:\n  gumdp replay gumdp-out/grid-mo --run 3\n  gumdp replay gumdp-out/reproduce --run 0 --task grid-msee --beta 1000\n  gumdp replay gumdp-out/rooms --run 0 --html episode.html"
 )]
 pub struct ReplayArgs {
     /// A folder written by `run`, `compare` or `reproduce`.
@@ -40,6 +41,9 @@ pub struct ReplayArgs {
     /// Preset or policy, if the folder holds several (default: the first).
     #[arg(long)]
     pub preset: Option<String>,
+    /// Write a page to this file instead, in which the episode can be played, paused and gone through step by step.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 impl Run for ReplayArgs {
@@ -47,7 +51,8 @@ impl Run for ReplayArgs {
     fn run(&self) -> Result<()> {
         let Self { dir, run, task, preset, .. } = self;
         let risk = self.beta.map(entropic).or(self.risk);
-        let (_, experiments) = manifest::load(&Store::open(dir)?)?;
+        let store = Store::open(dir)?;
+        let (_, experiments) = manifest::load(&store)?;
         let trials = experiments.iter().flat_map(|experiment| experiment.finished.iter().map(move |f| (experiment, f)));
         let fits = |Finished { trial, .. }: &Finished| {
             task.as_ref().is_none_or(|task| trial.task == *task)
@@ -65,12 +70,16 @@ impl Run for ReplayArgs {
                 .into());
         };
         let Trial { task, risk, preset, runs, .. } = &finished.trial;
-        let Some(record) = finished.records.iter().find(|record| record.run == *run) else {
+        let saved = manifest::saved_run(&store, &experiment.task, &finished.trial, *run)?;
+        let Some(record) = saved.filter(|_| run < runs) else {
             return Err(BadInput::new(format!("there is no run {run}; it must lie in [0, {}]", runs - 1)).into());
         };
-        let mut out = crate::talk::stdout();
-        writeln!(out, "{task}, {}, {preset}, run {run}: cost {}", number::risk_label(*risk), record.cost)?;
-        print_steps(&experiment.task, &record.path, &mut out)
+        let mut text = Vec::new();
+        writeln!(text, "{task}, {}, {preset}, run {run}: cost {}", number::risk_label(*risk), record.cost)?;
+        print_steps(&experiment.task, &record.path, &mut text)?;
+        let Some(file) = &self.html else { return Ok(crate::talk::stdout().write_all(&text)?) };
+        let page = draw::draw_replay(&experiment.task, &finished.trial, &record, &String::from_utf8_lossy(&text));
+        put(file, "the episode is", &page)
     }
 }
 

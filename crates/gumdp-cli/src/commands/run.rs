@@ -179,7 +179,7 @@ fn print_table(experiment: &TaskResults, naming: Naming, out: &mut impl Write) -
             Field::number("95% interval", of.interval()),
             Field::number("CVaR95", short(summary.cvar95)),
             Field::number("worst", short(summary.max)),
-            Field::number("CPU s", format!("{:.2}", of.cpu_seconds())),
+            Field::number("CPU s", format!("{:.2}", of.played.cpu_seconds)),
         ]
     };
     Table::of(finished, fields).print(out)?;

@@ -16,7 +16,7 @@ use super::{Run, load, print_json, use_threads};
 use crate::args::{AttitudeArgs, only_the_mean, threads, trials, whole};
 use crate::exact::{Certain, unsolved};
 use crate::failure::BadInput;
-use crate::number::{Attitude, counted};
+use crate::number::{Attitude, counted, exact_to, long, long_below};
 use crate::progress::Progress;
 use crate::store::put;
 
@@ -131,16 +131,16 @@ impl Run for SolveArgs {
         let mut out = crate::talk::stdout();
         writeln!(out, "{}, {}", task.name, self.attitude.naming(&task).label(risk))?;
         if risk.beta().is_some() {
-            writeln!(out, "  optimal ERM  {high:.12}")?;
-            writeln!(out, "  mean cost    {mean:.12}")?;
+            writeln!(out, "  optimal ERM  {}", exact_to(12, high))?;
+            writeln!(out, "  mean cost    {}", exact_to(12, mean))?;
             writeln!(out, "  by {method}: {} in {seconds:.3} s", counted(states, "state"))?;
             return Ok(());
         }
-        writeln!(out, "  lowest risk  {high:.9}, certainly not below {low:.9}")?;
+        writeln!(out, "  lowest risk  {}, certainly not below {}", long(high), long_below(low))?;
         if let Some(outer) = outer {
             writeln!(out, "  at           {outer} (fixed at the first decision)")?;
         }
-        writeln!(out, "  mean cost    {mean:.9}")?;
+        writeln!(out, "  mean cost    {}", long(mean))?;
         if let Some(distribution) = distribution {
             print_tail(&distribution, &mut out)?;
         }
@@ -191,7 +191,7 @@ impl SolveArgs {
         }
         let mut out = crate::talk::stdout();
         writeln!(out, "{}, infinitely many trials", task.name)?;
-        writeln!(out, "  lowest f(E d)  {value:.9}, certainly not below {:.9}", (low * 1e9).floor() / 1e9)?;
+        writeln!(out, "  lowest f(E d)  {}, certainly not below {}", long(value), long_below(low))?;
         writeln!(
             out,
             "  by a policy of time and state, with chance; {} in {seconds:.3} s",
@@ -208,10 +208,12 @@ fn print_tail(distribution: &Distribution, out: &mut impl Write) -> Result<()> {
         let (percent, quantile) = (100.0 * level, distribution.quantile(level));
         writeln!(
             out,
-            "  {percent:.0} % of costs are at most {quantile:.9}; the others cost {tail:.9} on average (CVaR)"
+            "  {percent:.0} % of costs are at most {}; the others cost {} on average (CVaR)",
+            long(quantile),
+            long(tail)
         )?;
     }
-    writeln!(out, "  worst cost   {:.9}", distribution.max())?;
+    writeln!(out, "  worst cost   {}", long(distribution.max()))?;
     Ok(())
 }
 

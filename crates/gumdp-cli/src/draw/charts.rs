@@ -6,6 +6,7 @@ use gumdp_files::{GridScene, Scene};
 
 use super::task::groups_to_visit;
 use super::{BOX_PARTS, figure};
+use crate::played::is_difficult;
 use crate::player::Who;
 use crate::results::{Finished, TaskResults, distinct, runs_text};
 use crate::{number, outcome};
@@ -46,12 +47,15 @@ pub fn boxes(experiment: &TaskResults) -> Option<Figure> {
     let presets = distinct(experiment.finished.iter().map(|finished| finished.trial.preset));
     let box_of = |risk: Risk, preset: Who| {
         let finished = experiment.find(risk, preset)?;
-        let (summary, costs) = (&finished.summary, finished.costs());
+        let (summary, costs) = (&finished.summary, &finished.played.costs);
+        // Of many costs each different one is a point.
+        let different = || costs.ascending().values().collect::<Vec<f64>>();
+        let shown = if costs.are_few() { costs.first().to_vec() } else { different() };
         Some(BoxStats {
             quartiles: [summary.q25, summary.median, summary.q75],
             whiskers: [summary.whisker_low, summary.whisker_high],
             mean: summary.mean,
-            outliers: summary.outliers(&costs).collect(),
+            outliers: summary.outliers(&shown).collect(),
             risk: Some(RiskMark {
                 value: summary.value,
                 interval: [summary.low, summary.high],
@@ -92,7 +96,7 @@ pub fn heat_maps(experiment: &TaskResults) -> Option<Figure> {
     let panel = |finished: &Finished| {
         (panel_title(experiment, finished), matrix(grid, &mean_visits(experiment, grid, finished)))
     };
-    let sticky = |cell: u32| grid.terrain(cell).sticky.is_some();
+    let sticky = |cell: u32| is_difficult(grid, cell);
     let difficult: Vec<(usize, usize)> = grid.cells().filter(|&cell| sticky(cell)).map(|c| grid.position(c)).collect();
     let has_walls = grid.terrains.iter().any(|terrain| terrain.wall);
     let category = |cell: u32| if grid.terrain(cell).wall { 2 } else { usize::from(sticky(cell)) };
@@ -129,24 +133,16 @@ pub fn heat_maps(experiment: &TaskResults) -> Option<Figure> {
 
 /// The share of runs on difficult terrain at each time.
 pub fn difficult_terrain(experiment: &TaskResults) -> Option<Figure> {
-    let Scene::Grid(grid) = &experiment.task.scene else { return None };
-    let difficult: Vec<bool> = grid.cells().map(|cell| grid.terrain(cell).sticky.is_some()).collect();
-    if !difficult.contains(&true) {
+    if experiment.finished.iter().all(|finished| finished.played.on_difficult.is_empty()) {
         return None;
     }
-    let mdp = experiment.task.problem.mdp();
-    let on_difficult = |pair: u32| {
-        grid.cell_of_state[mdp.state(Pair::from(pair)).index()].is_some_and(|cell| difficult[cell as usize])
-    };
-    let series = experiment.finished.iter().map(|finished| LineSeries {
-        name: panel_title(experiment, finished),
-        points: (0..experiment.task.problem.horizon())
-            .map(|time| {
-                let there = finished.records.iter().filter(|r| r.path.get(time).is_some_and(|&p| on_difficult(p)));
-                (time as f64, there.count() as f64 / finished.records.len() as f64)
-            })
-            .collect(),
-        ..LineSeries::default()
+    let series = experiment.finished.iter().map(|finished| {
+        let (there, runs) = (finished.played.on_difficult.iter().enumerate(), finished.played.runs() as f64);
+        LineSeries {
+            name: panel_title(experiment, finished),
+            points: there.map(|(time, &there)| (time as f64, there as f64 / runs)).collect(),
+            ..LineSeries::default()
+        }
     });
     let plot = LinePlot {
         labels: Labels::new("Runs on difficult terrain", "time t (steps)", "share of runs"),
@@ -163,12 +159,8 @@ pub fn outcomes(experiment: &TaskResults) -> Option<Figure> {
         return None;
     }
     let groups = experiment.finished.iter().map(|finished| {
-        let ended: Vec<Option<String>> =
-            finished.records.iter().map(|record| outcome::of(&experiment.task, &record.path)).collect();
-        let share = |category: &String| {
-            ended.iter().filter(|name| name.as_ref() == Some(category)).count() as f64 / ended.len() as f64
-        };
-        (panel_title(experiment, finished), categories.iter().map(share).collect())
+        let share = |&ended: &u64| ended as f64 / finished.played.runs() as f64;
+        (panel_title(experiment, finished), finished.played.outcomes.iter().map(share).collect())
     });
     let plot = BarPlot {
         title: "Outcomes".to_owned(),
@@ -237,9 +229,9 @@ fn panel_title(experiment: &TaskResults, finished: &Finished) -> String {
 fn mean_visits(experiment: &TaskResults, grid: &GridScene, finished: &Finished) -> Vec<f64> {
     let mdp = experiment.task.problem.mdp();
     let mut visits = vec![0.0; grid.rows * grid.columns];
-    for &pair in finished.records.iter().flat_map(|record| &record.path) {
+    for (pair, &steps) in (0..).zip(&finished.played.tally.visits) {
         if let Some(cell) = grid.cell_of_state[mdp.state(Pair::from(pair)).index()] {
-            visits[cell as usize] += 1.0 / finished.records.len() as f64;
+            visits[cell as usize] += steps as f64 / finished.played.runs() as f64;
         }
     }
     visits

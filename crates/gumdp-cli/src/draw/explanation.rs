@@ -2,17 +2,26 @@
 
 use anyhow::Result;
 use gumdp::explain::{Ending, Explanation, Node};
+use gumdp::frontier::Frontier;
 use gumdp_files::Task;
 
 use super::charts::beta_label;
-use super::{figure, task_figure};
+use super::{figure, task_figure, views};
+use crate::frontier::TradeOff;
 use crate::number::{known, percent, short};
 use crate::store::Store;
-use gumdp_plot::page::{Figure, Page};
+use gumdp_plot::page::{Figure, Page, View};
 use gumdp_plot::{DecisionTree, TreeCard};
 
-/// Draws the tree and writes it as SVG and as a page; `text` is the tree for a terminal.
-pub fn draw_explanation(store: &Store, of: &Task, explanation: &Explanation, text: &str) -> Result<()> {
+/// Draws the tree and writes it as a figure and as a page; `text` is the tree for a terminal, `others` what comes of other attitudes to
+/// risk.
+pub fn draw_explanation(
+    store: &Store,
+    of: &Task,
+    explanation: &Explanation,
+    text: &str,
+    others: Option<&(TradeOff, Frontier)>,
+) -> Result<()> {
     let kind = if explanation.exact { "Optimal" } else { "Planned" };
     let attitude = explanation.risk.beta().map_or_else(|| explanation.risk.to_string(), beta_label);
     let measure = explanation.measure();
@@ -53,6 +62,12 @@ pub fn draw_explanation(store: &Store, of: &Task, explanation: &Explanation, tex
     page.details("The tree as text", |page| {
         page.code(text);
     });
+    if let Some((trade_off, frontier)) = others {
+        page.section("attitudes", "Other attitudes to risk");
+        page.paragraph("What optimal behaviour comes to at other attitudes; the slider begins at this one.");
+        let own = trade_off.levels.iter().position(|row| row.risk == explanation.risk);
+        page.view(View::Levels, &views::of_frontier(of, trade_off, frontier, own));
+    }
     if let Some(figure) = task_figure(of) {
         page.section("task", "The task");
         page.figures([&figure]);

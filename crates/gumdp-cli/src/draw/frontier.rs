@@ -8,12 +8,14 @@ use gumdp::stats::Summary;
 use gumdp_files::Task;
 
 use super::charts::beta_label;
-use super::{BOX_PARTS, figure, problem_file, task_figure, write_figures};
+use super::{BOX_PARTS, figure, problem_file, task_figure, views, write_figures};
 use crate::frontier::{Facts, TradeOff, Turn};
 use crate::number;
 use crate::store::Store;
-use gumdp_plot::page::{Figure, Page};
-use gumdp_plot::{BoxGroup, BoxPlot, BoxStats, Field, Labels, LineKind, LinePlot, LineSeries, ReferenceLine, Table};
+use gumdp_plot::page::{Figure, Page, View};
+use gumdp_plot::{
+    BoxGroup, BoxPlot, BoxStats, Field, Labels, LineKind, LinePlot, LineSeries, ReferenceLine, StemPlot, Table,
+};
 
 /// Boxes side by side, at most.
 const BOXES: usize = 12;
@@ -26,15 +28,22 @@ const MARKED: usize = 4;
 
 /// Draws the figures and writes the report, with at most `told` changes in words.
 pub fn draw_frontier(store: &Store, of: &Task, trade_off: &TradeOff, frontier: &Frontier, told: usize) -> Result<()> {
-    let mut drawings = vec![against_mean(of, trade_off), over_levels(of, trade_off), boxes(of, trade_off, frontier)];
+    let mut drawings = vec![
+        against_mean(of, trade_off),
+        over_levels(of, trade_off),
+        boxes(of, trade_off, frontier),
+        distributions(of, trade_off, frontier),
+    ];
+    let of_levels = drawings.len();
     drawings.extend(task_figure(of));
     write_figures(store, &drawings)?;
-    let task_figure = drawings.split_off(3);
+    let task_figure = drawings.split_off(of_levels);
 
     let mut page = Page::new(&of.title);
     page.lead(&of.description);
     page.section("choice", "What to choose between");
     page.paragraph(&format!("{}. Lower is better.", capitalised(&trade_off.origin())));
+    page.view(View::Levels, &views::of_frontier(of, trade_off, frontier, None));
     for sentence in trade_off.sentences(told) {
         page.paragraph(&sentence);
     }
@@ -143,7 +152,7 @@ fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Figure {
     let [level, measure] = trade_off.measure.titles();
     let group = |row: usize| {
         let at = &trade_off.levels[row];
-        let label = if trade_off.measure.is_erm() { beta_label(at.level) } else { number::beta(at.level) };
+        let label = level_label(trade_off, at.level);
         let stats = stats(&frontier.behaviours[at.behaviour].costs, at.risk);
         BoxGroup { label, boxes: vec![stats], reference: Some(at.value) }
     };
@@ -161,6 +170,40 @@ fn boxes(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Figure {
         None => format!("The distribution of the cost at some levels. {BOX_PARTS} Dashed: the lowest possible risk."),
     };
     figure(of, "boxes", plot.svg(), caption)
+}
+
+/// The distributions at both ends and at the best bargain, over the same axes.
+fn distributions(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Figure {
+    let last = trade_off.levels.len().saturating_sub(1);
+    let bargain = trade_off
+        .bargain
+        .and_then(|bargain| trade_off.levels.iter().position(|row| row.behaviour == bargain.behaviour));
+    let mut rows: Vec<usize> = std::iter::once(0).chain(bargain).chain([last]).collect();
+    rows.dedup_by_key(|row| trade_off.levels[*row].behaviour);
+    let law = |&row: &usize| {
+        let at = &trade_off.levels[row];
+        (level_label(trade_off, at.level), frontier.behaviours[at.behaviour].costs.outcomes().collect())
+    };
+    let mean = |&row: &usize| ReferenceLine {
+        kind: LineKind::Mean,
+        at: trade_off.levels[row].mean,
+        label: format!("mean, {}", level_label(trade_off, trade_off.levels[row].level)),
+    };
+    let plot = StemPlot {
+        labels: Labels::new("Distribution of the cost", "cost f(d)", ""),
+        distributions: rows.iter().map(law).collect(),
+        references: rows.iter().map(mean).collect(),
+    };
+    let kind = if trade_off.sampled.is_some() { "The sampled distribution" } else { "The exact distribution" };
+    let caption = format!(
+        "{kind} of the cost at the first and the last level, and at the best bargain if it is another. Dotted: means. Lower is better."
+    );
+    figure(of, "distributions", plot.svg(), caption)
+}
+
+/// A level as a label.
+fn level_label(trade_off: &TradeOff, level: f64) -> String {
+    if trade_off.measure.is_erm() { beta_label(level) } else { number::beta(level) }
 }
 
 /// What the highest cost is the cost of.

@@ -4,17 +4,21 @@ mod charts;
 mod evaluation;
 mod explanation;
 mod frontier;
+mod replay;
 mod report;
 mod sweep;
 mod task;
+mod views;
 
 pub use charts::boxes;
 pub use evaluation::draw_evaluation;
 pub use explanation::draw_explanation;
 pub use frontier::draw_frontier;
+pub use replay::draw_replay;
 pub use report::{cautions, draw, results_table, settings, write_figures};
 pub use sweep::{draw_sweep, is_sweep};
 pub use task::task;
+pub use views::of_results;
 
 use gumdp_files::Task;
 use gumdp_plot::page::{Figure, Page};

@@ -3,13 +3,13 @@
 use anyhow::Result;
 
 use super::charts::risk_label;
-use super::{figures, problem_file};
+use super::{figures, of_results, problem_file};
 use crate::exact::above;
 use crate::manifest::Manifest;
 use crate::number::{interval, known, risk, short};
 use crate::results::{Finished, TaskResults, distinct, runs_text};
 use crate::store::Store;
-use gumdp_plot::page::{Figure, Page};
+use gumdp_plot::page::{Figure, Page, View};
 use gumdp_plot::{Field, Table, Tone};
 
 /// Draws the figures of `gumdp run` and writes its report.
@@ -29,6 +29,10 @@ pub fn draw(store: &Store, manifest: &Manifest, experiment: &TaskResults) -> Res
         }
     }
     cautions(&mut page, experiment);
+    if let Some(data) = of_results(experiment) {
+        page.section("behaviour", "Behaviour");
+        page.view(View::Levels, &data);
+    }
     page.figures(&drawings);
     settings(&mut page, manifest, std::slice::from_ref(experiment));
     store.write("report.html", page.html().as_bytes())
@@ -99,7 +103,7 @@ pub fn settings(page: &mut Page, manifest: &Manifest, experiments: &[TaskResults
             Field::number("simulations", planned(trial.simulations.to_string())),
             Field::number("exploration", planned(short(trial.exploration))),
             Field::number("seed", trial.seed.to_string()),
-            Field::number("simulated steps", finished.simulated_steps().to_string()),
+            Field::number("simulated steps", finished.played.simulated_steps.to_string()),
         ]
     };
     let finished = experiments.iter().flat_map(|experiment| &experiment.finished);

@@ -40,8 +40,24 @@ pub fn draw_sweep(store: &Store, plan: &Plan) -> Result<()> {
     let mut rows = Vec::with_capacity(plan.cells.len());
     let mut tidy = csv::Writer::from_writer(Vec::new());
     tidy.write_record([
-        "cell", "task", "risk", "policy", "simulations", "runs", "seed", "exact", "mean", "value", "low", "high", "median",
-        "q25", "q75", "cvar95", "min", "max",
+        "cell",
+        "task",
+        "risk",
+        "policy",
+        "simulations",
+        "runs",
+        "seed",
+        "exact",
+        "mean",
+        "value",
+        "low",
+        "high",
+        "median",
+        "q25",
+        "q75",
+        "cvar95",
+        "min",
+        "max",
     ])?;
     summaries(plan, store.dir(), |found: &CellResult, summary| {
         let (cell, s) = (&found.cell, &summary);
@@ -72,7 +88,10 @@ pub fn draw_sweep(store: &Store, plan: &Plan) -> Result<()> {
     page.lead(&format!("{cells} of {}, {runs}. Lower is better everywhere.", counted(by_task.len() as u64, "problem")));
     page.section("problems", "Problems");
     if by_task.len() > MOST_FIGURES {
-        page.paragraph(&format!("The first {MOST_FIGURES} of {} problems are drawn; summary.csv has all.", by_task.len()));
+        page.paragraph(&format!(
+            "The first {MOST_FIGURES} of {} problems are drawn; summary.csv has all.",
+            by_task.len()
+        ));
     }
     page.figures(&drawings);
     page.section("cells", "Cells");

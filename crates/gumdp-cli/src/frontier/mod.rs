@@ -107,6 +107,8 @@ pub struct Feature {
     pub name: String,
     /// Its expected total.
     pub mean: f64,
+    /// The share of episodes with some of it; `null` if it is negative somewhere.
+    pub share: Option<f64>,
 }
 
 /// What is done in an initial state.
@@ -218,10 +220,14 @@ impl TradeOff {
     pub fn table(&self, rows: impl IntoIterator<Item = usize>) -> Table {
         let [level, measure] = self.measure.titles();
         let last = if self.sampled.is_some() { "95 % of the mean" } else { "behaviour" };
-        let mut titles = vec![level, measure, "mean", "sd", "CVaR 0.95", "worst", last];
-        let features = self.behaviours.first().into_iter().flat_map(|facts| &facts.features);
-        titles.extend(features.take(COLUMNS).map(|feature| feature.name.as_str()));
-        let mut table = Table::new(&titles, &[]);
+        let titles = [level, measure, "mean", "sd", "CVaR 0.95", "worst", last].map(str::to_owned);
+        let features = self.behaviours.first().into_iter().flat_map(|facts| facts.features.iter().take(COLUMNS));
+        let of_feature = |feature: &Feature| {
+            let share = feature.share.map(|_| format!("episodes with {}", feature.name));
+            std::iter::once(feature.name.clone()).chain(share)
+        };
+        let titles: Vec<String> = titles.into_iter().chain(features.flat_map(of_feature)).collect();
+        let mut table = Table::new(&titles.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
         rows.into_iter().for_each(|row| table.row(self.row(row)));
         table
     }
@@ -237,7 +243,10 @@ impl TradeOff {
             }
             None => (behaviour + 1).to_string(),
         });
-        cells.extend(self.behaviours[behaviour].features.iter().take(COLUMNS).map(|feature| short(feature.mean)));
+        for feature in self.behaviours[behaviour].features.iter().take(COLUMNS) {
+            cells.push(short(feature.mean));
+            cells.extend(feature.share.map(|share| format!("{} %", (1e3 * share).round() / 10.0)));
+        }
         cells
     }
 
@@ -285,7 +294,11 @@ fn facts(task: &Task, behaviour: &Behaviour) -> Facts {
         state: mdp.state_name(mdp.state(pair)).to_owned(),
         action: mdp.action_name(mdp.action(pair)).to_owned(),
     };
-    let feature = |(name, cost): &(String, Vec<f64>)| Feature { name: name.clone(), mean: behaviour.expected(cost) };
+    let feature = |((name, cost), &met): (&(String, Vec<f64>), &f64)| Feature {
+        name: name.clone(),
+        mean: behaviour.expected(cost),
+        share: gumdp::frontier::marked(cost).map(|_| met),
+    };
     Facts {
         first: behaviour.first.iter().map(first_action).collect(),
         costs: costs.values().len(),
@@ -294,6 +307,6 @@ fn facts(task: &Task, behaviour: &Behaviour) -> Facts {
         cvar95: behaviour.tail(),
         best: costs.min(),
         worst: costs.max(),
-        features: task.features.iter().map(feature).collect(),
+        features: task.features.iter().zip(&behaviour.met).map(feature).collect(),
     }
 }

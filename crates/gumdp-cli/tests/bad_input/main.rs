@@ -25,11 +25,20 @@ fn refused_value(arguments: &str, message: &str) {
     refused(arguments, &format!("error: invalid value {message}\n\nFor more information, try '--help'."));
 }
 
+/// The commands whose help has such a line.
+fn commands_with(wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let helps = Sandbox::new().helps().into_iter();
+    let named: Vec<String> = helps.filter(|(_, help)| help.lines().any(&wanted)).map(|(command, _)| command).collect();
+    assert!(named.len() > 6, "{named:?}");
+    named
+}
+
 #[test]
 fn an_unknown_task_gets_the_nearest_name() {
-    for command in ["run", "compare", "show", "solve --beta 1", "bound --beta 1", "plan --beta 1"] {
+    for command in commands_with(|line| line.starts_with("Usage: ") && line.ends_with(" <TASK>")) {
+        let policy = if command == "evaluate" { " --policy uniform" } else { "" };
         refused(
-            &format!("{command} mpd"),
+            &format!("{command} mpd{policy}"),
             "error: unknown task \"mpd\"\nhint: did you mean \"mdp\"? `gumdp list` shows all tasks",
         );
     }
@@ -45,7 +54,7 @@ fn an_unknown_task_gets_the_nearest_name() {
 
 #[test]
 fn a_risk_measure_out_of_range_is_named() {
-    for command in ["run", "compare", "solve", "bound", "plan", "explain", "evaluate --policy pi1"] {
+    for command in commands_with(|line| line.trim_start().starts_with("--risk <MEASURE")) {
         let arguments = format!("{command} rooms --risk cvar:95");
         let ended = Sandbox::new().gumdp(&arguments);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{arguments}");
@@ -169,6 +178,31 @@ fn beta_may_be_any_number_but_nan() {
         sandbox.data(&format!("run mdp --beta {beta} --runs 1 --simulations 1 --json"));
         sandbox.data(&format!("plan mdp --beta {beta} --simulations 1"));
     }
+}
+
+/// Options that take any text: names, files and folders.
+const FREE: [&str; 7] = ["--out", "--save", "--svg", "--state", "--task", "evaluate --policy", "replay --preset"];
+
+#[test]
+fn every_option_says_what_is_wrong_with_its_value() {
+    let sandbox = Sandbox::new();
+    let mut looked_at = 0;
+    for (command, help) in sandbox.helps() {
+        let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+        let with_value = lines.filter_map(|line| line.split("--").nth(1)?.split('>').next()?.split_once(" <"));
+        for (option, value) in with_value {
+            let (option, of_command) = (format!("--{option}"), format!("{command} --{option}"));
+            if FREE.contains(&option.as_str()) || FREE.contains(&of_command.as_str()) {
+                continue;
+            }
+            looked_at += 1;
+            let ended = sandbox.gumdp(&format!("{of_command}=nonsense"));
+            assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{of_command}");
+            let message = format!("error: invalid value 'nonsense' for '{option} <{value}>'");
+            assert!(ended.stderr.starts_with(&message), "{of_command}: {}", ended.stderr);
+        }
+    }
+    assert!(looked_at > 60, "{looked_at}");
 }
 
 #[test]

@@ -43,13 +43,13 @@ impl Sandbox {
         std::fs::write(self.path(name), text).expect("a file");
     }
 
-    /// The names of the files below a folder, in order; without PNG files, which only the feature `png` writes.
+    /// The names of the files below a folder, in order.
     pub fn files(&self, folder: &str) -> Vec<String> {
         fn collect(root: &Path, below: &Path, found: &mut Vec<String>) {
             for entry in std::fs::read_dir(below).into_iter().flatten().flatten() {
                 if entry.path().is_dir() {
                     collect(root, &entry.path(), found);
-                } else if entry.path().extension().is_none_or(|extension| extension != "png") {
+                } else {
                     found.push(entry.path().strip_prefix(root).expect("below").display().to_string());
                 }
             }
@@ -78,6 +78,23 @@ impl Sandbox {
         let mut command = Command::new("sh");
         command.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_gumdp")).current_dir(self.0.path()).stdin(Stdio::null());
         command.output().expect("a shell").into()
+    }
+
+    /// The help of each command that the program lists, by its name.
+    pub fn helps(&self) -> Vec<(String, String)> {
+        let help = self.data("--help");
+        let listed = help.split("\nCommands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("commands");
+        let names = listed.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        let own = names.filter(|name| !name.is_empty() && *name != "help");
+        own.map(|name| (name.to_owned(), self.data(&format!("{name} --help")))).collect()
+    }
+
+    /// The examples with `--json` in the help of a command, without that, and the files that they name.
+    pub fn json_examples(&self, command: &str, help: &str) -> Vec<String> {
+        self.write("mine.toml", COIN);
+        self.write("riverswim.csv", "idstatefrom,idaction,idstateto,probability,reward\n0,0,0,1,1\n");
+        let examples = help.lines().filter_map(|line| line.strip_prefix("  gumdp ")?.strip_suffix(" --json"));
+        examples.filter(|example| example.split(' ').next() == Some(command)).map(str::to_owned).collect()
     }
 
     /// The stdout of a command that must succeed and say nothing.

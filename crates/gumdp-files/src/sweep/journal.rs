@@ -5,11 +5,12 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write as _};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use gumdp::stats::Summary;
-use gumdp::{CheckedLines, ExperimentError, Record};
+use gumdp::{CheckedLines, ExperimentError, Held, Record};
 
 use super::{Plan, Shard, SweepError};
 
@@ -145,76 +146,25 @@ pub(super) fn scan(
 /// Which runs of each cell are there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Done {
-    cells: Vec<Ranges>,
+    cells: Vec<Held>,
 }
 
 impl Done {
     pub(super) fn nothing(plan: &Plan) -> Self {
-        Self { cells: vec![Ranges::default(); plan.cells.len()] }
+        Self { cells: vec![Held::default(); plan.cells.len()] }
     }
 
     pub(super) fn add(&mut self, cell: usize, run: u64) {
-        self.cells[cell].add(run);
+        self.cells[cell].insert(run);
     }
 
     /// The runs of a cell that are not there.
-    pub(super) fn missing(&self, cell: usize, runs: std::ops::Range<u64>) -> Vec<u64> {
-        runs.filter(|&run| !self.cells[cell].has(run)).collect()
+    pub(super) fn missing(&self, cell: usize, runs: Range<u64>) -> Vec<u64> {
+        runs.filter(|&run| !self.cells[cell].holds(run)).collect()
     }
 
     /// How many runs of a range are there.
-    pub(super) fn count(&self, cell: usize, runs: &std::ops::Range<u64>) -> u64 {
-        let within = |&(from, to): &(u64, u64)| to.min(runs.end).saturating_sub(from.max(runs.start));
-        self.cells[cell].0.iter().map(within).sum()
-    }
-}
-
-/// A set of numbers as ranges, in order and apart: journals are nearly in order, so there are few.
-#[derive(Clone, Debug, Default)]
-struct Ranges(Vec<(u64, u64)>);
-
-impl Ranges {
-    fn has(&self, number: u64) -> bool {
-        let after = self.0.partition_point(|&(from, _)| from <= number);
-        after > 0 && number < self.0[after - 1].1
-    }
-
-    fn add(&mut self, number: u64) {
-        if self.has(number) {
-            return;
-        }
-        let after = self.0.partition_point(|&(from, _)| from <= number);
-        let joins_before = after > 0 && self.0[after - 1].1 == number;
-        let joins_after = self.0.get(after).is_some_and(|&(from, _)| from == number + 1);
-        match (joins_before, joins_after) {
-            (true, true) => {
-                self.0[after - 1].1 = self.0[after].1;
-                self.0.remove(after);
-            }
-            (true, false) => self.0[after - 1].1 = number + 1,
-            (false, true) => self.0[after].0 = number,
-            (false, false) => self.0.insert(after, (number, number + 1)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use gumdp::rng::{self, Purpose};
-
-    #[test]
-    fn ranges_are_a_set() {
-        let mut rng = rng::stream(5, 0, Purpose::Policy);
-        for _ in 0..200 {
-            let (mut ranges, mut set) = (Ranges::default(), std::collections::BTreeSet::new());
-            for _ in 0..rng::below(&mut rng, 60) {
-                let number = u64::from(rng::below(&mut rng, 40));
-                ranges.add(number);
-                set.insert(number);
-            }
-            assert!((0..41).all(|number| ranges.has(number) == set.contains(&number)));
-            assert!(ranges.0.windows(2).all(|pair| pair[0].1 < pair[1].0));
-        }
+    pub(super) fn count(&self, cell: usize, runs: Range<u64>) -> u64 {
+        self.cells[cell].count(runs)
     }
 }

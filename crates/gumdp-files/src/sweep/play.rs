@@ -188,7 +188,7 @@ fn play_piece(
         Ok(()) => Ok(runs),
         Err(error) if error.is_stopped() => Err(Ended::Shard(SweepError::Stopped)),
         Err(ExperimentError::Run(error)) => Err(Ended::Cell(error.to_string())),
-        Err(error @ ExperimentError::Journal { .. }) => Err(Ended::Shard(unkept(error))),
+        Err(error) => Err(Ended::Shard(unkept(error))),
     }
 }
 
@@ -208,6 +208,7 @@ fn known_summary(agent: &Agent, task: &Task, cell: &Cell, stop: &Stop) -> Option
 fn unkept(error: ExperimentError) -> SweepError {
     match error {
         ExperimentError::Journal { path, source } => SweepError::Write { path, source },
+        ExperimentError::Unread { path, source } => SweepError::Read { path, source },
         ExperimentError::Run(_) => SweepError::Stopped,
     }
 }

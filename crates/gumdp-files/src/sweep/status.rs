@@ -112,11 +112,11 @@ pub fn status(plan: &Plan, folder: &Path, shards: Option<u64>) -> Result<Status,
         let of = &mut of_shards[number % count as usize];
         for piece in unit {
             of.runs += piece.runs.end - piece.runs.start;
-            of.done += done.count(piece.cell, &piece.runs);
+            of.done += done.count(piece.cell, piece.runs.clone());
         }
     }
     let there: Vec<u64> =
-        plan.cells.iter().enumerate().map(|(number, cell)| done.count(number, &(0..cell.runs))).collect();
+        plan.cells.iter().enumerate().map(|(number, cell)| done.count(number, 0..cell.runs)).collect();
     let left = seconds_left(plan, &there, &cpu);
     let cells_done = plan.cells.iter().zip(&there).filter(|(cell, there)| cell.runs == **there).count();
     Ok(Status {

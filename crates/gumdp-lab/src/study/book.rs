@@ -166,9 +166,11 @@ impl Job<'_> {
     }
 
     fn play(&self, agent: &Agent, runs: u64) -> Result<Played> {
-        let records = Experiment::new(&self.task.problem, agent.policy(), self.seed).play(Vec::new(), runs)?;
-        let cpu: f64 = records.iter().map(|record| record.cpu_seconds).sum();
-        let costs = records.iter().map(|record| record.cost).collect();
+        let (mut cpu, mut costs) = (0.0, Vec::new());
+        Experiment::new(&self.task.problem, agent.policy(), self.seed).play(0..runs, |record| {
+            cpu += record.cpu_seconds;
+            costs.push(record.cost);
+        })?;
         Ok(Played { costs, cpu: cpu / runs as f64, manner: agent.what().to_owned() })
     }
 }

@@ -113,7 +113,7 @@ impl Hatch {
             let low = points.iter().map(pick).fold(f64::INFINITY, f64::min);
             let high = points.iter().map(pick).fold(f64::NEG_INFINITY, f64::max);
             let tile = |place: f64| ((place - from) / self.size).floor().clamp(-1e4, 1e4) as i64;
-            if low <= high { tile(low)..=tile(high) } else { 0..=-1 }
+            if low <= high { tile(low)..tile(high) + 1 } else { 0..0 }
         };
         let (columns, rows) = (range(|p| p.0, self.origin.0), range(|p| p.1, self.origin.1));
         let place =

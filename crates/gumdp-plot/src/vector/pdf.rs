@@ -129,10 +129,10 @@ impl Page {
 
     fn file(&self, drawing: &Drawing) -> Vec<u8> {
         let units = |value: f64| value * 1000.0 / font::units();
-        let states: String =
-            self.opacities.iter().map(|o| format!("/G{o} << /ca {0} /CA {0} >> ", f64::from(*o) / 1000.0)).collect();
-        let widths: String =
-            self.glyphs.keys().map(|glyph| format!("{glyph} [{}] ", number(units(font::advance(*glyph))))).collect();
+        let state = |o: &u32| format!("/G{o} << /ca {0} /CA {0} >> ", f64::from(*o) / 1000.0);
+        let states = self.opacities.iter().map(state).collect::<Vec<_>>().concat();
+        let width = |glyph: &u16| format!("{glyph} [{}] ", number(units(font::advance(*glyph))));
+        let widths = self.glyphs.keys().map(width).collect::<Vec<_>>().concat();
         let ([low, high, capital], bounds) = font::metrics();
         let (size, bounds) = (numbers(&[drawing.size.0 * POINTS, drawing.size.1 * POINTS]), bounds.map(units));
         let name = "GumdpDejaVuSans";
@@ -186,7 +186,7 @@ impl Page {
 }
 
 fn utf16(text: &str) -> String {
-    text.encode_utf16().map(|unit| format!("{unit:04x}")).collect()
+    text.encode_utf16().map(|unit| format!("{unit:04x}")).collect::<Vec<_>>().concat()
 }
 
 /// Objects, numbered from 1, and where they begin.
@@ -224,7 +224,7 @@ impl File {
         let (start, count) = (self.bytes.len(), self.begins.len());
         let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", count + 1);
         for begin in &self.begins {
-            let _ = write!(table, "{begin:010} 00000 n \n");
+            let _ = writeln!(table, "{begin:010} 00000 n ");
         }
         let _ = write!(
             table,

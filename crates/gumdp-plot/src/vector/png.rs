@@ -125,6 +125,6 @@ impl Sheet {
 
 /// Dashes and gaps in pairs: an odd number of them is repeated.
 fn even(dash: &[f64]) -> Vec<f32> {
-    let times = if dash.len() % 2 == 0 { 1 } else { 2 };
+    let times = if dash.len().is_multiple_of(2) { 1 } else { 2 };
     dash.iter().copied().cycle().take(dash.len() * times).map(|part| part as f32).collect()
 }

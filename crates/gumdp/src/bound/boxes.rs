@@ -118,16 +118,16 @@ impl Grid {
         let first: Vec<i64> = (0..r).map(|k| self.cell(k, within.low[k])).collect();
         let last: Vec<i64> = (0..r).map(|k| self.cell(k, within.high[k])).collect();
         let mut at = first.clone();
-        parts.low.clear();
-        parts.high.clear();
+        parts.boxes.low.clear();
+        parts.boxes.high.clear();
         parts.keys.clear();
         loop {
             let mut key = 0;
             for k in 0..r {
                 let end = |cell: i64| self.low[k] + (cell as f64 - BEFORE) * self.width[k];
                 let slack = ROUNDING * (self.lengths[k] + self.low[k].abs());
-                parts.low.push(if at[k] == first[k] { within.low[k] } else { end(at[k]) - slack });
-                parts.high.push(if at[k] == last[k] { within.high[k] } else { end(at[k] + 1) + slack });
+                parts.boxes.low.push(if at[k] == first[k] { within.low[k] } else { end(at[k]) - slack });
+                parts.boxes.high.push(if at[k] == last[k] { within.high[k] } else { end(at[k] + 1) + slack });
                 key = key * self.cells + (at[k] + 2) as u64;
             }
             parts.keys.push(key);
@@ -135,7 +135,6 @@ impl Grid {
             at[k] += 1;
             at[k + 1..].copy_from_slice(&first[k + 1..]);
         }
-        parts.count = parts.keys.len();
     }
 }
 
@@ -147,20 +146,26 @@ pub(super) struct Steps {
     features: Vec<f64>,
 }
 
-/// The parts of a box.
+/// Boxes one after the other: the ends of all axes of the first, then of the next.
 #[derive(Default)]
-pub(super) struct Parts {
-    pub(super) count: usize,
-    keys: Vec<u64>,
+pub(super) struct Boxes {
     low: Vec<f64>,
     high: Vec<f64>,
 }
 
-impl Parts {
+impl Boxes {
+    /// A box of so many axes.
     pub(super) fn of(&self, number: usize, r: usize) -> Within<'_> {
         let own = number * r..(number + 1) * r;
         Within { low: &self.low[own.clone()], high: &self.high[own] }
     }
+}
+
+/// The parts of a box, each with the number of its cell.
+#[derive(Default)]
+pub(super) struct Parts {
+    pub(super) keys: Vec<u64>,
+    pub(super) boxes: Boxes,
 }
 
 /// The nodes of one time.
@@ -168,8 +173,7 @@ impl Parts {
 pub(super) struct Layer {
     pub(super) states: Vec<u32>,
     keys: Vec<u64>,
-    low: Vec<f64>,
-    high: Vec<f64>,
+    pub(super) boxes: Boxes,
     places: HashTable<u32>,
     /// Where the targets of each node begin; one more than nodes.
     first: Vec<usize>,
@@ -178,12 +182,6 @@ pub(super) struct Layer {
 }
 
 impl Layer {
-    /// The box of a node.
-    pub(super) fn of(&self, number: usize, r: usize) -> Within<'_> {
-        let own = number * r..(number + 1) * r;
-        Within { low: &self.low[own.clone()], high: &self.high[own] }
-    }
-
     pub(super) fn targets_of(&self, number: usize) -> &[u32] {
         &self.targets[self.first[number]..self.first[number + 1]]
     }
@@ -197,16 +195,16 @@ impl Layer {
         if let Some(&number) = self.places.find(hash(state.0, key), is_it) {
             let first = number as usize * r;
             for k in 0..r {
-                self.low[first + k] = self.low[first + k].min(within.low[k]);
-                self.high[first + k] = self.high[first + k].max(within.high[k]);
+                self.boxes.low[first + k] = self.boxes.low[first + k].min(within.low[k]);
+                self.boxes.high[first + k] = self.boxes.high[first + k].max(within.high[k]);
             }
             return number;
         }
         let number = self.states.len() as u32;
         self.states.push(state.0);
         self.keys.push(key);
-        self.low.extend_from_slice(within.low);
-        self.high.extend_from_slice(within.high);
+        self.boxes.low.extend_from_slice(within.low);
+        self.boxes.high.extend_from_slice(within.high);
         let of = |&number: &u32| hash(self.states[number as usize], self.keys[number as usize]);
         self.places.insert_unique(hash(state.0, key), number, of);
         number
@@ -260,7 +258,7 @@ impl<'a> Layout<'a> {
 
     fn are_points(&self, layer: &Layer) -> bool {
         let r = self.grid.axes.len();
-        let narrow = |number: usize| (0..r).all(|k| layer.of(number, r).half(k) <= POINT * self.grid.lengths[k]);
+        let narrow = |number: usize| (0..r).all(|k| layer.boxes.of(number, r).half(k) <= POINT * self.grid.lengths[k]);
         (0..layer.states.len()).all(narrow)
     }
 
@@ -277,10 +275,10 @@ impl<'a> Layout<'a> {
         let (mdp, r, is_last) = (self.problem.mdp(), self.grid.axes.len(), time + 1 == self.problem.horizon());
         let state = State(layer.states[number]);
         for pair in mdp.pairs(state).map(Pair) {
-            let moved = self.grid.step(self.problem, time, pair, layer.of(number, r), steps);
+            let moved = self.grid.step(self.problem, time, pair, layer.boxes.of(number, r), steps);
             self.grid.parts(moved, parts);
-            for part in 0..parts.count {
-                let (key, within) = (parts.keys[part], parts.of(part, r));
+            for part in 0..parts.keys.len() {
+                let (key, within) = (parts.keys[part], parts.boxes.of(part, r));
                 if is_last {
                     // Where an episode ends does not matter.
                     layer.targets.push(next.widen(State(0), key, within));

@@ -82,7 +82,7 @@ impl Aim {
         match (risk, risk.outer().map(OuterForm::search)) {
             (Risk::Exceed(exceed), _) => Self::Above(exceed.highest()),
             (_, Some(SearchBy::Bisection { most })) => Self::Least(most),
-            _ => Self::Entropic(risk.as_erm().unwrap_or_else(|| risk.entropic_floor())),
+            _ => Self::Entropic(risk.entropic_floor()),
         }
     }
 
@@ -137,7 +137,7 @@ impl Lattice<'_> {
         let layer = &self.layout.layers[self.problem.horizon()];
         let floor = |(number, value): (usize, &f64)| {
             let slopes = &last.slopes[number * r..(number + 1) * r];
-            value - turned(slopes, &vec![0.0; r], layer.of(number, r)) - FLOOR_ROUNDING * last.size
+            value - turned(slopes, &vec![0.0; r], layer.boxes.of(number, r)) - FLOOR_ROUNDING * last.size
         };
         last.middle.iter().enumerate().map(floor).collect()
     }
@@ -149,7 +149,7 @@ impl Lattice<'_> {
         let features = self.problem.objective().feature_count();
         let of_node = |number: usize| {
             let [mut low, mut high, mut slopes] = [(); 3].map(|()| vec![0.0; features]);
-            let within = layer.of(number, r);
+            let within = layer.boxes.of(number, r);
             for (k, &axis) in grid.axes.iter().enumerate() {
                 (low[axis], high[axis]) = grid.rounded(k, within.low[k], within.high[k], self.problem.horizon());
             }
@@ -166,7 +166,7 @@ impl Lattice<'_> {
         let finite = found.iter().map(|(value, _)| value.abs()).filter(|size| size.is_finite());
         let mut values = Values { size: finite.fold(0.0, f64::max), ..Values::default() };
         for (number, (value, mut slopes)) in found.into_iter().enumerate() {
-            values.middle.push(self.flattened(values.size, layer.of(number, r), value, &mut slopes));
+            values.middle.push(self.flattened(values.size, layer.boxes.of(number, r), value, &mut slopes));
             values.slopes.append(&mut slopes);
         }
         values
@@ -214,7 +214,7 @@ impl Lattice<'_> {
         let (grid, layer, next) = (&self.layout.grid, &self.layout.layers[time], &self.layout.layers[time + 1]);
         let (mdp, r, mass) = (self.problem.mdp(), grid.axes.len(), self.problem.masses()[time]);
         let is_last = time + 1 == self.problem.horizon();
-        let (state, within) = (State(layer.states[number]), layer.of(number, r));
+        let (state, within) = (State(layer.states[number]), layer.boxes.of(number, r));
         let mut targets = layer.targets_of(number);
         // The value of each action in the middle, and its slopes.
         let mut actions: Vec<(f64, Vec<f64>)> = Vec::with_capacity(mdp.pairs(state).len());
@@ -228,7 +228,7 @@ impl Lattice<'_> {
             } else {
                 probabilities.extend(mdp.successors(pair).map(|(_, p)| p));
             }
-            let (own, others) = targets.split_at(scratch.parts.count * probabilities.len());
+            let (own, others) = targets.split_at(scratch.parts.keys.len() * probabilities.len());
             targets = others;
             let outcomes: Vec<(f64, Vec<f64>)> = (0..probabilities.len())
                 .map(|outcome| {
@@ -266,12 +266,12 @@ fn joined(
 ) -> (f64, Vec<f64>) {
     let slopes_of = |node: usize| &after.slopes[node * r..(node + 1) * r];
     let holds = |part: &Within<'_>| (0..r).all(|k| part.low[k] <= moved.middle(k) && moved.middle(k) <= part.high[k]);
-    let mut around = nodes.clone().enumerate().filter(|(k, _)| holds(&parts.of(*k, r))).map(|(_, node)| node);
+    let mut around = nodes.clone().enumerate().filter(|(k, _)| holds(&parts.boxes.of(*k, r))).map(|(_, node)| node);
     let main = around.next().or(nodes.clone().next()).unwrap_or(0);
     let slopes = slopes_of(main);
     let mut lowest = f64::INFINITY;
     for (number, node) in nodes.enumerate() {
-        let (part, own, whole) = (parts.of(number, r), slopes_of(node), next.of(node, r));
+        let (part, own, whole) = (parts.boxes.of(number, r), slopes_of(node), next.boxes.of(node, r));
         let mut value = after.middle[node];
         for k in 0..r {
             let middle = part.middle(k);
@@ -296,12 +296,7 @@ fn combined(
     let beta = erm.beta();
     let values = || outcomes.iter().map(|(value, _)| *value);
     let worst = values().reduce(|a, b| if (beta > 0.0) == (a > b) { a } else { b }).unwrap_or(0.0);
-    let tilt = |value: f64| match beta {
-        0.0 => 1.0,
-        _ if value == worst => 1.0,
-        beta => (beta * (value - worst)).exp(),
-    };
-    let weights: Vec<f64> = values().zip(probabilities).map(|(value, p)| p * tilt(value)).collect();
+    let weights: Vec<f64> = values().zip(probabilities).map(|(value, p)| p * erm.tilt(value, worst)).collect();
     let sum: f64 = weights.iter().sum();
     let mut slopes = vec![0.0; r];
     for ((_, own), weight) in outcomes.iter().zip(&weights) {

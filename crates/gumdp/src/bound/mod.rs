@@ -18,7 +18,7 @@ mod cells;
 mod tangent;
 mod visits;
 
-pub(crate) use tangent::{Affine, Visits, occupancy, tangent, visits};
+pub(crate) use tangent::{Affine, Visits, occupancy, tangent};
 
 use std::fmt;
 
@@ -113,7 +113,7 @@ pub fn lower_bound(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) ->
 /// If it was stopped.
 pub fn relaxed_bound(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) -> Result<LowerBound, OracleError> {
     let risk = problem.measure(risk);
-    let erm = risk.as_erm().unwrap_or_else(|| risk.entropic_floor());
+    let erm = risk.entropic_floor();
     let range = LowerBound { value: problem.objective().bounds().low, method: Method::Range };
     let mut best = range;
     let mut consider = |value: Option<f64>, method| {
@@ -125,7 +125,7 @@ pub fn relaxed_bound(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) 
     consider(tangent.as_ref().map(|(value, _)| *value), Method::Tangent);
     let start = tangent.as_ref().map(|(_, occupancy)| &occupancy[..]);
     consider(visits::bound(problem, erm, start, limits)?, Method::Visits);
-    let floor = LowerBound { value: risk.at_least(best.value), ..best };
+    let floor = LowerBound { value: risk.measure().at_least(best.value), ..best };
     // Last, for it may know the measure itself.
     let cells = cells::bound(problem, risk, limits)?.filter(|value| *value > floor.value);
     Ok(cells.map_or(floor, |value| LowerBound { value, method: Method::Cells }))

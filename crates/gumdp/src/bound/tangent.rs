@@ -5,11 +5,10 @@
 //! occupancies ([`crate::trials`]).
 
 use super::rounded_down;
-use crate::model::Pair;
 use crate::objective::Objective;
-use crate::oracle::{self, Limits, OracleError, Strategy, check_stop};
+use crate::oracle::{self, Limits, OracleError, Strategy, check_stop, visits_by_state};
 use crate::policy::Policy;
-use crate::problem::{OccupancyState, Problem};
+use crate::problem::Problem;
 use crate::risk::Erm;
 
 /// Steps towards the best tangent, and how often the mean of those so far is looked at.
@@ -74,28 +73,9 @@ impl Affine {
 }
 
 /// The probability of each pair at each time under a policy that looks at time and state only.
-pub(crate) fn visits(problem: &Problem, policy: &dyn Policy) -> Visits {
-    let mdp = problem.mdp();
-    let mut now = vec![0.0; mdp.state_count()];
-    mdp.initial().iter().for_each(|&(state, p)| now[state.index()] += p);
-    let mut at = problem.start(mdp.initial()[0].0);
-    let mut chosen = Vec::new();
-    let mut all = Vec::with_capacity(problem.horizon());
-    for time in 0..problem.horizon() {
-        let mut pairs = vec![0.0; mdp.pair_count()];
-        let mut next = vec![0.0; mdp.state_count()];
-        for state in mdp.states().filter(|state| now[state.index()] > 0.0) {
-            at = OccupancyState { time, state, features: at.features };
-            policy.probabilities(&at, &mut chosen);
-            for (pair, p) in mdp.pairs(state).map(Pair).zip(&chosen).filter(|(_, p)| **p > 0.0) {
-                let p = p * now[state.index()];
-                pairs[pair.index()] += p;
-                mdp.successors(pair).for_each(|(to, q)| next[to.index()] += p * q);
-            }
-        }
-        now = next;
-        all.push(pairs);
-    }
+fn visits(problem: &Problem, policy: &dyn Policy) -> Visits {
+    let mut all = vec![vec![0.0; problem.mdp().pair_count()]; problem.horizon()];
+    visits_by_state(problem, policy, |time, pair, p| all[time][pair.index()] += p);
     all
 }
 

@@ -334,8 +334,7 @@ impl<'a> Relaxation<'a> {
             let worse = |a: f64, b: f64| if beta > 0.0 { a.max(b) } else { a.min(b) };
             let shift = places.iter().map(|&(slot, _)| values[slot]).reduce(worse).unwrap_or(0.0);
             for (slot, p) in &mut *places {
-                let distance = values[*slot] - shift;
-                *p *= if distance == 0.0 { 1.0 } else { (beta * distance).exp() };
+                *p *= self.erm.tilt(values[*slot], shift);
             }
         }
         let total: f64 = places.iter().map(|(_, p)| p).sum();

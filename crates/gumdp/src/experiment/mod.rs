@@ -4,25 +4,34 @@
 //! [`Journal`] from which it is resumed, and plays until a risk is known as precisely as wanted ([`Precision`]).
 
 mod journal;
+mod lines;
 mod precision;
+mod records;
 
-pub use journal::{CheckedLines, Journal, Record, UNCHECKED, checksum};
+pub use journal::Journal;
+pub use lines::{CheckedLines, UNCHECKED, checksum};
 pub use precision::Precision;
+pub use records::{Held, Record, Records};
 
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use cpu_time::ThreadTime;
 use rayon::prelude::*;
 
+use crate::clock::{Moment, ThreadMoment};
 use crate::episode::{Episode, EpisodeError, play_watched};
 use crate::policy::Policy;
 use crate::problem::Problem;
 use crate::risk::Risk;
 use crate::rng::{self, Purpose};
+use crate::stats::Costs;
 use crate::stop::Stop;
+
+/// Runs are played so many at a time: no more steps than this, between these numbers of runs.
+const BATCH_STEPS: u64 = 1 << 20;
+const BATCH_RUNS: Range<u64> = 64..4096;
 
 /// One episode of an experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +68,14 @@ pub enum ExperimentError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The journal was changed by others since it was opened.
+    #[error("cannot read {}", path.display())]
+    Unread {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong.
+        source: std::io::Error,
+    },
 }
 
 impl ExperimentError {
@@ -87,15 +104,17 @@ impl Watch for () {}
 /// What is played, and who is told.
 ///
 /// ```
-/// use gumdp::{Experiment, Precision, Uniform};
+/// use gumdp::stats::Costs;
+/// use gumdp::{Experiment, Precision, Risk, Uniform};
 /// use gumdp_files::tasks;
 /// let problem = tasks::get("rooms").unwrap().problem;
 /// let policy = Uniform::new(&problem);
 /// let experiment = Experiment::new(&problem, &policy, 7);
-/// let some = experiment.play(Vec::new(), 20)?;
+/// let mut costs = Costs::new(&[Risk::MEAN], problem.objective().bounds());
+/// experiment.play(0..20, |record| costs.add(record.cost))?;
 /// let precision = Precision { half_width: 0.01, most_runs: 10_000 };
-/// let more = experiment.play_until(some, &["mean".parse()?], &precision)?;
-/// assert!(more.len() > 20);
+/// experiment.play_until(&mut costs, &[Risk::MEAN], &precision, |_| {})?;
+/// assert!(costs.count() > 20);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy)]
@@ -123,36 +142,49 @@ impl<'a> Experiment<'a> {
         Self { problem, policy, seed, stop: &Stop::NEVER, watch: &(), journal: None, paths: true }
     }
 
-    /// The first `runs` runs, in order; those that are not among `known` nor in the journal are played.
+    /// Gives the runs with these numbers to `take`, in order; those that are not in the journal are played, some thousand at a time,
+    /// so that memory does not grow with their number.
     ///
     /// # Errors
-    /// If a run could not be played to its end or kept.
-    pub fn play(&self, known: Vec<Record>, runs: u64) -> Result<Vec<Record>, ExperimentError> {
-        let mut records = known;
-        let holds = |records: &[Record], run: &u64| records.binary_search_by_key(run, |record| record.run).is_ok();
-        let by_run = |records: &mut Vec<Record>| records.sort_unstable_by_key(|record| record.run);
-        by_run(&mut records);
-        if let Some(journal) = self.journal {
-            let more = journal.finished().range(..runs).filter(|(run, _)| !holds(&records, run));
-            let more: Vec<Record> = more.map(|(_, record)| record.clone()).collect();
-            self.watch.finished(more.len() as u64);
-            records.extend(more);
-            by_run(&mut records);
-        }
-        let missing = (0..runs).filter(|run| !holds(&records, run));
-        let played = self.play_runs(missing.collect(), |run, cpu| {
-            let mut record = Record::new(&run, cpu);
-            self.journal.map_or(Ok(()), |journal| journal.append(&record))?;
-            self.watch.finished(1);
-            if !self.paths {
-                record.path = Vec::new();
+    /// If a run could not be played to its end or kept, or the journal not read.
+    pub fn play(&self, runs: Range<u64>, mut take: impl FnMut(Record)) -> Result<(), ExperimentError> {
+        let unread = |source| {
+            let path = self.journal.map(Journal::path).unwrap_or_default();
+            ExperimentError::Unread { path, source }
+        };
+        let mut kept = self.journal.map(Journal::records).transpose().map_err(unread)?;
+        let batch = (BATCH_STEPS / self.problem.horizon().max(1) as u64).clamp(BATCH_RUNS.start, BATCH_RUNS.end);
+        let (mut from, mut prepared) = (runs.start, None);
+        while from < runs.end {
+            let to = from.saturating_add(batch).min(runs.end);
+            let missing = (from..to).filter(|&run| self.journal.is_none_or(|journal| !journal.holds(run)));
+            let missing: Vec<u64> = missing.collect();
+            self.watch.finished(to - from - missing.len() as u64);
+            let finish = |run, cpu| {
+                let mut record = Record::new(&run, cpu);
+                self.journal.map_or(Ok(()), |journal| journal.append(&record))?;
+                self.watch.finished(1);
+                if !self.paths {
+                    record.path = Vec::new();
+                }
+                Ok::<_, ExperimentError>(record)
+            };
+            let played = if missing.is_empty() {
+                Vec::new()
+            } else {
+                self.play_runs(&**prepared.get_or_insert_with(|| self.prepared()), missing, finish)?
+            };
+            let mut played = played.into_iter().peekable();
+            for run in from..to {
+                let record = match (played.next_if(|record| record.run == run), &mut kept) {
+                    (None, Some(kept)) => kept.run(run).map_err(unread)?,
+                    (played, _) => played,
+                };
+                record.into_iter().for_each(&mut take);
             }
-            Ok::<_, ExperimentError>(record)
-        })?;
-        self.journal.map_or(Ok(()), Journal::sync)?;
-        records.extend(played);
-        by_run(&mut records);
-        Ok(records)
+            from = to;
+        }
+        self.journal.map_or(Ok(()), Journal::sync)
     }
 
     /// Plays the runs with these numbers and hands each over as soon as it is finished, by any thread.
@@ -164,7 +196,7 @@ impl<'a> Experiment<'a> {
         numbers: Vec<u64>,
         take: impl Fn(&Record) -> Result<(), ExperimentError> + Sync,
     ) -> Result<(), ExperimentError> {
-        let done = self.play_runs(numbers, |run, cpu| {
+        let done = self.play_runs(&*self.prepared(), numbers, |run, cpu| {
             take(&Record::new(&run, cpu))?;
             self.watch.finished(1);
             Ok::<_, ExperimentError>(())
@@ -172,42 +204,50 @@ impl<'a> Experiment<'a> {
         done.map(drop)
     }
 
-    /// Goes on until the measures are known as precisely as wanted, or there are as many runs as allowed.
+    /// Goes on until the measures are known as precisely as wanted, or there are as many runs as allowed. `costs` are those of the
+    /// runs from the first on; those of more are added to them.
     ///
     /// # Errors
     /// Those of [`Experiment::play`].
     pub fn play_until(
         &self,
-        known: Vec<Record>,
+        costs: &mut Costs,
         risks: &[Risk],
         precision: &Precision,
-    ) -> Result<Vec<Record>, ExperimentError> {
-        let mut records = known;
+        mut take: impl FnMut(Record),
+    ) -> Result<(), ExperimentError> {
         loop {
-            let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
-            let known = precision::Known::of(&costs, risks, self.problem.objective().bounds(), self.seed);
-            let Some(next) = precision.more_runs(costs.len() as u64, &known) else { return Ok(records) };
-            self.watch.goes_on(known.half_width, costs.len() as u64, next);
-            records = self.play(records, next)?;
+            let runs = costs.count();
+            let known = precision::Known::of(costs, risks, self.problem.objective().bounds(), self.seed);
+            let Some(next) = precision.more_runs(runs, &known) else { return Ok(()) };
+            self.watch.goes_on(known.half_width, runs, next);
+            self.play(runs..next, |record| {
+                costs.add(record.cost);
+                take(record);
+            })?;
         }
+    }
+
+    /// The policy, ready to play.
+    fn prepared(&self) -> Box<dyn Policy> {
+        let mut prepared = self.policy.boxed();
+        prepared.set_stop(self.stop);
+        // What fails here fails again at the first decision, where it is reported.
+        let _ = prepared.prepare();
+        prepared
     }
 
     /// The loop: plays the runs with these numbers and returns what `finish` makes of them, in order. Once a run has failed,
     /// only those before it are played to their end, so that the first failure is reported, whatever the threads.
     fn play_runs<T: Send, E: From<RunError> + Send>(
         &self,
+        prepared: &dyn Policy,
         numbers: Vec<u64>,
         finish: impl Fn(Run, Duration) -> Result<T, E> + Sync,
     ) -> Result<Vec<T>, E> {
         let failed = AtomicU64::new(u64::MAX);
-        let mut prepared = self.policy.boxed();
-        prepared.set_stop(self.stop);
-        if !numbers.is_empty() {
-            // What fails here fails again at the first decision, where it is reported.
-            let _ = prepared.prepare();
-        }
         // One policy serves all runs of a piece of work, so that its memory is allocated once.
-        let fresh = || prepared.clone();
+        let fresh = || prepared.boxed();
         let play = |own: &mut Box<dyn Policy>, number: u64| {
             if failed.load(Ordering::Relaxed) < number {
                 return None;
@@ -215,7 +255,7 @@ impl<'a> Experiment<'a> {
             if self.stop.is_requested() {
                 return Some(Err(E::from(RunError { number, error: EpisodeError::Stopped { time: 0 } })));
             }
-            let started = ThreadTime::now();
+            let started = ThreadMoment::now();
             let played = play_run(self.problem, &mut **own, self.seed, number, self.watch);
             let finished = played.map_err(E::from).and_then(|run| finish(run, started.elapsed()));
             if finished.is_err() {
@@ -256,7 +296,10 @@ pub(crate) fn stoppable(
     stop: &Stop,
 ) -> Result<Vec<Run>, RunError> {
     let experiment = Experiment { stop, ..Experiment::new(problem, policy, seed) };
-    experiment.play_runs(runs.collect(), |run, _| Ok(run))
+    if runs.is_empty() {
+        return Ok(Vec::new());
+    }
+    experiment.play_runs(&*experiment.prepared(), runs.collect(), |run, _| Ok(run))
 }
 
 /// Plays one run of an experiment.
@@ -276,7 +319,7 @@ fn play_run(
 ) -> Result<Run, RunError> {
     let mut environment = rng::stream(seed, number, Purpose::Environment);
     let mut own = rng::stream(seed, number, Purpose::Policy);
-    let (before, began) = (policy.simulated_steps(), Instant::now());
+    let (before, began) = (policy.simulated_steps(), Moment::now());
     let start = problem.start(problem.mdp().sample_initial(&mut environment));
     let decided = &mut |made| watch.decided(made, problem.horizon(), began.elapsed());
     let next = &mut |pair| problem.mdp().sample(pair, &mut environment);

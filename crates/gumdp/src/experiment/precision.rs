@@ -2,7 +2,7 @@
 
 use crate::objective::Bounds;
 use crate::risk::Risk;
-use crate::stats::{Doubt, Interval, Statistic, intervals};
+use crate::stats::{Costs, Doubt, Interval, Statistic, intervals};
 
 /// How precisely a risk is to be known, and how many runs that may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +40,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn of(costs: &[f64], risks: &[Risk], bounds: Bounds, seed: u64) -> Self {
+    pub(super) fn of(costs: &Costs, risks: &[Risk], bounds: Bounds, seed: u64) -> Self {
         let statistics: Vec<Statistic> = risks.iter().copied().map(Statistic::Risk).collect();
         let known = |(risk, (Interval { low, high }, trust)): (&Risk, _)| {
             let trust: crate::stats::Trust = trust;
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn what_was_not_met_takes_more_runs() {
         let bounds = Bounds { low: 0.0, high: 1.0 };
-        let known = |risk: &str| Known::of(&[0.0; 100], &[risk.parse().unwrap()], bounds, 1);
+        let known = |risk: &str| Known::of(&Costs::of(&[0.0; 100], &[], bounds), &[risk.parse().unwrap()], bounds, 1);
         let precision = |half_width| Precision { half_width, most_runs: 1_000_000 };
         let mean = known("mean");
         // The rule of three: 3.7 % for one side of a 95 % interval.

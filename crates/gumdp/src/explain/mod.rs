@@ -19,7 +19,7 @@ use crate::rng::{self, Purpose};
 use values::{Exact, Planned};
 
 /// Occupancy states that may be gone through for the other first actions: seconds.
-const MOST_OWN: u64 = 1 << 27;
+pub const MOST_OWN: u64 = 1 << 27;
 
 /// How far a tree is grown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,12 +8,13 @@
 //! What is not seen: a behaviour that comes and goes between two levels or crossings, and one that is better by less than
 //! rounding. Two actions that lead to the same distribution are a tie, not a change.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{Behaviour, Change, Frontier, Point};
+use super::{Behaviour, Change, Explorer, Frontier, Point};
 use crate::model::{Pair, State};
 use crate::oracle::{
-    Distribution, Limits, OptimalPolicy, OracleError, Solution, Visit, check_bounded, distribution_with_visits, solve,
+    Distribution, Limits, OptimalPolicy, OracleError, Solution, Visit, distribution_with_visits, probability_of_visit,
+    solve,
 };
 use crate::problem::Problem;
 use crate::risk::{Form, Risk};
@@ -36,6 +37,8 @@ const FAR: f64 = 1e6;
 /// between neighbouring levels of one measure. `known` is told of each level as soon as it is. Then changes are located, the largest
 /// first, for as long as `patience` lasts: levels do not depend on the clock, only how many changes are located.
 ///
+/// Of each behaviour it is told how probable a visit of each `marked` set of pairs is.
+///
 /// If it is stopped, or a later level does not fit the limits, what is known of two levels or more is kept ([`Frontier::ended`]).
 ///
 /// ```
@@ -54,7 +57,7 @@ const FAR: f64 = 1e6;
 /// let problem = Problem::new(mdp, objective, 1.0, 2)?;
 /// let levels: Vec<Risk> = [0.0, 1.0, f64::INFINITY].map(|beta| Erm::new(beta).unwrap().into()).to_vec();
 /// let (mut means, patience) = (Vec::new(), std::time::Duration::from_secs(60));
-/// let frontier = frontier::exact(&problem, &levels, &Limits::QUICK, patience, |_, own| means.push(own.costs.mean()))?;
+/// let frontier = frontier::exact(&problem, &levels, &[], &Limits::QUICK, patience, |_, own| means.push(own.costs.mean()))?;
 /// assert_eq!(means, [0.9, 1.0, 1.0]);
 /// let [change] = frontier.changes[..] else { panic!("one change") };
 /// let beta = change.level.unwrap();
@@ -70,40 +73,28 @@ const FAR: f64 = 1e6;
 pub fn exact(
     problem: &Problem,
     risks: &[Risk],
+    marked: &[Vec<bool>],
     limits: &Limits,
     patience: Duration,
     mut known: impl FnMut(&Point, &Behaviour),
 ) -> Result<Frontier, OracleError> {
-    check_bounded(problem)?;
-    let mut found = Found { problem, limits: limits.clone(), behaviours: Vec::new() };
-    let (mut points, mut ended): (Vec<Point>, _) = (Vec::with_capacity(risks.len()), None);
+    let mut explorer = Explorer::new(problem, limits)?.marking(marked);
+    let mut ended = None;
     for &risk in risks {
-        match found.point(risk) {
-            Ok(point) => {
-                known(&point, &found.behaviours[point.behaviour]);
-                points.push(point);
-            }
-            Err(error) if points.len() > 1 && cuts_short(&error) => {
+        let levels = explorer.levels();
+        match explorer.look(risk) {
+            Ok((point, behaviour)) => known(&point, behaviour),
+            Err(error) if levels > 1 && cuts_short(&error) => {
                 ended = Some(error);
                 break;
             }
             Err(error) => return Err(error),
         }
     }
-    // Levels of one measure ascend; measures are in the order in which they were given.
-    let given = points.clone();
-    let kind = |point: &Point| given.iter().position(|other| same_form(other, point));
-    points.sort_by(|a, b| kind(a).cmp(&kind(b)).then(a.level().total_cmp(&b.level())));
     let patience = if ended.is_some() { Duration::ZERO } else { patience };
-    if let Some(deadline) = Instant::now().checked_add(patience) {
-        found.limits.stop = limits.stop.by(deadline);
-    }
-    let (changes, complete) = found.changes(&points)?;
-    if limits.stop.is_requested() {
-        ended = Some(OracleError::Stopped);
-    }
-    let complete = complete && ended.is_none();
-    Ok(renumbered(Frontier { points, behaviours: found.behaviours, changes, complete, ended, sampled: None }))
+    let found = explorer.frontier(patience)?;
+    let ended = found.ended.or(ended);
+    Ok(Frontier { complete: found.complete && ended.is_none(), ended, ..found })
 }
 
 /// Whether what is known already is still worth something.
@@ -111,7 +102,7 @@ fn cuts_short(error: &OracleError) -> bool {
     error.is_limit() || *error == OracleError::Stopped
 }
 
-fn same_form(a: &Point, b: &Point) -> bool {
+pub(super) fn same_form(a: &Point, b: &Point) -> bool {
     matches!((a.risk.swept(), b.risk.swept()), (Some((one, _)), Some((other, _))) if one.name == other.name)
 }
 
@@ -149,24 +140,33 @@ impl Gap {
     }
 }
 
-struct Found<'a> {
-    problem: &'a Problem,
-    limits: Limits,
-    behaviours: Vec<Behaviour>,
+pub(super) struct Found<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) marked: &'a [Vec<bool>],
+    pub(super) limits: Limits,
+    pub(super) behaviours: Vec<Behaviour>,
 }
 
 impl Found<'_> {
-    fn point(&mut self, risk: Risk) -> Result<Point, OracleError> {
+    /// Solves a level, unless it is known that a behaviour is optimal there.
+    pub(super) fn point(&mut self, risk: Risk, lowest: Option<Lowest>) -> Result<Point, OracleError> {
+        let at = |Lowest { low, high, .. }: Lowest, behaviour| Point { risk, value: high, low, high, behaviour };
+        if let Some((lowest, number)) = lowest.and_then(|lowest| Some((lowest, self.same(&lowest)?))) {
+            return Ok(at(lowest, number));
+        }
         let solution = solve(self.problem, risk, &self.limits)?;
-        let same = |&number: &usize| {
-            let costs = &self.behaviours[number].costs;
-            is_optimal(costs, &solution) && costs.mean() <= solution.mean + tolerance(costs, &solution)
-        };
-        let behaviour = match (0..self.behaviours.len()).rev().find(same) {
+        let lowest = Lowest::from(&solution);
+        let behaviour = match self.same(&lowest) {
             Some(number) => number,
             None => self.add(&solution.policy())?,
         };
-        Ok(Point { risk, value: solution.high, low: solution.low, high: solution.high, behaviour })
+        Ok(at(lowest, behaviour))
+    }
+
+    /// The behaviour found last of those that have this risk and mean.
+    fn same(&self, lowest: &Lowest) -> Option<usize> {
+        let same = |costs: &Distribution| lowest.is_of(costs) && costs.mean() <= lowest.mean + lowest.tolerance(costs);
+        (0..self.behaviours.len()).rev().find(|&number| same(&self.behaviours[number].costs))
     }
 
     /// The number of a policy's behaviour, which may be known.
@@ -185,7 +185,9 @@ impl Found<'_> {
         if let Some(number) = self.behaviours.iter().position(known) {
             return Ok(number);
         }
-        self.behaviours.push(Behaviour { costs, visits, occupancy, first });
+        let met = |set: &Vec<bool>| probability_of_visit(problem, policy, &self.limits.of_distribution(), set);
+        let met = self.marked.iter().map(met).collect::<Result<_, _>>()?;
+        self.behaviours.push(Behaviour { costs, visits, occupancy, met, first });
         let outcomes: usize = self.behaviours.iter().map(|behaviour| behaviour.costs.values().len()).sum();
         let bytes = (outcomes * size_of::<(f64, f64)>()) as u64;
         if bytes > limit {
@@ -195,7 +197,7 @@ impl Found<'_> {
     }
 
     /// All changes in order, and whether each is located.
-    fn changes(&mut self, points: &[Point]) -> Result<(Vec<Change>, bool), OracleError> {
+    pub(super) fn changes(&mut self, points: &[Point]) -> Result<(Vec<Change>, bool), OracleError> {
         let (mut changes, mut gaps, mut complete) = (Vec::new(), Vec::new(), true);
         for (number, pair) in points.windows(2).enumerate() {
             let (before, after, point) = (pair[0].behaviour, pair[1].behaviour, number + 1);
@@ -273,7 +275,7 @@ impl Found<'_> {
     /// A level at which the behaviours change, or one and a third behaviour that is better there.
     fn look_into(&mut self, gap: &Gap) -> Result<(f64, Option<usize>), OracleError> {
         if let Some(far) = self.far(gap) {
-            return Ok((far, Some(self.point(gap.at(far))?.behaviour)));
+            return Ok((far, Some(self.point(gap.at(far), None)?.behaviour)));
         }
         if let Some(limit) = [gap.low, gap.high].into_iter().find(|level| level.is_infinite()) {
             return Ok((limit, None));
@@ -289,7 +291,7 @@ impl Found<'_> {
             return Ok((limit, None));
         }
         let solution = solve(self.problem, gap.at(level), &self.limits)?;
-        if self.ends(gap).into_iter().any(|costs| is_optimal(costs, &solution)) {
+        if self.ends(gap).into_iter().any(|costs| Lowest::from(&solution).is_of(costs)) {
             return Ok((level, None));
         }
         if self.behaviours.len() > MOST_BEHAVIOURS {
@@ -326,15 +328,35 @@ fn risk_of(costs: &Distribution, risk: Risk) -> f64 {
     risk.as_erm().map_or_else(|| costs.risk(risk), |erm| costs.erm(erm))
 }
 
-/// What rounding may make of the costs of a behaviour, and the search for its measure.
-fn tolerance(costs: &Distribution, solution: &Solution) -> f64 {
-    let share = if solution.outer.is_some() { SEARCHED } else { ROUNDING };
-    share * costs.min().abs().max(costs.max().abs())
+/// The lowest risk at a level, and the lowest mean of those that have it.
+#[derive(Clone, Copy)]
+pub(super) struct Lowest {
+    pub(super) risk: Risk,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) mean: f64,
+    /// Whether it was found by a search.
+    pub(super) searched: bool,
 }
 
-/// Whether no behaviour has a lower risk.
-fn is_optimal(costs: &Distribution, solution: &Solution) -> bool {
-    risk_of(costs, solution.risk) <= solution.high + tolerance(costs, solution)
+impl From<&Solution> for Lowest {
+    fn from(solution: &Solution) -> Self {
+        let &Solution { risk, low, high, mean, outer, .. } = solution;
+        Self { risk, low, high, mean, searched: outer.is_some() }
+    }
+}
+
+impl Lowest {
+    /// What rounding may make of the costs of a behaviour, and the search for its measure.
+    fn tolerance(&self, costs: &Distribution) -> f64 {
+        let share = if self.searched { SEARCHED } else { ROUNDING };
+        share * costs.min().abs().max(costs.max().abs())
+    }
+
+    /// Whether no behaviour has a lower risk than the one with these costs.
+    fn is_of(&self, costs: &Distribution) -> bool {
+        risk_of(costs, self.risk) <= self.high + self.tolerance(costs)
+    }
 }
 
 fn is_close(a: &Distribution, b: &Distribution) -> bool {
@@ -346,7 +368,7 @@ fn is_close(a: &Distribution, b: &Distribution) -> bool {
 }
 
 /// Behaviours in the order in which they take over.
-fn renumbered(mut of: Frontier) -> Frontier {
+pub(super) fn renumbered(mut of: Frontier) -> Frontier {
     let first = of.points.first().map(|point| point.behaviour);
     let mut order: Vec<usize> = Vec::with_capacity(of.behaviours.len());
     for behaviour in first.into_iter().chain(of.changes.iter().map(|change| change.after)) {

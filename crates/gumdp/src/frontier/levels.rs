@@ -8,7 +8,7 @@ use crate::risk::{Erm, Form, Risk, Swept};
 use crate::words::rounded;
 
 /// Levels of β that are neither 0 nor infinite.
-const BETAS: u32 = 24;
+const BETAS: usize = 24;
 /// Their range, as multiples of one over the spread of the cost.
 const RANGE: [f64; 2] = [0.1, 1000.0];
 /// Levels if the planner plays, which takes long.
@@ -43,13 +43,65 @@ pub fn usual(
     Ok(grid(form, own, betas, (low, high)))
 }
 
+/// Entropic risks from the best case through the mean to the worst, in the order in which they should be solved: the mean and both
+/// ends, then those of the task itself, then `count` in all, far apart first, so that what is known after some of them is an outline
+/// of the rest. β are spaced as in [`usual()`], on both sides of 0.
+///
+/// ```
+/// use gumdp::frontier::attitudes;
+/// use gumdp::oracle::Limits;
+/// use gumdp::{Erm, Risk};
+/// let problem = gumdp_files::tasks::get("grid-mo").unwrap().problem;
+/// let risks = attitudes(&problem, &[], 64, &Limits::QUICK)?;
+/// assert_eq!(risks[..3], [Risk::MEAN, Risk::WORST, Erm::BEST.into()]);
+/// assert_eq!(risks.len(), 64);
+/// # Ok::<(), gumdp::oracle::OracleError>(())
+/// ```
+///
+/// # Errors
+/// Those of [`usual()`].
+pub fn attitudes(problem: &Problem, own: &[Risk], count: usize, limits: &Limits) -> Result<Vec<Risk>, OracleError> {
+    let costs = distribution(problem, &solve(problem, Erm::MEAN, limits)?.policy(), &limits.of_distribution())?;
+    let range = scaled([costs.min(), costs.max()]);
+    let ends = [Risk::MEAN, Risk::WORST, Erm::BEST.into()];
+    let own = own.iter().copied().filter(|risk| risk.beta().is_some());
+    let first = distinct(ends.into_iter().chain(own));
+    // More of the averse side, where there is more to see.
+    let left = count.saturating_sub(first.len());
+    let (loving, averse) = (left * 3 / 8, left - left * 3 / 8);
+    let side = |sign: f64, many: usize| (0..many).map(move |k| Erm::new(sign * beta(range, k, many)));
+    let mut grid: Vec<Risk> = side(-1.0, loving).rev().chain(side(1.0, averse)).flatten().map(Risk::from).collect();
+    let mut all = first;
+    for step in [16, 8, 4, 2, 1] {
+        let (now, later) = grid.iter().enumerate().partition::<Vec<_>, _>(|(place, _)| place % step == step / 2);
+        all.extend(now.into_iter().map(|(_, risk)| *risk));
+        grid = later.into_iter().map(|(_, risk)| *risk).collect();
+    }
+    Ok(distinct(all.into_iter()))
+}
+
+/// The range of β for costs between these. If every cost is the same, no β is better than another.
+fn scaled([low, high]: [f64; 2]) -> [f64; 2] {
+    let spread = Some(high - low).filter(|spread| spread.is_finite() && *spread > 0.0).unwrap_or(1.0);
+    RANGE.map(|share| share / spread)
+}
+
+/// The β with this number of so many over a range. Three digits are easier to ask for again than seventeen.
+fn beta(range: [f64; 2], number: usize, of: usize) -> f64 {
+    let [low, high] = range.map(|beta| beta.clamp(1e-300, 1e300));
+    let beta = low * (high / low).powf(number as f64 / of.saturating_sub(1).max(1) as f64);
+    format!("{beta:.2e}").parse().unwrap_or(beta)
+}
+
 /// Some levels, ascending, where costs are sampled: from the first to the last of the grid, and those of the task. The costs that are
 /// met are those of random actions.
 #[must_use]
 pub fn few(problem: &Problem, form: &Form, own: &[Risk], betas: Option<[f64; 2]>) -> Vec<Risk> {
     let uniform = Uniform::new(problem);
-    let played = Experiment::new(problem, &uniform, 0).play(Vec::new(), EPISODES).unwrap_or_default();
-    let met = played.iter().map(|record| record.cost);
+    let mut met = Vec::new();
+    // What could not be played tells nothing.
+    let played = Experiment::new(problem, &uniform, 0).play(0..EPISODES, |record| met.push(record.cost));
+    let met = met.into_iter().filter(|_| played.is_ok());
     let met = met.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), cost| (cost.min(low), cost.max(high)));
     let all = grid(form, &[], betas, met);
     let own = own.iter().copied().filter(|risk| is_of(form, *risk)).collect::<Vec<_>>();
@@ -66,14 +118,8 @@ fn grid(form: &Form, own: &[Risk], betas: Option<[f64; 2]>, (low, high): (f64, f
         Some(Swept::Level) => (0..20).map(|k| f64::from(k) / 20.0).chain([0.99]).collect(),
         Some(Swept::Cost) => (0..=20).map(|k| rounded(low + (high - low) * f64::from(k) / 20.0)).collect(),
         _ => {
-            // If every cost is the same, no β is better than another.
-            let spread = Some(high - low).filter(|spread| spread.is_finite() && *spread > 0.0).unwrap_or(1.0);
-            let range = betas.unwrap_or_else(|| RANGE.map(|share| share / spread));
-            let [low, high] = range.map(|beta| beta.clamp(1e-300, 1e300));
-            // Three digits are easier to ask for again than seventeen.
-            let round = |beta: f64| format!("{beta:.2e}").parse().unwrap_or(beta);
-            let beta = |k: u32| round(low * (high / low).powf(f64::from(k) / f64::from(BETAS - 1)));
-            std::iter::once(0.0).chain((0..BETAS).map(beta)).chain([f64::INFINITY]).collect()
+            let range = betas.unwrap_or_else(|| scaled([low, high]));
+            std::iter::once(0.0).chain((0..BETAS).map(|k| beta(range, k, BETAS))).chain([f64::INFINITY]).collect()
         }
     };
     let grid = levels.into_iter().filter_map(|level| form.at(level).ok());

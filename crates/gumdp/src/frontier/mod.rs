@@ -1,15 +1,17 @@
 //! How behaviour changes with the attitude to risk: what each costs and saves, and where one takes over from another.
 //!
 //! [`exact()`] solves; where that is too large, [`sampled()`] lets the optimum or a planner play at each level, all levels with common
-//! random numbers. [`usual()`] and [`few()`] say which levels to look at if nobody does.
+//! random numbers. An [`Explorer`] does what [`exact()`] does one level at a time. [`usual()`], [`attitudes()`] and [`few()`] say which levels to look at if nobody does.
 
 mod exact;
+mod explorer;
 mod levels;
 mod sampled;
 
 pub use exact::exact;
-pub use levels::{few, usual};
-pub use sampled::{Intervals, SampleError, Sampled, sampled};
+pub use explorer::Explorer;
+pub use levels::{attitudes, few, usual};
+pub use sampled::{Intervals, SampleError, Sampled, Tally, sampled};
 
 use crate::model::{Mdp, Pair, State};
 use crate::oracle::{Distribution, OracleError};
@@ -67,8 +69,19 @@ pub struct Behaviour {
     pub visits: Vec<f64>,
     /// The expected occupancy of each pair: what costs are weighed with.
     pub occupancy: Vec<f64>,
+    /// The probability that an episode visits one of the pairs of each marked set, in the order of the sets.
+    pub met: Vec<f64>,
     /// The first pair in each initial state, in the order of [`Mdp::initial`]; of runs the most frequent, in states that were met.
     pub first: Vec<Pair>,
+}
+
+/// How much of an episode is spent in a place, weighed as costs are, and how much with each action. Occupancies of all places sum to 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// With any action.
+    pub occupancy: f64,
+    /// By the number of the action.
+    pub actions: Vec<f64>,
 }
 
 /// One behaviour takes over from another.
@@ -129,11 +142,40 @@ impl Behaviour {
         self.costs.risk(Cvar::new(TAIL).map_or(Risk::WORST, Risk::Cvar))
     }
 
+    /// What is done in each of some places, such as the cells of a map: the expected occupancy of all pairs there, and of each action
+    /// by its number. States that have no place are left out.
+    #[must_use]
+    pub fn places(&self, mdp: &Mdp, count: usize, place: impl Fn(State) -> Option<usize>) -> Vec<Place> {
+        let empty = Place { occupancy: 0.0, actions: vec![0.0; mdp.action_count()] };
+        let mut all = vec![empty; count];
+        for (number, &mass) in self.occupancy.iter().enumerate() {
+            let pair = Pair(number as u32);
+            if let Some(own) = place(mdp.state(pair)).and_then(|place| all.get_mut(place)) {
+                own.occupancy += mass;
+                own.actions[mdp.action(pair).index()] += mass;
+            }
+        }
+        all
+    }
+
     /// The expected total of a cost with one number for each pair, such as a feature with a name.
     #[must_use]
     pub fn expected(&self, cost: &[f64]) -> f64 {
         self.occupancy.iter().zip(cost).map(|(mass, cost)| mass * cost).sum()
     }
+}
+
+/// The pairs at which a cost is positive: marked, they tell in which share of the episodes there is some of it. `None` if it is
+/// negative somewhere, so that visits do not tell.
+///
+/// ```
+/// use gumdp::frontier::marked;
+/// assert_eq!(marked(&[0.0, 2.0]), Some(vec![false, true]));
+/// assert_eq!(marked(&[0.0, -2.0]), None);
+/// ```
+#[must_use]
+pub fn marked(cost: &[f64]) -> Option<Vec<bool>> {
+    cost.iter().all(|&cost| cost >= 0.0).then(|| cost.iter().map(|&cost| cost > 0.0).collect())
 }
 
 impl Frontier {

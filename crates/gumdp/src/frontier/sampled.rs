@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::{Behaviour, Change, Frontier, Point, TAIL};
 use crate::agent::{Agent, AgentError, Spec, Who};
-use crate::experiment::{Experiment, ExperimentError, Watch};
+use crate::experiment::{Experiment, ExperimentError, Record, Watch};
 use crate::model::{Mdp, Pair};
 use crate::oracle::{Distribution, OracleError};
 use crate::problem::Problem;
 use crate::risk::{Cvar, Erm, Risk, RiskError};
-use crate::stats::{self, Interval, Statistic, paired_intervals};
+use crate::stats::{self, Costs, Interval, Statistic, paired_intervals};
 
 /// The confidence of intervals that decide whether there is a change: three are looked at.
 const DECIDING: f64 = 0.99;
@@ -77,7 +77,7 @@ impl SampleError {
 /// let spec = Spec { budget: Some(Budget::simulations(50)), ..Spec::new(who, Risk::MEAN) };
 /// let because = OracleError::TooLarge { reached: 0, projected: None, limit: 0 };
 /// let levels = ["mean".parse()?, "erm:50".parse()?];
-/// let found = frontier::sampled(&problem, &levels, &spec, 40, &because, &(), |_| {})?;
+/// let found = frontier::sampled(&problem, &levels, &[], &spec, 40, &because, &(), |_| {})?;
 /// assert!(found.points.iter().all(|point| point.low <= point.value && point.value <= point.high));
 /// assert_eq!(found.sampled.unwrap().intervals.len(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -85,9 +85,11 @@ impl SampleError {
 ///
 /// # Errors
 /// If nobody can be made that plays, or a run could not be played.
+#[expect(clippy::too_many_arguments, reason = "what, who, how long and who is told")]
 pub fn sampled(
     problem: &Problem,
     risks: &[Risk],
+    marked: &[Vec<bool>],
     spec: &Spec,
     runs: u64,
     because: &OracleError,
@@ -95,7 +97,7 @@ pub fn sampled(
     begin: impl Fn(Risk),
 ) -> Result<Frontier, SampleError> {
     let (mut points, mut behaviours, mut changes) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut intervals, mut earlier, mut ended) = (Vec::new(), None::<Vec<f64>>, None);
+    let (mut intervals, mut earlier, mut ended) = (Vec::new(), None::<Costs>, None);
     let (mut who, mut planned) = (spec.who.clone(), false);
     for (number, &risk) in risks.iter().enumerate() {
         begin(risk);
@@ -103,9 +105,15 @@ pub fn sampled(
             let agent = Agent::new(problem, &Spec { risk, who: who.clone(), ..spec.clone() })?;
             let stop = &spec.limits.stop;
             let experiment = Experiment { stop, watch, ..Experiment::new(problem, agent.policy(), spec.seed) };
-            Ok((experiment.play(Vec::new(), runs)?, agent.solution().is_some()))
+            let mut costs = Costs::new(&shown(risk)?, problem.objective().bounds());
+            let mut tally = Tally::new(problem, marked);
+            experiment.play(0..runs, |record| {
+                costs.add(record.cost);
+                tally.add(problem, &record);
+            })?;
+            Ok((costs, tally, agent.solution().is_some()))
         };
-        let (records, solved) = match play() {
+        let (costs, tally, solved) = match play() {
             Err(error) if number > 1 && error.is_stopped() => {
                 ended = Some(OracleError::Stopped);
                 break;
@@ -116,27 +124,25 @@ pub fn sampled(
         if let (Who::Auto(settings), false) = (&who, solved) {
             who = Who::Guided(settings.clone());
         }
-        let costs: Vec<f64> = records.iter().map(|record| record.cost).collect();
-        let distribution = Distribution::of_samples(&costs).ok_or(RiskError::NoOutcomes)?;
-        let mut visits = vec![0.0; problem.mdp().pair_count()];
-        let mut occupancy = visits.clone();
-        for (&pair, mass) in records.iter().flat_map(|record| record.path.iter().zip(problem.masses())) {
-            visits[pair as usize] += 1.0 / runs as f64;
-            occupancy[pair as usize] += mass / runs as f64;
-        }
-        let shown = [Risk::MEAN, Cvar::new(TAIL)?.into(), risk].map(Statistic::Risk);
-        let found = stats::intervals(&costs, &shown, problem.objective().bounds(), spec.seed);
-        let [mean, cvar95, (low, high)] = [0, 1, 2].map(|k: usize| (found[k].0.low, found[k].0.high));
+        let distribution = Distribution::of_costs(&costs).ok_or(RiskError::NoOutcomes)?;
+        let measures = shown(risk)?.map(Statistic::Risk);
+        let found = stats::measured(
+            &distribution.outcomes().collect::<Vec<_>>(),
+            &measures,
+            Some((&costs, problem.objective().bounds(), spec.seed)),
+        );
+        let [mean, cvar95, (low, high)] = [0, 1, 2].map(|k: usize| (found[k].1.low, found[k].1.high));
         intervals.push(Intervals { mean, cvar95 });
-        points.push(Point { risk, value: distribution.risk(risk), low, high, behaviour: number });
-        let first = first_pairs(problem.mdp(), records.iter().filter_map(|record| record.path.first().copied()));
-        behaviours.push(Behaviour { costs: distribution, visits, occupancy, first });
+        points.push(Point { risk, value: found[2].0, low, high, behaviour: number });
+        behaviours.push(tally.behaviour(problem.mdp(), distribution));
         if let Some(earlier) = &earlier {
             let difference = |both: &[Vec<(f64, f64)>]| {
                 let [old, new] = [0, 1].map(|k| measured(&both[k], risk));
                 [0, 1, 2].map(|k| new[k] - old[k])
             };
-            let differences = paired_intervals(&[earlier, &costs], DECIDING, spec.seed, difference);
+            // Of many runs the first are drawn, which says less than all would.
+            let both = [earlier, &costs].map(Costs::first);
+            let differences = paired_intervals(&both, DECIDING, spec.seed, difference);
             if differences.iter().any(|&Interval { low, high }| low > 0.0 || high < 0.0) {
                 changes.push(Change { before: number - 1, after: number, level: None, point: number });
             }
@@ -148,6 +154,68 @@ pub fn sampled(
     Ok(Frontier { points, behaviours, changes, complete: true, ended, sampled })
 }
 
+/// What is shown of a level: mean, mean of the worst 5 %, and risk.
+fn shown(risk: Risk) -> Result<[Risk; 3], RiskError> {
+    Ok([Risk::MEAN, Cvar::new(TAIL)?.into(), risk])
+}
+
+/// What was visited in some runs, however many they are.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    runs: u64,
+    /// How often each pair was visited.
+    pub visits: Vec<u64>,
+    occupancy: Vec<f64>,
+    marked: Vec<Vec<bool>>,
+    /// How many runs visited each marked set.
+    met: Vec<u64>,
+    /// How often each pair was the first.
+    first: BTreeMap<u32, u64>,
+}
+
+impl Tally {
+    /// Of no runs yet, with sets of pairs that are marked.
+    #[must_use]
+    pub fn new(problem: &Problem, marked: &[Vec<bool>]) -> Self {
+        let pairs = problem.mdp().pair_count();
+        Self {
+            runs: 0,
+            visits: vec![0; pairs],
+            occupancy: vec![0.0; pairs],
+            marked: marked.to_vec(),
+            met: vec![0; marked.len()],
+            first: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a run of the problem.
+    pub fn add(&mut self, problem: &Problem, Record { path, .. }: &Record) {
+        self.runs += 1;
+        let visits = || path.iter().zip(problem.masses());
+        for (met, set) in self.met.iter_mut().zip(&self.marked) {
+            let meets = visits().any(|(&pair, &mass)| mass > 0.0 && set.get(pair as usize) == Some(&true));
+            *met += u64::from(meets);
+        }
+        for (&pair, mass) in visits() {
+            self.visits[pair as usize] += 1;
+            self.occupancy[pair as usize] += mass;
+        }
+        if let Some(&pair) = path.first() {
+            *self.first.entry(pair).or_default() += 1;
+        }
+    }
+
+    /// The behaviour that was seen, with the distribution of its costs.
+    #[must_use]
+    pub fn behaviour(self, mdp: &Mdp, costs: Distribution) -> Behaviour {
+        let runs = self.runs.max(1) as f64;
+        let shares = |counts: Vec<u64>| counts.into_iter().map(|count| count as f64 / runs).collect();
+        let occupancy = self.occupancy.into_iter().map(|mass| mass / runs).collect();
+        let (visits, met) = (shares(self.visits), shares(self.met));
+        Behaviour { costs, visits, occupancy, met, first: first_pairs(mdp, self.first) }
+    }
+}
+
 /// Mean, mean of the worst 5 %, and risk.
 fn measured(costs: &[(f64, f64)], risk: Risk) -> [f64; 3] {
     let tail = Cvar::new(TAIL).and_then(|cvar| Risk::from(cvar).of_distribution(costs)).unwrap_or(f64::NAN);
@@ -155,11 +223,7 @@ fn measured(costs: &[(f64, f64)], risk: Risk) -> [f64; 3] {
 }
 
 /// What is done first most often in each initial state that was met. Every level meets the same ones.
-fn first_pairs(mdp: &Mdp, first: impl Iterator<Item = u32>) -> Vec<Pair> {
-    let mut counts = BTreeMap::<u32, u64>::new();
-    for pair in first {
-        *counts.entry(pair).or_default() += 1;
-    }
+fn first_pairs(mdp: &Mdp, counts: BTreeMap<u32, u64>) -> Vec<Pair> {
     let mut often: Vec<(Pair, u64)> = Vec::new();
     for (pair, count) in counts.into_iter().map(|(pair, count)| (Pair::from(pair), count)) {
         match often.iter_mut().find(|(other, _)| mdp.state(*other) == mdp.state(pair)) {

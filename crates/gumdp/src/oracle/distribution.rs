@@ -6,12 +6,14 @@
 //! are different problems.
 
 use super::level::{self, Level};
-use super::{Limits, OracleError, check_bounded, check_stop, known_cost};
+use super::unfolded::Start;
+use super::{Limits, OracleError, check_bounded, check_stop, finite, known_cost};
 use crate::model::{Pair, State};
 use crate::objective::Bounds;
 use crate::policy::{Markov, Policy};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, Risk, Sum, Tail};
+use crate::stats::Costs;
 
 /// How far a sum of probabilities may be from 1.
 const SUM_TOLERANCE: f64 = 1e-9;
@@ -64,6 +66,17 @@ impl Distribution {
         usable.then(|| Self::new(costs.iter().map(|&cost| (cost, share)).collect(), 0.0))
     }
 
+    /// The distribution of the costs of runs; of many, those in a bin are one. `None` if there are none.
+    #[must_use]
+    pub fn of_costs(costs: &Costs) -> Option<Self> {
+        if costs.are_few() {
+            return Self::of_samples(costs.first());
+        }
+        let share = 1.0 / costs.count() as f64;
+        let shares = costs.ascending().counted().map(|(cost, count)| (cost, count as f64 * share)).collect();
+        Some(Self::new(shares, 0.0))
+    }
+
     /// The possible costs, ascending.
     #[must_use]
     pub fn values(&self) -> &[f64] {
@@ -93,6 +106,35 @@ impl Distribution {
     #[must_use]
     pub fn risk(&self, risk: Risk) -> f64 {
         self.range.map_or(risk, |range| risk.within(range)).of_tail(&self.tail())
+    }
+
+    /// The same with neighbouring costs put together where there are more than `most`: so many stretches of equal width, each told
+    /// by its highest cost. For drawing only.
+    ///
+    /// ```
+    /// use gumdp::oracle::Distribution;
+    /// let law = Distribution::of_samples(&[0.0, 1.0, 9.0, 10.0]).unwrap();
+    /// assert_eq!(law.thinned(2), [(1.0, 0.5), (10.0, 0.5)]);
+    /// assert_eq!(law.thinned(4).len(), 4);
+    /// ```
+    #[must_use]
+    pub fn thinned(&self, most: usize) -> Vec<(f64, f64)> {
+        if self.values.len() <= most {
+            return self.outcomes().collect();
+        }
+        let (low, width) = (self.min(), (self.max() - self.min()) / most.max(1) as f64);
+        let mut all: Vec<(usize, f64, Sum)> = Vec::with_capacity(most);
+        for (value, probability) in self.outcomes() {
+            let stretch = (((value - low) / width) as usize).min(most.max(1) - 1);
+            match all.last_mut().filter(|last| last.0 == stretch) {
+                Some(last) => {
+                    last.1 = value;
+                    last.2.add(probability);
+                }
+                None => all.push((stretch, value, [probability].into_iter().collect())),
+            }
+        }
+        all.into_iter().map(|(_, value, probability)| (value, probability.value())).collect()
     }
 
     pub(super) fn tail(&self) -> Tail {
@@ -163,6 +205,38 @@ pub fn distribution(problem: &Problem, policy: &dyn Policy, limits: &Limits) -> 
     distribution_with_visits(problem, policy, limits, |_| ())
 }
 
+/// The same from a situation on, if `pair` is taken in it first, whatever the policy would do there: what if?
+///
+/// ```
+/// use gumdp::oracle::{Limits, distribution, distribution_after, solve};
+/// use gumdp::Erm;
+/// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
+/// let policy = solve(&problem, Erm::MEAN, &Limits::QUICK)?.policy();
+/// let start = problem.start(problem.mdp().initial()[0].0);
+/// let law = |pair| distribution_after(&problem, &policy, &start, pair, &Limits::QUICK);
+/// // The best first action changes nothing, another one is no better.
+/// let own = distribution(&problem, &policy, &Limits::QUICK)?.mean();
+/// assert_eq!(law(policy.best(&start))?.mean(), own);
+/// assert!(problem.mdp().pairs(start.state).all(|pair| law(pair.into()).unwrap().mean() >= own - 1e-12));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of [`distribution()`].
+///
+/// # Panics
+/// If the episode is over, or `at` is a state of another problem.
+pub fn distribution_after(
+    problem: &Problem,
+    policy: &dyn Policy,
+    at: &OccupancyState,
+    pair: Pair,
+    limits: &Limits,
+) -> Result<Distribution, OracleError> {
+    assert!(at.time < problem.horizon(), "there is no decision at the horizon");
+    law_from(problem, policy, limits, &Start::after(problem, at, pair), |_| true)
+}
+
 /// A visit of a pair by a policy.
 pub(crate) struct Visit<'a> {
     pub(crate) time: usize,
@@ -177,18 +251,39 @@ pub(crate) fn distribution_with_visits(
     problem: &Problem,
     policy: &dyn Policy,
     limits: &Limits,
-    visit: impl FnMut(Visit<'_>),
+    mut visit: impl FnMut(Visit<'_>),
 ) -> Result<Distribution, OracleError> {
-    law_from(problem, policy, limits, problem.mdp().initial(), visit)
+    let count = |of: Visit<'_>| {
+        visit(of);
+        true
+    };
+    law_from(problem, policy, limits, &Start::of(problem), count)
 }
 
-/// The same from other first states.
+/// The probability that an episode visits one of the marked pairs at a time that counts.
+pub(crate) fn probability_of_visit(
+    problem: &Problem,
+    policy: &dyn Policy,
+    limits: &Limits,
+    marked: &[bool],
+) -> Result<f64, OracleError> {
+    let mut met = Sum::ZERO;
+    let unless_met = |Visit { time, pair, probability, .. }: Visit<'_>| {
+        let meets = marked.get(pair.index()) == Some(&true) && problem.masses()[time] > 0.0;
+        met.add(if meets { probability } else { 0.0 });
+        !meets
+    };
+    law_from(problem, policy, limits, &Start::of(problem), unless_met)?;
+    Ok(met.value().min(1.0))
+}
+
+/// The same from another situation on; what follows a visit is left out where it is told not to go on.
 pub(super) fn law_from(
     problem: &Problem,
     policy: &dyn Policy,
     limits: &Limits,
-    starts: &[(State, f64)],
-    mut visit: impl FnMut(Visit<'_>),
+    start: &Start,
+    mut visit: impl FnMut(Visit<'_>) -> bool,
 ) -> Result<Distribution, OracleError> {
     check_bounded(problem)?;
     let mut policy = policy.boxed();
@@ -196,12 +291,15 @@ pub(super) fn law_from(
     let (mdp, objective, horizon) = (problem.mdp(), problem.objective(), problem.horizon());
     check_policy(problem, &*policy)?;
     let mut now = Reached::new(problem);
-    let mut features = vec![0.0; objective.feature_count()];
-    for &(state, probability) in starts {
+    let mut features = start.features.clone();
+    for &(state, probability) in &start.outcomes {
         now.add((state.0, &features, level::hash(&features)), probability, limits, (0, 0))?;
     }
     let (mut states, mut outcomes, mut action_probabilities) = (0_u64, Vec::new(), Vec::new());
-    for time in 0..horizon {
+    if let Some(cost) = start.final_cost(problem) {
+        outcomes.push((finite(cost, cost)?.0, 1.0));
+    }
+    for time in start.time..horizon {
         states += now.level.len() as u64;
         let bytes = now.bytes();
         let mut next = Reached::new(problem);
@@ -221,7 +319,9 @@ pub(super) fn law_from(
                 features.copy_from_slice(&at.features);
                 problem.gather(&mut features, time, pair);
                 let probability = possible(reached.value() * chosen);
-                visit(Visit { time, pair, features: &features, probability });
+                if !visit(Visit { time, pair, features: &features, probability }) {
+                    continue;
+                }
                 if time + 1 == horizon {
                     if outcomes.len() == outcomes.capacity() {
                         // Grown to twice the size, and then copied once more.
@@ -269,26 +369,36 @@ pub(super) fn law_from(
 /// [`OracleError::OtherProblem`] if the policy is for another model or horizon. Its objective does not matter.
 pub fn expected_occupancy(problem: &Problem, policy: &Markov) -> Result<Vec<f64>, OracleError> {
     policy.problem().map_or(Ok(()), |of| check_model(problem, of))?;
+    Ok(occupancy_by_state(problem, policy))
+}
+
+/// The expected occupancy of a policy that looks at time and state only.
+pub(crate) fn occupancy_by_state(problem: &Problem, policy: &dyn Policy) -> Vec<f64> {
+    let mut occupancy = vec![0.0; problem.mdp().pair_count()];
+    visits_by_state(problem, policy, |time, pair, p| occupancy[pair.index()] += problem.masses()[time] * p);
+    occupancy
+}
+
+/// Tells the probability of each pair at each time under a policy that looks at time and state only.
+pub(crate) fn visits_by_state(problem: &Problem, policy: &dyn Policy, mut visit: impl FnMut(usize, Pair, f64)) {
     let mdp = problem.mdp();
-    let mut occupancy = vec![0.0; mdp.pair_count()];
     let mut now = vec![0.0; mdp.state_count()];
-    for &(state, probability) in mdp.initial() {
-        now[state.index()] = probability;
-    }
-    for (time, &mass) in problem.masses().iter().enumerate() {
+    mdp.initial().iter().for_each(|&(state, p)| now[state.index()] += p);
+    let mut at = problem.start(mdp.initial()[0].0);
+    let mut chosen = Vec::new();
+    for time in 0..problem.horizon() {
         let mut next = vec![0.0; mdp.state_count()];
         for state in mdp.states().filter(|state| now[state.index()] > 0.0) {
-            for pair in mdp.pairs(state).map(Pair) {
-                let probability = now[state.index()] * policy.probability(time, pair);
-                occupancy[pair.index()] += mass * probability;
-                for (successor, p) in mdp.successors(pair) {
-                    next[successor.index()] += probability * p;
-                }
+            at = OccupancyState { time, state, features: at.features };
+            policy.probabilities(&at, &mut chosen);
+            for (pair, p) in mdp.pairs(state).map(Pair).zip(&chosen).filter(|(_, p)| **p > 0.0) {
+                let p = p * now[state.index()];
+                visit(time, pair, p);
+                mdp.successors(pair).for_each(|(to, q)| next[to.index()] += p * q);
             }
         }
         now = next;
     }
-    Ok(occupancy)
 }
 
 /// Whether a policy can be asked about the occupancy states of a problem.

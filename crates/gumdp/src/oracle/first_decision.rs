@@ -7,7 +7,8 @@ use super::minimise::{Search, Solution};
 use super::occupancy_dp::Limits;
 use super::unfolded::Start;
 use super::{OracleError, finite};
-use crate::model::Pair;
+use crate::model::{Pair, State};
+use crate::problem::OccupancyState;
 
 /// How exactly the risk of an action is known that is not the best, as a part of how far apart costs can be.
 const WIDTH: f64 = 1e-6;
@@ -45,15 +46,13 @@ impl Solution {
         let others = mdp.pairs(state).len() as u64 - 1;
         let (mut reasons, mut all_certain) = (Vec::new(), true);
         for pair in mdp.pairs(state).map(Pair) {
-            let after = Start::after(problem, &start, pair);
             let (value, mean) = if pair == best {
                 (self.high, self.mean)
-            } else if let Some(cost) = after.final_cost(problem) {
-                finite(cost, cost)?
             } else {
-                let Some(outer) = self.risk.bounded() else { return Ok(None) };
-                let search = Search::new(problem, self.risk, outer, limits, after)?;
-                let (value, mean, certain) = search.lowest(WIDTH, most_states / others)?;
+                let Some((value, mean, certain)) = self.lowest_after(&start, pair, limits, most_states / others)?
+                else {
+                    return Ok(None);
+                };
                 all_certain &= certain;
                 // Both are known to within rounding and the width, and the best is not worse.
                 (value.max(self.high), mean)
@@ -62,11 +61,56 @@ impl Solution {
         }
         Ok(Some(ExactDecision { action: mdp.action(best), reasons, states: self.states, certain: all_certain }))
     }
+
+    /// The decision of an episode that starts in this state, where others start elsewhere: what the policy does there, and the lowest
+    /// risk that episodes from there have with each action, its own λ or β included. The policy has one variable for all starts, so
+    /// that its action need not be the one of lowest risk. `None` for a measure whose variable is found by bisection.
+    ///
+    /// # Errors
+    /// Those of [`super::solve()`].
+    pub fn decide_from(
+        &self,
+        state: State,
+        limits: &Limits,
+        most_states: u64,
+    ) -> Result<Option<ExactDecision>, OracleError> {
+        let policy = self.policy();
+        let (problem, mdp) = (policy.of(), policy.of().mdp());
+        let start = problem.start(state);
+        let ExactDecision { action, states, .. } = self.decide(&start, limits)?;
+        let (actions, mut reasons, mut all_certain) = (mdp.pairs(state).len() as u64, Vec::new(), true);
+        for pair in mdp.pairs(state).map(Pair) {
+            let Some((value, mean, certain)) = self.lowest_after(&start, pair, limits, most_states / actions)? else {
+                return Ok(None);
+            };
+            all_certain &= certain;
+            reasons.push(ActionValue { action: mdp.action(pair), value, mean });
+        }
+        Ok(Some(ExactDecision { action, reasons, states, certain: all_certain }))
+    }
+
+    /// The lowest risk after a pair with its own variable, the expected cost of a policy that has it, and whether it is certain.
+    fn lowest_after(
+        &self,
+        start: &OccupancyState,
+        pair: Pair,
+        limits: &Limits,
+        most_states: u64,
+    ) -> Result<Option<(f64, f64, bool)>, OracleError> {
+        let policy = self.policy();
+        let after = Start::after(policy.of(), start, pair);
+        if let Some(cost) = after.final_cost(policy.of()) {
+            return finite(cost, cost).map(|(value, mean)| Some((value, mean, true)));
+        }
+        let Some(outer) = self.risk.bounded() else { return Ok(None) };
+        let search = Search::new(policy.of(), self.risk, outer, limits, after)?;
+        search.lowest(WIDTH, most_states).map(Some)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::oracle::{Limits, solve};
+    use crate::oracle::{ActionValue, Limits, solve};
     use crate::{Mdp, Objective, Problem, Risk};
 
     /// Cost and probability of each outcome of each action; the cost of the first step is 0.
@@ -127,5 +171,11 @@ mod tests {
         let problem = Problem::new(mdp, objective, 1.0, 3).unwrap();
         let solution = solve(&problem, "cvar:0.5".parse::<Risk>().unwrap(), &Limits::QUICK).unwrap();
         assert!(solution.decide_first(&Limits::QUICK, 0).unwrap().is_none());
+        // From each start the cost is sure, and so is the risk, which no variable for all starts makes larger.
+        for &(state, _) in problem.mdp().initial() {
+            let decision = solution.decide_from(state, &Limits::QUICK, u64::MAX).unwrap().unwrap();
+            let ActionValue { value, mean, .. } = decision.reasons[0];
+            assert!((value - mean).abs() < 1e-12 && decision.certain, "{value} {mean}");
+        }
     }
 }

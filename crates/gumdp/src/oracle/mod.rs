@@ -6,6 +6,7 @@
 //! | how optimal behaviour changes with the attitude to risk | any f | [`crate::frontier`] |
 //! | risk of each action, played optimally from then on | any f | [`decide()`], [`Solution::decide_first`] |
 //! | distribution of f(d) | a policy that knows its probabilities | [`distribution()`] |
+//! | the same after another action in a situation: what if? | the same | [`distribution_after()`] |
 //! | expected occupancy d_π | a Markov policy | [`expected_occupancy`] |
 //! | the same optimum as one of an ordinary MDP, for other programs | any f, any [`Risk`](crate::Risk) that is an expectation | [`OccupancyMdp`] |
 //!
@@ -33,12 +34,15 @@ mod unfolded;
 mod valuation;
 
 pub use decide::{ActionValue, ExactDecision, decide};
-pub use distribution::{Distribution, distribution, expected_occupancy};
-pub(crate) use distribution::{Visit, check_policy, distribution_with_visits};
+pub use distribution::{Distribution, distribution, distribution_after, expected_occupancy};
+pub(crate) use distribution::{
+    Visit, check_policy, distribution_with_visits, occupancy_by_state, probability_of_visit, visits_by_state,
+};
 pub use minimise::{Solution, solve};
 pub use occupancy_dp::{Limits, Method, Strategy};
 pub use occupancy_mdp::OccupancyMdp;
 pub use optimal::OptimalPolicy;
+pub(crate) use ties::lowest_means;
 
 use crate::problem::Problem;
 use crate::risk::LARGEST_COST;

@@ -63,8 +63,7 @@ impl Default for Limits {
             policy_bytes: 1 << 30,
             search_transitions: u64::MAX,
             relaxed_transitions: u64::MAX,
-            strategy: Strategy::Auto,
-            stop: Stop::NEVER,
+            ..Self::QUICK
         }
     }
 }

@@ -9,7 +9,7 @@ use super::sweep::{Decisions, Sweep};
 use super::unfolded::Start;
 use super::{OracleError, check_bounded};
 use crate::model::{Action, Pair};
-use crate::policy::{Policy, PolicyFailure};
+use crate::policy::{Policy, PolicyFailure, certain};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::Aim;
 use crate::rng::Rng;
@@ -137,9 +137,6 @@ impl Policy for OptimalPolicy {
     }
 
     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
-        let best = self.best(at).0;
-        probabilities.clear();
-        probabilities.extend(self.problem.mdp().pairs(at.state).map(|pair| if pair == best { 1.0 } else { 0.0 }));
-        true
+        certain(self.problem.mdp(), at.state, Some(self.best(at)), probabilities)
     }
 }

@@ -11,6 +11,7 @@ use super::minimise::{MOST_LAW_STATES, Solution};
 use super::occupancy_dp::Limits;
 use super::optimal::optimum;
 use super::ties::{EQUAL, spread};
+use super::unfolded::Start;
 use crate::problem::Problem;
 use crate::risk::{Bounded, Erm, Risk, Tail};
 
@@ -32,7 +33,8 @@ pub(super) fn by_mean(
     };
     let mut means = Vec::new();
     for &(state, probability) in problem.mdp().initial() {
-        means.push((law_from(problem, &inner.policy, &limits, &[(state, 1.0)], |_| ())?.mean(), probability));
+        let start = Start { outcomes: vec![(state, 1.0)], ..Start::of(problem) };
+        means.push((law_from(problem, &inner.policy, &limits, &start, |_| true)?.mean(), probability));
     }
     let low = Tail::new(means.into_iter()).map_or(f64::NEG_INFINITY, |means| risk.of_tail(&means));
     let value = law.risk(risk);

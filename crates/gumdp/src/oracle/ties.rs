@@ -13,6 +13,7 @@
 //!
 //! A linear objective then needs its occupancy states, where it had none before; if there are too many, the first answer stays.
 
+use super::backward_induction::Linear;
 use super::minimise::Search;
 use super::occupancy_dp::{Limits, Method, Strategy, solve_aim};
 use super::optima::Passes;
@@ -108,6 +109,36 @@ fn reaches_more_than(most: u64, problem: &Problem, limits: &Limits) -> Result<bo
     Ok(count > most)
 }
 
+/// Lowest risk and mean of each of some entropic risks with the bits that [`lowest_mean`] has, many in one pass and without policies.
+/// Nothing if the objective is linear, which is solved otherwise and soon enough.
+///
+/// # Errors
+/// Those of [`super::solve()`].
+pub(crate) fn lowest_means(
+    problem: &Problem,
+    erms: &[Erm],
+    limits: &Limits,
+) -> Result<Option<Vec<(f64, f64)>>, OracleError> {
+    if Linear::new(problem, limits).is_some() {
+        return Ok(None);
+    }
+    let spread = spread(problem, limits)?;
+    let close = |aim: Aim| if aim == Erm::MEAN.into() { aim } else { aim.within(near(problem, aim, spread)) };
+    let mut passes = Passes::from_start(problem, limits)?;
+    let aims: Vec<Aim> = erms.iter().map(|&erm| erm.into()).collect();
+    let mut optima = passes.solve(&aims.iter().copied().map(close).collect::<Vec<_>>())?;
+    let second = |(place, aim): (usize, &Aim)| Some((place, second_aim(*aim, optima[place].value, spread)?));
+    let (places, again): (Vec<usize>, Vec<Aim>) =
+        aims.iter().enumerate().filter(|(_, aim)| **aim != Erm::MEAN.into()).filter_map(second).unzip();
+    let again = passes.solve(&again.into_iter().map(close).collect::<Vec<_>>())?;
+    for (place, other) in places.into_iter().zip(again) {
+        if other.mean < optima[place].mean - EQUAL * spread {
+            optima[place].mean = other.mean;
+        }
+    }
+    Ok(Some(optima.into_iter().map(|optimum| (optimum.value, optimum.mean)).collect()))
+}
+
 /// What is minimised once the lowest risk is known, where some situations are hardly seen.
 fn second_aim(aim: Aim, lowest: f64, spread: f64) -> Option<Aim> {
     let beta = aim.erm.beta();
@@ -185,5 +216,50 @@ impl Search<'_> {
             found.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or(found[0]);
         found.retain(|&(risk, _)| risk <= lowest + 2.0 * equal);
         Ok(found.into_iter().map(|(_, y)| y).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle::solve;
+    use crate::test_problems::{msee, rooms};
+    use crate::{Mdp, Objective};
+
+    /// Many in one pass have the bits of each alone, ties and strong aversion included.
+    #[test]
+    fn many_optima_are_those_of_one_after_the_other() {
+        let betas = [0.0, f64::INFINITY, f64::NEG_INFINITY, -40.0, -1.0, 0.3, 5.0, 19.0, 25.0, 300.0];
+        let erms = betas.map(|beta| Erm::new(beta).unwrap());
+        for problem in [rooms(), msee()] {
+            let together = lowest_means(&problem, &erms, &Limits::QUICK).unwrap().expect("no linear objective");
+            for (erm, (value, mean)) in erms.into_iter().zip(together) {
+                let alone = solve(&problem, erm, &Limits::QUICK).unwrap();
+                assert_eq!((value, mean), (alone.value, alone.mean), "{erm:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn linear_objectives_are_solved_otherwise() {
+        let mdp = rooms().mdp().clone();
+        let linear = Objective::linear(vec![1.0; mdp.pair_count()]).unwrap();
+        let problem = Problem::new(mdp, linear, 0.9, 5).unwrap();
+        assert_eq!(lowest_means(&problem, &[Erm::MEAN], &Limits::QUICK).unwrap(), None);
+    }
+
+    /// A ring has one state at each time; a state that may be left for good has two from the second time on.
+    #[test]
+    fn states_are_counted_at_every_time() {
+        let ring =
+            (0..3).fold(Mdp::sized(3, 1).start(0), |mdp, state| mdp.transition(state, 0, [((state + 1) % 3, 1.0)]));
+        let left = Mdp::sized(2, 1).start(0).transition(0, 0, [(0, 0.5), (1, 0.5)]).transition(1, 0, [(1, 1.0)]);
+        for (mdp, count) in [(ring, 10), (left, 19)] {
+            let mdp = mdp.build().unwrap();
+            let costs = Objective::linear(vec![1.0; mdp.pair_count()]).unwrap();
+            let problem = Problem::new(mdp, costs, 1.0, 10).unwrap();
+            let reaches = |most| reaches_more_than(most, &problem, &Limits::QUICK).unwrap();
+            assert_eq!([reaches(count - 1), reaches(count)], [true, false]);
+        }
     }
 }

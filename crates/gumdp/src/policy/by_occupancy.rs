@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Policy, PolicyError, PolicyFailure, available};
+use super::{Policy, PolicyError, PolicyFailure, available, certain};
 use crate::model::{Action, Pair};
 use crate::problem::{OccupancyState, Problem};
 use crate::rng::Rng;
@@ -158,11 +158,7 @@ impl Policy for ByOccupancy {
     }
 
     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
-        let chosen = self.find(at).map(|pair| pair.0);
-        probabilities.clear();
-        let one = |pair| if Some(pair) == chosen { 1.0 } else { 0.0 };
-        probabilities.extend(self.problem.mdp().pairs(at.state).map(one));
-        true
+        certain(self.problem.mdp(), at.state, self.find(at), probabilities)
     }
 }
 

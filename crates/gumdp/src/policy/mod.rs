@@ -162,6 +162,13 @@ fn draw(policy: &dyn Policy, mdp: &Mdp, at: &OccupancyState, rng: &mut Rng) -> A
     mdp.action(Pair(mdp.pairs(at.state).start + chosen as u32))
 }
 
+/// The probabilities of a policy that is sure of its pair, if it has one.
+pub(crate) fn certain(mdp: &Mdp, state: State, chosen: Option<Pair>, probabilities: &mut Vec<f64>) -> bool {
+    probabilities.clear();
+    probabilities.extend(mdp.pairs(state).map(|pair| f64::from(u8::from(Some(Pair(pair)) == chosen))));
+    true
+}
+
 /// Why a policy was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PolicyError {

@@ -1,7 +1,7 @@
 //! Fixed sequences of actions.
 
-use super::{Policy, PolicyError, PolicyFailure, available, draw};
-use crate::model::{Action, Pair, State};
+use super::{Policy, PolicyError, PolicyFailure, available, certain, draw};
+use crate::model::{Action, State};
 use crate::problem::{OccupancyState, Problem};
 use crate::rng::Rng;
 
@@ -82,12 +82,8 @@ impl Policy for Scripted {
     }
 
     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
-        let mdp = self.problem.mdp();
-        let scripted = self.actions[at.time % self.actions.len()];
-        probabilities.clear();
-        probabilities
-            .extend(mdp.pairs(at.state).map(|pair| if mdp.action(Pair(pair)) == scripted { 1.0 } else { 0.0 }));
-        true
+        let (mdp, scripted) = (self.problem.mdp(), self.actions[at.time % self.actions.len()]);
+        certain(mdp, at.state, mdp.pair(at.state, scripted), probabilities)
     }
 }
 

@@ -4,6 +4,8 @@
 //! 26 (1934); David and Nagaraja, *Order Statistics*, section 7.1. Tails of the binomial distribution are the incomplete beta
 //! function, by its continued fraction (*Numerical Recipes*, section 6.4).
 
+use super::ascending::Ascending;
+
 /// The interval that covers a probability with at least this confidence, when `hits` of `count` samples were hits.
 pub(super) fn probability_interval(hits: usize, count: usize, confidence: f64) -> (f64, f64) {
     let tail = (1.0 - confidence) / 2.0;
@@ -16,8 +18,8 @@ pub(super) fn probability_interval(hits: usize, count: usize, confidence: f64) -
 ///
 /// The number of samples up to the quantile is binomial with a probability of at least `level`, the number below it with one
 /// of less: the j-th sample is above it with P(Bin < j) at most, and below it with P(Bin ≥ j) at most.
-pub(super) fn quantile_interval(sorted: &[f64], level: f64, confidence: f64) -> (f64, f64) {
-    let (count, tail) = (sorted.len(), (1.0 - confidence) / 2.0);
+pub(super) fn quantile_interval(costs: &Ascending, level: f64, confidence: f64) -> (f64, f64) {
+    let (count, tail) = (costs.count(), (1.0 - confidence) / 2.0);
     let place = |holds: &dyn Fn(usize) -> bool| {
         // The first number in 1..=count + 1 for which it holds; it does from there on.
         let (mut no, mut yes) = (0, count + 1);
@@ -34,8 +36,8 @@ pub(super) fn quantile_interval(sorted: &[f64], level: f64, confidence: f64) -> 
     let upper = place(&|j| at_least(j, count, level) <= tail);
     // P(Bin < j) ≤ tail holds up to a number.
     let lower = place(&|j| 1.0 - at_least(j, count, level) > tail) - 1;
-    let low = if lower == 0 { f64::NEG_INFINITY } else { sorted[lower - 1] };
-    (low, sorted.get(upper - 1).copied().unwrap_or(f64::INFINITY))
+    let low = lower.checked_sub(1).and_then(|number| costs.get(number)).unwrap_or(f64::NEG_INFINITY);
+    (low, costs.get(upper - 1).unwrap_or(f64::INFINITY))
 }
 
 /// P(at least `hits` of `count`), each with probability p.
@@ -165,8 +167,8 @@ mod tests {
     fn quantile_intervals_hold() {
         let sorted: Vec<f64> = (1..=100).map(f64::from).collect();
         // P(Bin(100, 0.5) ≤ 39) = 0.0176, P(≤ 40) = 0.0284; and mirrored.
-        assert_eq!(quantile_interval(&sorted, 0.5, 0.95), (40.0, 61.0));
-        assert_eq!(quantile_interval(&sorted, 0.99, 0.95).1, f64::INFINITY);
-        assert_eq!(quantile_interval(&sorted[..3], 0.5, 0.95), (f64::NEG_INFINITY, f64::INFINITY));
+        assert_eq!(quantile_interval(&Ascending::from(&sorted), 0.5, 0.95), (40.0, 61.0));
+        assert_eq!(quantile_interval(&Ascending::from(&sorted), 0.99, 0.95).1, f64::INFINITY);
+        assert_eq!(quantile_interval(&Ascending::from(&sorted[..3]), 0.5, 0.95), (f64::NEG_INFINITY, f64::INFINITY));
     }
 }

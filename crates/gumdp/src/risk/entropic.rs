@@ -337,7 +337,7 @@ impl Erm {
             mean += weight * value;
         }
         let beta = self.beta();
-        let shift = if beta < 0.0 { low } else { high };
+        let shift = self.extreme(low, high);
         if low == high || beta.is_infinite() {
             return shift;
         }
@@ -347,8 +347,7 @@ impl Erm {
                 outcomes.map(|(value, weight)| weight * (value - mean) * (value - mean)).sum::<f64>() / total;
             return mean + 0.5 * beta * variance;
         }
-        let tilted = |value: f64| if value == shift { 1.0 } else { (beta * (value - shift)).exp() };
-        let sum: f64 = outcomes.map(|(value, weight)| weight * tilted(value)).sum();
+        let sum: f64 = outcomes.map(|(value, weight)| weight * self.tilt(value, shift)).sum();
         shift + (sum / total).ln() / beta
     }
 }

@@ -186,8 +186,14 @@ impl Erm {
 
     /// The end of the range that counts at β = ±∞.
     #[inline]
-    fn extreme(self, low: f64, high: f64) -> f64 {
+    pub(super) fn extreme(self, low: f64, high: f64) -> f64 {
         if self.beta < 0.0 { low } else { high }
+    }
+
+    /// How much more a value counts than the extreme one: exp(β(value − extreme)), also for infinite β.
+    #[inline]
+    pub(crate) fn tilt(self, value: f64, extreme: f64) -> f64 {
+        if self.beta == 0.0 || value == extreme { 1.0 } else { (self.beta * (value - extreme)).exp() }
     }
 }
 
@@ -237,10 +243,9 @@ impl Measure for Erm {
 
     fn effective_share(&self, tail: &Tail) -> f64 {
         let (low, high) = tail.ends();
-        let extreme = if self.beta < 0.0 { low } else { high };
-        let weight = |cost: f64| if cost == extreme { 1.0 } else { (self.beta * (cost - extreme)).exp() };
+        let extreme = self.extreme(low, high);
         let add = |(once, twice): (f64, f64), &(cost, p): &(f64, f64)| {
-            let weight = weight(cost);
+            let weight = self.tilt(cost, extreme);
             (once + p * weight, twice + p * weight * weight)
         };
         let (once, twice) = tail.outcomes.iter().fold((0.0, 0.0), add);

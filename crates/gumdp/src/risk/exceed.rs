@@ -12,6 +12,7 @@
 //! Reference: Charnes and Cooper, *Chance-constrained programming*, Management Science 6 (1959).
 
 use super::aim::Terminal;
+use super::ascending::Ascending;
 use super::binomial::probability_interval;
 use super::tail::Tail;
 use super::{Erm, FixedRisk, Form, Measure, Risk, RiskError, Sweep, Swept, number};
@@ -94,10 +95,10 @@ impl Measure for Exceed {
         Some(FixedRisk::new(*self, Terminal::Above(self.highest())))
     }
 
-    fn interval(&self, sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
-        let limit = self.limit(*sorted.first()?, *sorted.last()?);
-        let below = sorted.partition_point(|&cost| cost <= limit);
-        Some(probability_interval(sorted.len() - below, sorted.len(), confidence))
+    fn interval(&self, costs: &Ascending, confidence: f64) -> Option<(f64, f64)> {
+        let [low, high] = costs.extremes();
+        let below = costs.up_to(self.limit(low, high));
+        Some(probability_interval(costs.count() - below, costs.count(), confidence))
     }
 
     fn within(&self, range: f64) -> Option<Risk> {

@@ -16,6 +16,7 @@
 //! ```
 
 mod aim;
+mod ascending;
 mod binomial;
 mod cvar;
 mod entropic;
@@ -31,6 +32,7 @@ mod tilted;
 mod var;
 
 pub(crate) use aim::{Aim, Terminals};
+pub use ascending::Ascending;
 pub use cvar::Cvar;
 pub(crate) use cvar::KinkedTerminals;
 pub(crate) use entropic::ErmTable;
@@ -86,7 +88,7 @@ pub(crate) trait Measure {
 
     /// The exact interval of its value for ascending samples of a distribution, at this confidence; `None` where it takes a
     /// bootstrap.
-    fn interval(&self, _sorted: &[f64], _confidence: f64) -> Option<(f64, f64)> {
+    fn interval(&self, _costs: &Ascending, _confidence: f64) -> Option<(f64, f64)> {
         None
     }
 
@@ -223,14 +225,9 @@ impl Risk {
         self.measure().fixed()
     }
 
-    /// An entropic risk that it is never below.
+    /// An entropic risk that it is never below: itself, if it is one.
     pub(crate) fn entropic_floor(self) -> Erm {
-        self.measure().entropic_floor()
-    }
-
-    /// What it is at least if its [floor](Self::entropic_floor) is at least this.
-    pub(crate) fn at_least(self, floor: f64) -> f64 {
-        self.measure().at_least(floor)
+        self.as_erm().unwrap_or_else(|| self.measure().entropic_floor())
     }
 
     /// Its outer variable; `None` if and only if [`Self::fixed`] is something.
@@ -255,6 +252,11 @@ impl Risk {
     #[must_use]
     pub fn as_erm(self) -> Option<Erm> {
         self.fixed().filter(FixedRisk::is_entropic).map(|fixed| fixed.erm())
+    }
+
+    /// The probability of a cost above a threshold, if it is that.
+    pub(crate) fn as_exceed(self) -> Option<Exceed> {
+        if let Self::Exceed(exceed) = self { Some(exceed) } else { None }
     }
 
     /// The β of the entropic risk measure, if that is what was asked for.

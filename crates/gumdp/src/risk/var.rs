@@ -16,6 +16,7 @@
 //! Transactions on Automatic Control 40 (1995).
 
 use super::aim::Terminal;
+use super::ascending::Ascending;
 use super::binomial::quantile_interval;
 use super::outer::{OuterForm, SearchBy};
 use super::tail::Tail;
@@ -81,8 +82,9 @@ impl Measure for Var {
         Some(Box::new(*self))
     }
 
-    fn interval(&self, sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
-        Some(quantile_interval(sorted, self.level, confidence))
+    fn interval(&self, costs: &Ascending, confidence: f64) -> Option<(f64, f64)> {
+        let (low, high) = quantile_interval(costs, self.level, confidence);
+        Some((low - costs.width(), high + costs.width()))
     }
 }
 

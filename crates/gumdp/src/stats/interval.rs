@@ -13,10 +13,10 @@
 
 use rayon::prelude::*;
 
+use super::{Doubt, Trust};
 use crate::objective::Bounds;
-use crate::risk::{ErmTable, FixedRisk, LARGEST_COST, Risk, Tail};
+use crate::risk::{Ascending, ErmTable, FixedRisk, LARGEST_COST, Risk, Tail};
 use crate::rng::{self, Purpose, Rng};
-use crate::words::short;
 
 /// Random distributions behind an interval.
 const DRAWN: usize = 1000;
@@ -38,58 +38,6 @@ pub struct Interval {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-}
-
-/// What a sampled value rests on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Trust {
-    /// Number of samples.
-    pub runs: usize,
-    /// So many runs of equal weight would say as much: n/E[(dQ/dP)²], where Q is how the measure weighs costs.
-    pub effective_runs: f64,
-    /// What speaks against a plain bootstrap.
-    pub doubt: Option<Doubt>,
-}
-
-/// Why the costs that were met are not enough.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Doubt {
-    /// f has no bounds: costs beyond those that were met are not in the interval.
-    Unbounded,
-    /// Costs of up to this may not have been met, and matter.
-    Above(f64),
-    /// Costs of down to this may not have been met, and matter.
-    Below(f64),
-    /// Few runs matter.
-    Few,
-}
-
-impl Trust {
-    /// All that there is to know.
-    pub const EXACT: Self = Self { runs: 0, effective_runs: f64::INFINITY, doubt: None };
-
-    /// What to bear in mind of the interval, in a sentence.
-    #[must_use]
-    pub fn note(&self) -> Option<String> {
-        let (runs, effective) = (self.runs, self.effective_runs);
-        let rests = if effective < 0.9 * runs as f64 {
-            format!("rests on about {} of {runs} runs", effective.max(1.0).round())
-        } else {
-            format!("rests on {runs} runs")
-        };
-        Some(match self.doubt? {
-            Doubt::Unbounded => {
-                format!("{rests}; the cost has no known bounds, so no interval is certain: costs not met are not in it")
-            }
-            Doubt::Above(cost) => {
-                format!("{rests}; costs up to {} may not have been met, the interval allows for them", short(cost))
-            }
-            Doubt::Below(cost) => {
-                format!("{rests}; costs down to {} may not have been met, the interval allows for them", short(cost))
-            }
-            Doubt::Few => rests,
-        })
-    }
 }
 
 /// What is computed of costs.
@@ -128,16 +76,20 @@ impl Statistic {
 /// assert_eq!(trust.doubt, Some(Doubt::Above(1.0)));
 /// ```
 #[must_use]
-pub fn intervals(samples: &[f64], statistics: &[Statistic], bounds: Bounds, seed: u64) -> Vec<(Interval, Trust)> {
-    let mut sorted = samples.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let [first, last] = [sorted[0], sorted[sorted.len() - 1]];
+pub fn intervals(
+    costs: impl Into<Ascending>,
+    statistics: &[Statistic],
+    bounds: Bounds,
+    seed: u64,
+) -> Vec<(Interval, Trust)> {
+    let costs = costs.into();
+    let (runs, [first, last]) = (costs.count(), costs.extremes());
     // Where there is no bound, the extremes that were met are all there is to go by.
     let is_bounded = bounds.low.abs().max(bounds.high.abs()) <= LARGEST_COST;
     let (low, high) = if is_bounded { (bounds.low.min(first), bounds.high.max(last)) } else { (first, last) };
-    let blocks = blocks(&sorted);
+    let blocks = blocks(&costs);
     let values: Vec<f64> = [low].into_iter().chain(blocks.iter().map(|block| block.0)).chain([high]).collect();
-    let plan = |&statistic: &Statistic| Plan::new(statistic, &sorted, &blocks, &values);
+    let plan = |&statistic: &Statistic| Plan::new(statistic, &costs, &blocks, &values);
     let plans: Vec<Plan> = statistics.iter().map(plan).collect();
     let streams = (0..DRAWN / DRAWN_PER_STREAM).into_par_iter();
     let drawn: Vec<Vec<[f64; 3]>> = streams
@@ -162,7 +114,7 @@ pub fn intervals(samples: &[f64], statistics: &[Statistic], bounds: Bounds, seed
         };
         let (lower, upper, plain) = (of(0).0.min(plan.value), of(1).1.max(plan.value), of(2));
         let effective_runs = plan.effective_runs;
-        let trust = |doubt| Trust { runs: sorted.len(), effective_runs, doubt };
+        let trust = |doubt| Trust { runs, effective_runs, doubt, width: costs.width() };
         if let Some((exact_low, exact_high)) = plan.exact {
             let interval = Interval { low: exact_low.max(bounds.low), high: exact_high.min(bounds.high) };
             return (interval, trust(None));
@@ -174,7 +126,7 @@ pub fn intervals(samples: &[f64], statistics: &[Statistic], bounds: Bounds, seed
         } else if above.max(below) > wide {
             Some(if above >= below { Doubt::Above(bounds.high) } else { Doubt::Below(bounds.low) })
         } else {
-            (effective_runs < FEW && effective_runs < 0.9 * sorted.len() as f64).then_some(Doubt::Few)
+            (effective_runs < FEW && effective_runs < 0.9 * runs as f64).then_some(Doubt::Few)
         };
         (Interval { low: lower, high: upper }, trust(doubt))
     };
@@ -197,10 +149,10 @@ struct Plan {
 
 impl Plan {
     /// Of costs in blocks; `values` are theirs and both bounds.
-    fn new(statistic: Statistic, sorted: &[f64], blocks: &[(f64, f64)], values: &[f64]) -> Self {
+    fn new(statistic: Statistic, costs: &Ascending, blocks: &[(f64, f64)], values: &[f64]) -> Self {
         let met = Tail::of_sorted(blocks.to_vec());
         let Statistic::Risk(risk) = statistic else {
-            let (value, effective_runs) = (met.deviation(), sorted.len() as f64);
+            let (value, effective_runs) = (met.deviation(), costs.count() as f64);
             return Self { statistic, value, effective_runs, exact: None, tables: None, price: 0.0 };
         };
         let with_more = || Tail::of_sorted(blocks.iter().copied().chain([(values[values.len() - 1], 1.0)]).collect());
@@ -210,8 +162,8 @@ impl Plan {
         Self {
             statistic,
             value: risk.of_tail(&met),
-            effective_runs: risk.effective_share(&met) * sorted.len() as f64,
-            exact: risk.measure().interval(sorted, 0.95),
+            effective_runs: risk.effective_share(&met) * costs.count() as f64,
+            exact: risk.measure().interval(costs, 0.95),
             tables: fixed.map(tables),
             price: fixed.map_or(0.0, |fixed| fixed.price()),
         }
@@ -246,24 +198,35 @@ fn parts(all: &[f64]) -> [&[f64]; 3] {
 }
 
 /// Ascending costs as (value, number): equal ones together, and of many those that are neighbours, by their mean.
-fn blocks(sorted: &[f64]) -> Vec<(f64, f64)> {
-    let (count, mut from, mut blocks) = (sorted.len(), 0, Vec::new());
-    while from < count {
+fn blocks(costs: &Ascending) -> Vec<(f64, f64)> {
+    let (count, mut from, mut blocks) = (costs.count(), 0, Vec::new());
+    // Each different cost with the number after its last; those before `from` are gone.
+    let mut groups = costs.groups().peekable();
+    while let Some(&(cost, end)) = groups.peek() {
         let size = (from.min(count - from) / NEIGHBOURS).max(1);
-        let is_atom = |at: usize| sorted.get(at + size) == Some(&sorted[at]);
-        let mut to = from + 1;
-        if is_atom(from) || size == 1 {
-            to += sorted[to..].partition_point(|&cost| cost == sorted[from]);
-        } else {
-            while to < count && to - from < size && !is_atom(to) {
-                to += 1;
+        // As many neighbours as a block has are equal: they are a block of their own.
+        if end > from + size || size == 1 {
+            groups.next();
+            blocks.push((cost, (end - from) as f64));
+            from = end;
+            continue;
+        }
+        let (begin, mut parts) = (from, Vec::new());
+        while let Some(&(cost, end)) = groups.peek().filter(|_| from - begin < size) {
+            if from > begin && end > from + size {
+                break;
+            }
+            // An atom is only that from where it begins on.
+            let to = end.min(begin + size);
+            parts.push((cost, to - from));
+            from = to;
+            if to == end {
+                groups.next();
             }
         }
-        let block = &sorted[from..to];
-        let number = block.len() as f64;
-        let centre = block.iter().map(|cost| (cost - block[0]) / number).sum::<f64>();
-        blocks.push((block[0] + centre, number));
-        from = to;
+        let number = (from - begin) as f64;
+        let each = parts.iter().flat_map(|&(part, times)| std::iter::repeat_n((part - cost) / number, times));
+        blocks.push((cost + each.sum::<f64>(), number));
     }
     blocks
 }
@@ -357,13 +320,13 @@ mod tests {
     #[test]
     fn blocks_are_few_and_keep_atoms() {
         let many: Vec<f64> = (0..1_000_000).map(|i| if i < 300_000 { 0.0 } else { f64::from(i) }).collect();
-        let blocks = blocks(&many);
+        let blocks = blocks(&Ascending::from(&many));
         assert!(blocks.len() < 4000 && blocks[0] == (0.0, 300_000.0), "{}", blocks.len());
         assert_eq!(blocks.iter().map(|block| block.1).sum::<f64>(), 1e6);
         let mean = Erm::MEAN.of_samples(&many);
         assert!((Erm::MEAN.of_outcomes(blocks.into_iter()) - mean).abs() < 1e-6 * mean);
         let few: Vec<f64> = (0..100).map(f64::from).collect();
-        assert_eq!(super::blocks(&few).len(), 100);
+        assert_eq!(super::blocks(&Ascending::from(&few)).len(), 100);
     }
 
     /// Mean and variance of the gamma distribution are its shape; 4e4 draws, five standard errors (false alarm below 1e-5).

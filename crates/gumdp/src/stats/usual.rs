@@ -1,6 +1,6 @@
 //! What is shown of every distribution of costs: one list for all that shows it.
 
-use super::{Interval, Statistic, Trust, intervals};
+use super::{Costs, Interval, Statistic, Trust, intervals};
 use crate::objective::Bounds;
 use crate::risk::{Erm, Risk, Var};
 
@@ -62,16 +62,18 @@ pub fn usual() -> Vec<Shown> {
 pub fn measured(
     outcomes: &[(f64, f64)],
     statistics: &[Statistic],
-    sampled: Option<(&[f64], Bounds, u64)>,
+    sampled: Option<(&Costs, Bounds, u64)>,
 ) -> Vec<(f64, Interval, Trust)> {
-    let values = statistics.iter().map(|statistic| statistic.of_outcomes(outcomes));
+    let summed = |statistic: &Statistic| sampled.and_then(|(costs, ..)| costs.followed(*statistic));
+    let value = |statistic: &Statistic| summed(statistic).unwrap_or_else(|| statistic.of_outcomes(outcomes));
+    let values: Vec<f64> = statistics.iter().map(value).collect();
     let sampled = sampled.map(|(costs, bounds, seed)| intervals(costs, statistics, bounds, seed));
     let interval = |(number, value): (usize, f64)| {
         let exact = (Interval { low: value, high: value }, Trust::EXACT);
         let (interval, trust) = sampled.as_ref().map_or(exact, |all| all[number]);
         (value, interval, trust)
     };
-    values.enumerate().map(interval).collect()
+    values.into_iter().enumerate().map(interval).collect()
 }
 
 #[cfg(test)]

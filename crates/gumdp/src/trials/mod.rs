@@ -19,7 +19,7 @@ use std::str::FromStr;
 use self::features::Features;
 use crate::experiment::{Experiment, RunError, stoppable};
 use crate::model::Pair;
-use crate::oracle::{Limits, OracleError, check_policy};
+use crate::oracle::{Limits, OracleError, check_policy, occupancy_by_state};
 use crate::policy::Policy;
 use crate::problem::Problem;
 use crate::risk::Erm;
@@ -167,7 +167,7 @@ fn exact(problem: &Problem, policy: &dyn Policy, trials: Trials, limits: &Limits
     let is_linear = problem.objective().as_linear().is_some();
     if (trials == Trials::Infinite || is_linear) && policy.is_markov() {
         check_policy(problem, policy)?;
-        return Ok(solve::of_markov(problem, policy));
+        return Ok(problem.objective().value(&occupancy_by_state(problem, policy)));
     }
     let features = Features::of(problem, policy, limits)?;
     match trials {

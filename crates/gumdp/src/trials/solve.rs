@@ -5,10 +5,10 @@
 //! mixture of policies gives the next tangent. Whatever was found, only the value of the policy and the dual value of tangents are claimed.
 
 use super::game::mixtures;
-use crate::bound::{Affine, Visits, occupancy, tangent, visits};
+use crate::bound::{Affine, Visits, occupancy, tangent};
 use crate::objective::Objective;
 use crate::oracle::{Limits, OracleError, check_stop};
-use crate::policy::{Markov, Policy};
+use crate::policy::Markov;
 use crate::problem::Problem;
 use crate::risk::Erm;
 
@@ -220,9 +220,4 @@ fn markov(problem: &Problem, visits: &Visits) -> Markov {
         }
     }
     Markov::stochastic(problem, times).expect("shares of a state's visits are probabilities")
-}
-
-/// f of the expected occupancy of a policy that looks at time and state alone.
-pub(super) fn of_markov(problem: &Problem, policy: &dyn Policy) -> f64 {
-    problem.objective().value(&occupancy(problem, &visits(problem, policy)))
 }

@@ -8,15 +8,15 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
-use std::time::Instant;
 
+use crate::clock::Moment;
 use crate::model::{Action, State};
 use crate::policy::{Decision, StopReason};
 use crate::risk::{Erm, FixedRisk, Seen, Weigher};
 use crate::rng::{self, Rng};
 use crate::stop::Stop;
 
-use super::mcts::decision::{chosen, reason, risk};
+use super::mcts::decision::{chosen, reason, risk, together};
 use super::mcts::tree::{EdgeId, NodeId, ROOT, Tree};
 use super::settings::{Expansion, Exploration, MAX_SIMULATIONS, PlannerError, PlannerSettings};
 
@@ -144,7 +144,7 @@ impl<S: Simulator> BlackBoxPlanner<S> {
     /// If the episode is over (there is no decision at the horizon), or if a state has no action.
     pub fn decide(&mut self, at: &Situation<S::State>, rng: &mut Rng) -> Result<Decision, S::Error> {
         assert!(!self.problem.is_over(at), "there is no decision at the horizon");
-        let started = Instant::now();
+        let started = Moment::now();
         let weigher = match self.weigher.take() {
             Some(weigher) => weigher,
             None => self.pilot(at, rng)?,
@@ -164,10 +164,7 @@ impl<S: Simulator> BlackBoxPlanner<S> {
             let at = self.tree.visit(ROOT);
             (at.first_edge..at.first_edge + at.actions).map(|edge| self.tree.edge(edge).seen).collect()
         };
-        let mut all = Seen::NOTHING;
-        for seen in &root {
-            all.merge(seen);
-        }
+        let all = together(&root);
         let action = chosen(&root, &weigher, self.settings.play);
         if self.settings.keep_tree {
             self.played = Some((self.tree.node(ROOT).first_edge + action, at.time + 1));

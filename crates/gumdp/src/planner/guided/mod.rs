@@ -26,8 +26,8 @@ pub(super) use moves::{Moves, Outcome};
 pub use settings::GuidedSettings;
 
 use std::sync::Arc;
-use std::time::Instant;
 
+use crate::clock::Moment;
 use crate::model::{Action, Pair};
 use crate::objective::PathEvaluator;
 use crate::policy::{ActionReason, Decision, Policy, PolicyFailure, StopReason};
@@ -181,7 +181,7 @@ impl GuidedPlanner {
     }
 
     fn search(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Searched, PolicyFailure> {
-        let started = Instant::now();
+        let started = Moment::now();
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
         let steps = steps.expect("there is no decision at the horizon");
         let mut scratch = std::mem::take(&mut self.scratch);

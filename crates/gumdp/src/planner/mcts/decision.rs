@@ -19,6 +19,14 @@ pub(in crate::planner) fn reason(action: Action, seen: &Seen, weigher: &Weigher)
     }
 }
 
+/// What was seen of all actions together.
+pub(in crate::planner) fn together(root: &[Seen]) -> Seen {
+    root.iter().fold(Seen::NOTHING, |mut all, seen| {
+        all.merge(seen);
+        all
+    })
+}
+
 /// The empirical ERM of what was seen; NaN if that is nothing.
 pub(in crate::planner) fn risk(seen: &Seen, weigher: &Weigher) -> f64 {
     if seen.count == 0 { f64::NAN } else { weigher.risk(seen, 1.0 / seen.count as f64) }

@@ -20,10 +20,9 @@ mod worker;
 
 pub use roofline::Roofline;
 
-use std::time::Instant;
-
 use rayon::prelude::*;
 
+use crate::clock::Moment;
 use crate::model::{Action, Pair};
 use crate::policy::{Decision, Policy, PolicyFailure, StopReason};
 use crate::problem::{OccupancyState, Problem};
@@ -32,7 +31,7 @@ use crate::rng::{self, Purpose, Rng};
 use crate::stop::Stop;
 
 use super::settings::{PlannerError, PlannerSettings};
-use decision::{chosen, reason, risk};
+use decision::{chosen, reason, risk, together};
 use worker::Worker;
 
 /// Plans by ERM-MCTS, one decision at a time.
@@ -105,7 +104,7 @@ impl Planner {
         let steps = self.problem.horizon().checked_sub(at.time).filter(|&steps| steps > 0);
         let steps = steps.expect("there is no decision at the horizon");
         let Self { problem, weigher, settings, workers, root, played, expected, stop, .. } = self;
-        let deadline = settings.budget.time_limit.map(|limit| (Instant::now(), limit));
+        let deadline = settings.budget.time_limit.map(|limit| (Moment::now(), limit));
         let follows = expected.time == at.time && expected.features == at.features;
         let played = played.take().filter(|_| follows);
         if let [worker] = workers.as_mut_slice() {
@@ -177,20 +176,13 @@ impl Policy for Planner {
     fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Decision, PolicyFailure> {
         self.search(at, rng)?;
         let mdp = self.problem.mdp();
-        let mut all = Seen::NOTHING;
-        let reasons = mdp
-            .pairs(at.state)
-            .zip(&self.root)
-            .map(|(pair, seen)| {
-                all.merge(seen);
-                reason(mdp.action(Pair(pair)), seen, &self.weigher)
-            })
-            .collect();
+        let of_pairs = mdp.pairs(at.state).map(|pair| mdp.action(Pair(pair))).zip(&self.root);
+        let reasons = of_pairs.map(|(action, seen)| reason(action, seen, &self.weigher)).collect();
         let simulations = self.workers.iter().map(|worker| worker.simulations).sum();
         let out_of_time = self.workers.iter().any(|worker| worker.stopped == StopReason::TimeLimit);
         Ok(Decision {
             reasons,
-            root_estimate: risk(&all, &self.weigher),
+            root_estimate: risk(&together(&self.root), &self.weigher),
             tree_nodes: self.workers.iter().map(Worker::nodes).sum(),
             simulations,
             simulated_steps: simulations * (self.problem.horizon() - at.time) as u64,

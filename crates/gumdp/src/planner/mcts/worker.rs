@@ -1,7 +1,8 @@
 //! One worker of a search: its own tree, its own simulations.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::clock::Moment;
 use crate::model::Mdp;
 use crate::policy::StopReason;
 use crate::problem::{OccupancyState, Problem};
@@ -58,7 +59,7 @@ impl Worker {
         settings: &PlannerSettings,
         weigher: &Weigher,
         most: Option<u64>,
-        deadline: Option<(Instant, Duration)>,
+        deadline: Option<(Moment, Duration)>,
         stop: &Stop,
         rng: &mut Rng,
     ) {

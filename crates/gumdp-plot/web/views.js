@@ -1,0 +1,401 @@
+// @ts-check
+/**
+ * Interactive views of what comes of an attitude to risk: pure functions from plain data to SVG elements. The studio and the
+ * reports share them; nothing here computes anything but where ink goes. Colours, scales and number formats are defined once, here.
+ *
+ * Data, all of it plain JSON:
+ *
+ * Problem   { states: [name], actions: [name], place_of_state: [cell or null] or null, scene: Scene, horizon }
+ * Scene     { kind: "grid", rows, columns, cells: [index of terrain], terrains: [Terrain], start: cell, path: [cell] }
+ *           { kind: "graph", positions: [[x, y]] or null, edges: [[state, action, next, probability]] or null }
+ * Terrain   { symbol, name, wall, start, home, resource, enemy, sticky, one_way: action or null, absorbing, cost }
+ * Law       { mean, low, high, median, quantile95, count, outcomes: [[cost, probability]] }     costs ascending
+ * Behaviour Law and { tail, occupancy: [per place], actions: [per place, per action], first: [[state, action]],
+ *           features: [{ name, value }] }          a place is a cell of a grid or a state of a graph
+ * Level     { risk: "erm:1", measure: "erm", level: number or "Infinity", value, value_low, value_high, exact, behaviour: Behaviour,
+ *           intervals: { mean: [low, high], tail: [low, high] } (sampled only), bound: { value, method } (sampled only), runs }
+ *
+ * Every view is a function `(data, options) => SVGSVGElement` with a `viewBox` and an `aria-label`. `options.width` is in CSS pixels.
+ *
+ * @typedef {{ mean: number, low: number, high: number, median: number, quantile95: number, count: number,
+ *   outcomes: [number, number][] }} Law
+ * @typedef {Law & { tail: number, occupancy: number[], actions: number[][], first: [number, number][],
+ *   features: { name: string, value: number }[] }} Behaviour
+ * @typedef {{ risk: string, measure: string, level: number | string, value: number, value_low: number, value_high: number,
+ *   exact: boolean, number?: number, behaviour: Behaviour, intervals?: { mean: [number, number], tail: [number, number] },
+ *   bound?: { value: number, method: string }, runs?: number, because?: string }} Level
+ * @typedef {{ symbol: string, name: string, wall: boolean, start: boolean, home: boolean, resource: string | null,
+ *   enemy: number | null, sticky: [number, number] | null, one_way: number | null, absorbing: boolean, cost: number }} Terrain
+ * @typedef {{ kind: "grid", rows: number, columns: number, cells: number[], terrains: Terrain[], start: number, path: number[] }} Grid
+ * @typedef {{ kind: "graph", positions: [number, number][] | null, edges: [number, number, number, number][] | null }} Graph
+ * @typedef {{ states: string[], actions: string[], place_of_state: (number | null)[] | null, scene: Grid | Graph,
+ *   horizon: number }} Drawn
+ */
+
+/** Colours that colour-blind people can tell apart (Okabe and Ito): the attitude, the one it is compared with, and what is special. */
+export const INKS = {
+  light: { ink: "#1b1b1f", muted: "#5b616b", grid: "#e2e5ea", paper: "#ffffff", a: "#0072b2", b: "#d55e00", mark: "#009e73", wall: "#5b616b", floor: "#f4f5f7" },
+  dark: { ink: "#ececf1", muted: "#a4abb6", grid: "#3a3f47", paper: "#1a1c20", a: "#56b4e9", b: "#e69f00", mark: "#2fc79a", wall: "#7d8590", floor: "#26292f" },
+};
+
+/** @typedef {typeof INKS.light} Inks */
+
+const NAMESPACE = "http://www.w3.org/2000/svg";
+/** An SVG element. @param {string} name @param {Record<string, string | number>} [attributes] @param {(Node | string)[]} [children] */
+export function svg(name, attributes = {}, children = []) {
+  const element = document.createElementNS(NAMESPACE, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, typeof value === "number" ? String(Math.round(value * 100) / 100) : value);
+  element.append(...children);
+  return element;
+}
+
+/** A drawing of this size. @param {number} width @param {number} height @param {string} label @param {Inks} inks */
+export function drawing(width, height, label, inks) {
+  const root = svg("svg", {
+    xmlns: NAMESPACE, viewBox: `0 0 ${Math.round(width)} ${Math.round(height)}`, role: "img", "aria-label": label,
+    "font-family": "system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif", "font-size": 12, fill: inks.ink,
+  });
+  return /** @type {SVGSVGElement} */ (root);
+}
+
+/** A number for people: four digits that count. @param {number | string | null | undefined} value */
+export function words(value) {
+  const number = typeof value === "string" ? Number(value) : value;
+  if (number === null || number === undefined || Number.isNaN(number)) return "unknown";
+  if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
+  if (number === 0) return "0";
+  const size = Math.abs(number);
+  const text = size >= 1e5 || size < 1e-4 ? number.toExponential(2) : Number(number.toPrecision(4)).toString();
+  return text.replace("-", "−");
+}
+
+/** A share for people. @param {number} share */
+export function percent(share) {
+  const value = 100 * share;
+  if (value > 0 && value < 0.1) return "below 0.1 %";
+  if (value < 100 && value > 99.9) return "above 99.9 %";
+  return `${Number(value.toFixed(value < 10 ? 1 : 0))} %`;
+}
+
+/** From values to places. @param {[number, number]} domain @param {[number, number]} range @returns {(value: number) => number} */
+export function scale([low, high], [from, to]) {
+  const spread = high > low ? high - low : 1;
+  const shift = high > low ? 0 : 0.5;
+  return (value) => from + ((value - low) / spread + shift) * (to - from);
+}
+
+/** About so many round numbers between two. @param {number} low @param {number} high @param {number} count */
+export function ticks(low, high, count) {
+  // What differs by rounding only has no numbers between.
+  if (!(high - low > 1e-12 * Math.max(Math.abs(low), Math.abs(high)))) return [low];
+  const raw = (high - low) / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = ([1, 2, 2.5, 5, 10].find((each) => each * power >= raw * 0.999) ?? 10) * power;
+  const all = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) all.push(Number((k * step).toPrecision(12)));
+  return all;
+}
+
+/** @param {string} colour */
+const channels = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+
+/** A colour between paper and full, for an occupancy. @param {Inks} inks @param {number} share in [0, 1] @param {"a" | "b" | "mark"} which */
+export function shade(inks, share, which = "a") {
+  const [from, to] = [channels(inks.floor), channels(inks[which])];
+  const part = Math.max(0, Math.min(1, share)) ** 0.6; // little is still seen
+  return `#${from.map((value, k) => Math.round(value + (to[k] - value) * part).toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** Ink that is read on a colour. @param {string} colour @param {Inks} inks */
+function inkOn(colour, inks) {
+  const [red, green, blue] = channels(colour);
+  const bright = 0.299 * red + 0.587 * green + 0.114 * blue > 140;
+  return bright === (inks.paper === INKS.light.paper) ? inks.ink : inks.paper;
+}
+
+/** What a terrain looks like where nothing else is told. @param {Terrain} terrain @param {Inks} inks */
+function ground(terrain, inks) {
+  if (terrain.wall) return inks.wall;
+  if (terrain.start || terrain.home) return shade(inks, 0.3, "mark");
+  if (terrain.sticky || terrain.enemy !== null || terrain.absorbing || terrain.cost > 0) return shade(inks, 0.25, "b");
+  return terrain.name === "floor" ? inks.floor : shade(inks, 0.12, "a");
+}
+
+/** @param {SVGElement} root @param {number} x @param {number} y @param {string} content @param {Record<string, string | number>} more */
+function label(root, x, y, content, more = {}) {
+  root.append(svg("text", { x, y, "paint-order": "stroke", ...more }, [content]));
+}
+
+/**
+ * The axes of a plot of this size; returns where the data go.
+ * @param {SVGSVGElement} root @param {{ width: number, height: number, x: [number, number], y: [number, number], xName: string,
+ *   yName: string, inks: Inks }} frame
+ */
+function axes(root, { width, height, x, y, xName, yName, inks }) {
+  const box = { left: 46, right: width - 12, top: 14, bottom: height - 36 };
+  const [toX, toY] = [scale(x, [box.left, box.right]), scale(y, [box.bottom, box.top])];
+  for (const value of ticks(y[0], y[1], 4)) {
+    root.append(svg("line", { x1: box.left, x2: box.right, y1: toY(value), y2: toY(value), stroke: inks.grid }));
+    label(root, box.left - 6, toY(value) + 4, words(value), { "text-anchor": "end", fill: inks.muted, "font-size": 11 });
+  }
+  for (const value of ticks(x[0], x[1], Math.max(2, Math.floor((box.right - box.left) / 90)))) {
+    root.append(svg("line", { x1: toX(value), x2: toX(value), y1: box.bottom, y2: box.bottom + 4, stroke: inks.muted }));
+    label(root, toX(value), box.bottom + 16, words(value), { "text-anchor": "middle", fill: inks.muted, "font-size": 11 });
+  }
+  root.append(svg("line", { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, stroke: inks.muted }));
+  label(root, (box.left + box.right) / 2, height - 5, xName, { "text-anchor": "middle", fill: inks.muted });
+  label(root, 4, 10, yName, { fill: inks.muted, "font-size": 11 });
+  return { ...box, toX, toY };
+}
+
+/** Stems where there are few costs, else bars, the same for every law. @param {Law} law @param {[number, number]} domain @param {number} most */
+function stretches(law, [low, high], most) {
+  const inside = law.outcomes.filter(([cost]) => cost >= low - 1e-12 * Math.abs(low) && cost <= high + 1e-12 * Math.abs(high));
+  if (inside.length <= most) return inside.map(([cost, p]) => ({ from: cost, to: cost, p }));
+  const width = (high - low) / most;
+  const sums = Array.from({ length: most }, () => 0);
+  for (const [cost, p] of inside) sums[Math.min(most - 1, Math.max(0, Math.floor((cost - low) / width)))] += p;
+  return sums.map((p, k) => ({ from: low + k * width, to: low + (k + 1) * width, p })).filter(({ p }) => p > 0);
+}
+
+/**
+ * Distributions of the cost: the first in full colour, a second one beside it.
+ * @param {{ law: Law, name: string, tail?: number }[]} laws one or two
+ * @param {{ width: number, height?: number, inks: Inks, domain: [number, number], mark?: { cost: number, name: string } }} options
+ */
+export function distributionView(laws, { width, height = 230, inks, domain, mark }) {
+  const spoken = laws.map(({ law, name }) => `${name}: mean ${words(law.mean)}, from ${words(law.low)} to ${words(law.high)}`);
+  const root = drawing(width, height, `Distribution of the cost. ${spoken.join("; ")}`, inks);
+  const many = laws.some(({ law }) => law.outcomes.length > 48);
+  const bars = Math.max(16, Math.min(48, Math.floor(width / 14)));
+  const all = laws.map(({ law }) => stretches(law, domain, many ? bars : 48));
+  const top = Math.max(1e-9, ...all.flat().map(({ p }) => p));
+  const pad = many ? 0 : 0.03 * (domain[1] - domain[0]);
+  const x = /** @type {[number, number]} */ ([domain[0] - pad, domain[1] + pad]);
+  const { toX, toY, bottom, top: above } = axes(root, {
+    width, height, x, y: [0, top * 1.08], xName: "cost (lower is better)", yName: "probability", inks,
+  });
+  laws.forEach((_, which) => {
+    const colour = which === 0 ? inks.a : inks.b;
+    const shift = laws.length > 1 ? (which === 0 ? -2.5 : 2.5) : 0;
+    for (const { from, to, p } of all[which]) {
+      const title = svg("title", {}, [from === to ? `cost ${words(from)}: ${percent(p)}` : `cost ${words(from)} to ${words(to)}: ${percent(p)}`]);
+      if (from === to) {
+        const at = toX(from) + shift;
+        const dash = /** @type {Record<string, string>} */ (which === 1 ? { "stroke-dasharray": "5 2" } : {});
+        root.append(svg("g", {}, [title,
+          svg("line", { x1: at, x2: at, y1: bottom, y2: toY(p), stroke: colour, "stroke-width": 3, ...dash }),
+          svg("circle", { cx: at, cy: toY(p), r: 4, fill: colour })]));
+      } else {
+        const [left, right] = [toX(from), toX(to)];
+        const style = /** @type {Record<string, string | number>} */ (which === 0
+          ? { fill: colour, "fill-opacity": laws.length > 1 ? 0.55 : 0.85 }
+          : { fill: "none", stroke: colour, "stroke-width": 2 });
+        root.append(svg("g", {}, [title, svg("rect", { x: left + 0.5, width: Math.max(1, right - left - 1), y: toY(p), height: bottom - toY(p), ...style })]));
+      }
+    }
+  });
+  laws.forEach(({ law, tail }, which) => {
+    const colour = which === 0 ? inks.a : inks.b;
+    const line = (/** @type {number} */ cost, /** @type {string} */ name, /** @type {string} */ dash) => {
+      if (cost < x[0] || cost > x[1]) return;
+      root.append(svg("g", {}, [svg("title", {}, [`${name} ${words(cost)}`]),
+        svg("line", { x1: toX(cost), x2: toX(cost), y1: above - 4, y2: bottom, stroke: colour, "stroke-width": 1.5, "stroke-dasharray": dash })]));
+      const end = toX(cost) > width - 60;
+      label(root, toX(cost) + (end ? -3 : 3), above + 4 + 12 * which, name, { fill: colour, stroke: inks.paper, "stroke-width": 3, "font-size": 11, "text-anchor": end ? "end" : "start" });
+    };
+    line(law.mean, "mean", "4 3");
+    if (tail !== undefined && tail - law.mean > 0.12 * (x[1] - x[0])) line(tail, "worst 5 %", "1 3");
+  });
+  if (mark) {
+    const at = toX(Math.max(x[0], Math.min(x[1], mark.cost)));
+    root.append(svg("path", { d: `M${at - 7} ${above - 6}h14l-7 12z`, fill: inks.mark }));
+    const end = at > width / 2;
+    label(root, at + (end ? -10 : 10), above + 2, mark.name, { fill: inks.mark, "font-weight": 600, "text-anchor": end ? "end" : "start" });
+  }
+  return root;
+}
+
+/**
+ * Mean against the mean of the worst 5 %, one mark for each behaviour.
+ * @param {{ points: { mean: number, tail: number, name: string, exact: boolean }[], now?: { mean: number, tail: number },
+ *   other?: { mean: number, tail: number }, bargain?: { mean: number, tail: number } | null }} data
+ * @param {{ width: number, height?: number, inks: Inks }} options
+ */
+export function frontierView({ points, now, other, bargain }, { width, height = 230, inks }) {
+  const [means, tails] = [points.map((point) => point.mean), points.map((point) => point.tail)];
+  const root = drawing(width, height, `Mean against the worst 5 %, ${points.length} behaviours`, inks);
+  if (points.length === 0) return root;
+  const range = (/** @type {number[]} */ values) => {
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    const spread = high - low > 1e-9 * Math.max(Math.abs(low), Math.abs(high)) ? high - low : 0;
+    const pad = 0.08 * spread || 0.05 * Math.abs(high) || 1;
+    return /** @type {[number, number]} */ ([low - pad, high + pad]);
+  };
+  const { toX, toY } = axes(root, { width, height, x: range(means), y: range(tails), xName: "mean cost", yName: "mean of the worst 5 %", inks });
+  for (const point of points) {
+    root.append(svg("circle", { cx: toX(point.mean), cy: toY(point.tail), r: 4, fill: inks.muted, "fill-opacity": 0.75 }, [
+      svg("title", {}, [`${point.name}: mean ${words(point.mean)}, worst 5 % ${words(point.tail)}`])]));
+  }
+  if (bargain) {
+    const [x, y] = [toX(bargain.mean), toY(bargain.tail)];
+    root.append(svg("path", { d: `M${x} ${y - 9}L${x + 9} ${y}L${x} ${y + 9}L${x - 9} ${y}Z`, fill: "none", stroke: inks.mark, "stroke-width": 2.5 }));
+    const end = x > width * 0.6;
+    label(root, x + (end ? -13 : 13), y + 4, "best bargain", { fill: inks.mark, stroke: inks.paper, "stroke-width": 4, "text-anchor": end ? "end" : "start" });
+  }
+  for (const [at, colour, r] of /** @type {const} */ ([[other, inks.b, 6], [now, inks.a, 6.5]])) {
+    if (at) root.append(svg("circle", { cx: toX(at.mean), cy: toY(at.tail), r, fill: colour, stroke: inks.paper, "stroke-width": 1.5 }));
+  }
+  return root;
+}
+
+/** Where the actions of a grid point to. @type {Record<string, [number, number]>} */
+const WAYS = { left: [-1, 0], up: [0, -1], right: [1, 0], down: [0, 1] };
+
+/** @param {number} x @param {number} y @param {[number, number]} way @param {number} length @param {string} colour @param {number} width */
+function arrow(x, y, [dx, dy], length, colour, width) {
+  const [tipX, tipY] = [x + dx * length, y + dy * length];
+  const head = Math.max(3, width * 2.2);
+  const wing = (/** @type {number} */ side) => `${tipX - dx * head - dy * head * side} ${tipY - dy * head + dx * head * side}`;
+  return svg("path", { d: `M${x - dx * length} ${y - dy * length}L${tipX} ${tipY}M${wing(0.8)}L${tipX} ${tipY}L${wing(-0.8)}`,
+    stroke: colour, "stroke-width": width, fill: "none", "stroke-linecap": "round", "stroke-linejoin": "round" });
+}
+
+/**
+ * What a behaviour does in a problem: where it spends its time, and its actions there. Without a behaviour, the problem alone.
+ * @typedef {{ width: number, height?: number, inks: Inks, which?: "a" | "b", behaviour?: Behaviour, name?: string, most?: number,
+ *   agent?: number | null, small?: boolean }} WorldOptions
+ * @param {Drawn} problem @param {WorldOptions} options
+ */
+export function worldView(problem, options) {
+  const { scene } = problem;
+  if (scene.kind === "grid") return gridView(problem, scene, options);
+  return scene.positions && scene.edges ? graphView(problem, scene.positions, scene.edges, options) : stripView(problem, options);
+}
+
+/** @param {WorldOptions} options @param {string} what */
+const spokenWorld = ({ behaviour, name }, what) => (behaviour ? `${what}: where time is spent and what is done${name ? `, ${name}` : ""}` : what);
+
+/** @param {Drawn} problem @param {Grid} grid @param {WorldOptions} options */
+function gridView(problem, grid, options) {
+  const { width, height = 360, inks, which = "a", behaviour, agent, small = false } = options;
+  const size = Math.min((width - 2) / grid.columns, (height - 2) / grid.rows, 56);
+  const root = drawing(grid.columns * size + 2, grid.rows * size + 2, spokenWorld(options, `Map of ${grid.rows} rows and ${grid.columns} columns`), inks);
+  const most = options.most ?? Math.max(1e-12, ...(behaviour?.occupancy ?? [0]));
+  grid.cells.forEach((kind, cell) => {
+    const terrain = grid.terrains[kind];
+    const [x, y] = [1 + (cell % grid.columns) * size, 1 + Math.floor(cell / grid.columns) * size];
+    const mass = behaviour?.occupancy[cell] ?? 0;
+    const fill = behaviour && !terrain.wall ? shade(inks, mass / most, which) : ground(terrain, inks);
+    const group = svg("g", { "data-cell": cell }, [
+      svg("title", {}, [`${terrain.name}, row ${Math.floor(cell / grid.columns) + 1}, column ${(cell % grid.columns) + 1}${behaviour && !terrain.wall ? `: ${percent(mass)} of the time` : ""}`]),
+      svg("rect", { x, y, width: size, height: size, fill, stroke: inks.grid })]);
+    const plain = terrain.name === "floor" || terrain.wall;
+    if (!plain && size >= 9) {
+      const letter = terrain.symbol;
+      const place = behaviour && !small ? [x + 3, y + 11, "start", 10] : [x + size / 2, y + size * 0.68, "middle", Math.max(7, size * 0.5)];
+      group.append(svg("text", { x: place[0], y: place[1], "text-anchor": place[2], "font-size": place[3], fill: inkOn(fill, inks), "font-weight": 600 }, [letter]));
+    }
+    if (behaviour && mass > 0.003 * most && !terrain.absorbing) {
+      const masses = behaviour.actions[cell];
+      masses.forEach((own, action) => {
+        const way = WAYS[problem.actions[action]];
+        if (way && own > 0.15 * mass) group.append(arrow(x + size / 2, y + size / 2, way, size * 0.28 * Math.sqrt(own / mass), inkOn(fill, inks), size > 26 ? 2 : 1.2));
+      });
+    }
+    root.append(group);
+  });
+  const place = agent === null || agent === undefined ? null : problem.place_of_state?.[agent] ?? null;
+  if (place !== null) root.append(svg("circle", { cx: 1 + ((place % grid.columns) + 0.5) * size, cy: 1 + (Math.floor(place / grid.columns) + 0.5) * size, r: size * 0.3, fill: inks.mark, stroke: inks.paper, "stroke-width": 2, class: "agent" }));
+  return root;
+}
+
+/** @param {Drawn} problem @param {[number, number][]} positions @param {[number, number, number, number][]} edges @param {WorldOptions} options */
+function graphView(problem, positions, edges, options) {
+  const { width, inks, which = "a", behaviour, agent, small = false } = options;
+  const radius = small ? 9 : 24;
+  const [xs, ys] = [positions.map(([x]) => x), positions.map(([, y]) => y)];
+  const ends = (/** @type {number[]} */ values) => /** @type {[number, number]} */ ([Math.min(...values), Math.max(...values)]);
+  const [domainX, domainY] = [ends(xs), ends(ys)];
+  const margin = radius * (small ? 2 : 2.4);
+  const room = Math.max(1, width - 2 * margin);
+  const unit = Math.min(small ? 34 : 120, room / Math.max(1e-9, domainX[1] - domainX[0]), ((options.height ?? 360) - 2 * margin) / Math.max(1e-9, domainY[1] - domainY[0]));
+  const height = (domainY[1] - domainY[0]) * unit + 2 * margin;
+  const left = (width - (domainX[1] - domainX[0]) * unit) / 2;
+  const centre = (/** @type {number} */ state) => [left + (xs[state] - domainX[0]) * unit, margin + (ys[state] - domainY[0]) * unit];
+  const root = drawing(width, height, spokenWorld(options, `Graph of ${problem.states.length} states`), inks);
+  const most = options.most ?? Math.max(1e-12, ...(behaviour?.occupancy ?? [0]));
+  const colour = inks[which];
+  /** @type {Map<string, { from: number, to: number, share: number, names: string[] }>} */
+  const joined = new Map();
+  for (const [from, action, to, p] of edges) {
+    const own = behaviour ? behaviour.actions[from][action] / Math.max(1e-12, behaviour.occupancy[from]) : 0;
+    const taken = behaviour && behaviour.occupancy[from] > 1e-9 ? own : 0;
+    const edge = joined.get(`${from} ${to}`) ?? { from, to, share: 0, names: [] };
+    edge.share = Math.max(edge.share, taken);
+    edge.names.push(`${problem.actions[action]}${p < 1 ? ` (${percent(p)})` : ""}${taken > 0 ? `, taken in ${percent(taken)}` : ""}`);
+    joined.set(`${from} ${to}`, edge);
+  }
+  for (const { from, to, share, names } of [...joined.values()].sort((a, b) => a.share - b.share)) {
+    const [[x1, y1], [x2, y2]] = [centre(from), centre(to)];
+    const stroke = share > 0.02 ? colour : inks.grid;
+    const thick = share > 0.02 ? 1.5 + 2.5 * share : 1.5;
+    const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+    const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
+    const bend = small ? 5 : 16;
+    const [mx, my] = [(x1 + x2) / 2 - dy * bend, (y1 + y2) / 2 + dx * bend];
+    const towards = (/** @type {number} */ x, /** @type {number} */ y) => {
+      const far = Math.hypot(x - mx, y - my) || 1;
+      return [x + ((mx - x) / far) * (radius + 2), y + ((my - y) / far) * (radius + 2)];
+    };
+    const [[ax, ay], [bx, by]] = [towards(x1, y1), towards(x2, y2)];
+    const bent = Math.hypot(bx - mx, by - my) || 1;
+    const [hx, hy] = [(bx - mx) / bent, (by - my) / bent];
+    const head = small ? 3 : 6;
+    const loop = `M${x1 - radius * 0.5} ${y1 - radius * 0.9}c${-radius * 0.5} ${-radius} ${radius * 1.5} ${-radius} ${radius} 0`;
+    const curve = `M${ax} ${ay}Q${mx} ${my} ${bx} ${by}M${bx - hx * head - hy * head * 0.6} ${by - hy * head + hx * head * 0.6}L${bx} ${by}L${bx - hx * head + hy * head * 0.6} ${by - hy * head - hx * head * 0.6}`;
+    root.append(svg("path", { d: from === to ? loop : curve, fill: "none", stroke, "stroke-width": small ? 1.2 : thick, "stroke-linecap": "round" },
+      [svg("title", {}, [`${problem.states[from]} to ${problem.states[to]}: ${names.join("; ")}`])]));
+  }
+  problem.states.forEach((name, state) => {
+    const [x, y] = centre(state);
+    const mass = behaviour?.occupancy[state] ?? 0;
+    const colour = shade(inks, mass / most, which);
+    const group = svg("g", { "data-state": state }, [
+      svg("title", {}, [`${name}${behaviour ? `: ${percent(mass)} of the time` : ""}`]),
+      svg("circle", { cx: x, cy: y, r: radius, fill: colour, stroke: inks.muted, "stroke-width": small ? 1 : 1.5 })]);
+    if (!small) {
+      label(group, x, y + 4, name.length > 7 ? `${name.slice(0, 6)}…` : name, { "text-anchor": "middle", "font-weight": 600, fill: inkOn(colour, inks) });
+      if (state === agent) group.append(svg("circle", { cx: x, cy: y, r: radius + 5, fill: "none", stroke: inks.mark, "stroke-width": 5, class: "agent" }));
+    }
+    root.append(group);
+  });
+  return root;
+}
+
+/** States without places: one box each. @param {Drawn} problem @param {WorldOptions} options */
+function stripView(problem, options) {
+  const { width, inks, which = "a", behaviour, agent, small = false } = options;
+  const [box, tall] = small ? [16, 12] : [104, 46];
+  const columns = Math.max(1, Math.min(Math.ceil(Math.sqrt(problem.states.length) * 1.4), Math.floor((width - 2) / box)));
+  const rows = Math.ceil(problem.states.length / columns);
+  const root = drawing(columns * box + 2, rows * tall + 2, spokenWorld(options, `${problem.states.length} states`), inks);
+  const most = options.most ?? Math.max(1e-12, ...(behaviour?.occupancy ?? [0]));
+  const short = (/** @type {string} */ text) => (text.length > 15 ? `${text.slice(0, 14)}…` : text);
+  problem.states.forEach((name, state) => {
+    const [x, y] = [1 + (state % columns) * box, 1 + Math.floor(state / columns) * tall];
+    const mass = behaviour?.occupancy[state] ?? 0;
+    const group = svg("g", { "data-state": state }, [
+      svg("title", {}, [`${name}${behaviour ? `: ${percent(mass)} of the time` : ""}`]),
+      svg("rect", { x, y, width: box - 2, height: tall - 2, rx: 3, fill: shade(inks, (0.55 * mass) / most, which), stroke: inks.grid })]);
+    if (!small) {
+      label(group, x + 8, y + 18, short(name), { "font-weight": 600 });
+      const masses = behaviour?.actions[state] ?? [];
+      const best = masses.indexOf(Math.max(0, ...masses));
+      if (mass > 1e-9 && best >= 0) label(group, x + 8, y + 35, short(problem.actions[best]), { fill: inks.ink, "font-size": 11 });
+      if (state === agent) group.append(svg("rect", { x: x + 1, y: y + 1, width: box - 4, height: tall - 4, rx: 3, fill: "none", stroke: inks.mark, "stroke-width": 4, class: "agent" }));
+    }
+    root.append(group);
+  });
+  return root;
+}

@@ -1,0 +1,56 @@
+// @ts-check
+import { page } from "./page.js";
+
+/** The whole state in the address of the page, and back. */
+
+/** @param {Uint8Array} bytes */
+function encoded(bytes) {
+  let text = "";
+  bytes.forEach((byte) => (text += String.fromCharCode(byte)));
+  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** @param {Uint8Array<ArrayBuffer>} bytes @param {CompressionStream | DecompressionStream} stream */
+async function through(bytes, stream) {
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+}
+
+/** What follows # in the address. */
+export async function link() {
+  const state = new URLSearchParams();
+  if (page.task) state.set("task", page.task);
+  else {
+    state.set("file", page.file);
+    state.set("text", encoded(await through(new TextEncoder().encode(page.text), new CompressionStream("deflate-raw"))));
+  }
+  if (page.measure !== "erm") state.set("measure", page.measure);
+  if (page.a) state.set("risk", page.a);
+  if (page.comparing) state.set("with", page.b);
+  if (page.dark) state.set("theme", "dark");
+  return `#${state}`;
+}
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let later;
+
+/** Writes the state into the address, soon. */
+export function remember() {
+  clearTimeout(later);
+  later = setTimeout(async () => history.replaceState(null, "", await link()), 200);
+}
+
+/** What an address says. @param {string} hash @returns {Promise<{ task: string | null, file: string, text: string | null, measure: string, risk: string, other: string | null, dark: boolean | null } | null>} */
+export async function followed(hash) {
+  const state = new URLSearchParams(hash.replace(/^#/, ""));
+  if (!state.has("task") && !state.has("text")) return null;
+  const packed = state.get("text");
+  let text = null;
+  if (packed !== null) {
+    const bytes = Uint8Array.from(atob(packed.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
+    text = new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));
+  }
+  return {
+    task: state.get("task"), file: state.get("file") ?? "mine.toml", text, measure: state.get("measure") ?? "erm",
+    risk: state.get("risk") ?? "", other: state.get("with"), dark: state.has("theme") ? state.get("theme") === "dark" : null,
+  };
+}

@@ -1,0 +1,87 @@
+// @ts-check
+import { cancelAhead, compute, live, solveExactly } from "./compute.js";
+import { followed, remember } from "./link.js";
+import { page, part, say } from "./page.js";
+import { showEditor, startPainting } from "./paint.js";
+import { redrawStage, startPlaying } from "./play.js";
+import { entryText, openText, showGallery, startProblem } from "./problem.js";
+import { startSharing } from "./share.js";
+import { showAll } from "./show.js";
+import { startSlider } from "./slider.js";
+import { explainOnDemand } from "./terms.js";
+
+/** Puts the page together and opens the first problem. */
+
+/** @param {boolean} dark */
+function setTheme(dark) {
+  page.dark = dark;
+  document.documentElement.classList.toggle("dark", dark);
+  part("theme").textContent = dark ? "Light theme" : "Dark theme";
+}
+
+/** The problem that the page was written for, if it was written for one. */
+function embedded() {
+  return /** @type {{ file: string, text: string } | null} */ (JSON.parse(part("problem").textContent || "null"));
+}
+
+/** @param {string} measure */
+function setMeasure(measure) {
+  page.measure = measure;
+  const chosen = document.querySelector(`input[name="measure"][value="${CSS.escape(measure)}"]`);
+  if (chosen instanceof HTMLInputElement) chosen.checked = true;
+}
+
+async function start() {
+  setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
+  explainOnDemand();
+  startSlider();
+  startProblem();
+  startPainting();
+  startPlaying();
+  startSharing();
+  part("theme").addEventListener("click", () => {
+    setTheme(!page.dark);
+    showGallery();
+    showAll();
+    showEditor();
+    redrawStage();
+    remember();
+  });
+  part("cancel").addEventListener("click", () => {
+    cancelAhead();
+    say("cancelled; what is known stays");
+  });
+  part("measures").addEventListener("change", (/** @type {Event} */ event) => {
+    page.measure = /** @type {HTMLInputElement} */ (event.target).value;
+    [page.a, page.b] = ["", ""];
+    remember();
+    compute();
+  });
+  part("exact").addEventListener("submit", (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const level = part("exact-level").value.trim().replace("−", "-").replace("∞", "inf");
+    if (level) solveExactly(`${page.measure}:${level}`);
+  });
+  const gallery = await live.ask({ op: "gallery" });
+  showGallery(gallery);
+  performance.measure("usable", { start: 0, end: performance.now() });
+  let wanted = null;
+  try {
+    wanted = await followed(location.hash);
+  } catch (error) {
+    say(`the link cannot be read: ${error}`);
+  }
+  if (wanted?.dark !== null && wanted?.dark !== undefined) setTheme(wanted.dark);
+  if (wanted?.dark) showGallery();
+  setMeasure(wanted?.measure ?? "erm");
+  [page.a, page.b, page.comparing] = [wanted?.risk ?? "", wanted?.other ?? "", Boolean(wanted?.other)];
+  part("compare").checked = page.comparing;
+  const own = embedded();
+  const named = wanted?.task ? entryText(wanted.task) : null;
+  if (wanted?.text) await openText(wanted.text, wanted.file, true);
+  else if (named !== null && wanted?.task) await openText(named, `${wanted.task}.toml`, true);
+  else if (own) await openText(own.text, own.file);
+  else await openText(entryText("rooms") ?? "", "rooms.toml");
+}
+
+start().catch((error) => say(`the studio cannot be started: ${error instanceof Error ? error.message : error}`));

@@ -1,0 +1,106 @@
+// @ts-check
+import { INKS } from "../../gumdp-plot/web/views.js";
+
+/** What the page knows, and small helpers to say it. */
+
+/** @typedef {import("./types").Known} Known */
+
+/** Everything that is shown. */
+export const page = {
+  file: "rooms.toml",
+  text: "",
+  /** The name in the gallery, if the text was not changed. @type {string | null} */
+  task: null,
+  /** Whether the command line knows it by that name. */
+  builtIn: false,
+  /** @type {import("./types").Problem | null} */
+  problem: null,
+  measure: "erm",
+  /** Ascending. @type {import("./types").Attitude[]} */
+  levels: [],
+  /** What is known, by attitude. @type {Map<string, Known>} */
+  known: new Map(),
+  /** @type {import("./types").Changes | null} */
+  changes: null,
+  /** Why it is planned. @type {string | null} */
+  planned: null,
+  /** The attitudes of both handles. */
+  a: "",
+  b: "",
+  comparing: false,
+  dark: false,
+};
+
+/** @param {string} id @returns {any} */
+export function part(id) {
+  return document.getElementById(id);
+}
+
+export function inks() {
+  return page.dark ? INKS.dark : INKS.light;
+}
+
+/** @param {number | string} level */
+export function levelOf(level) {
+  return Number(level);
+}
+
+/** What is known at a handle: its level, or the nearest that is known. @param {string} risk @returns {Known | null} */
+export function knownAt(risk) {
+  const exact = page.known.get(risk);
+  if (exact) return exact;
+  const place = page.levels.findIndex((level) => level.risk === risk);
+  for (let far = 1; far < page.levels.length; far += 1) {
+    for (const near of [place - far, place + far]) {
+      const found = page.known.get(page.levels[near]?.risk ?? "");
+      if (found) return found;
+    }
+  }
+  return null;
+}
+
+/** The name of an attitude. @param {{ measure: string, level: number | string }} of */
+export function attitudeName({ measure, level }) {
+  const number = levelOf(level);
+  const shown = number === Infinity ? "∞" : number === -Infinity ? "−∞" : String(number).replace("-", "−");
+  const name = measure === "erm" ? `β = ${shown}` : `${measure === "cvar" ? "CVaR" : "EVaR"} ${shown}`;
+  if (measure !== "erm") return name;
+  if (number === 0) return `${name}, the mean`;
+  if (number === Infinity) return `${name}, the worst case`;
+  return number === -Infinity ? `${name}, the best case` : name;
+}
+
+/** @param {string} text */
+export function say(text) {
+  part("status").textContent = text;
+}
+
+/** Replaces what an element shows. @param {string} id @param {...(Node | string)} children */
+export function fill(id, ...children) {
+  part(id).replaceChildren(...children);
+}
+
+/** A row of a table. @param {(Node | string)[]} cells @param {string} [kind] @param {boolean} [heads] */
+export function row(cells, kind = "", heads = false) {
+  const line = document.createElement("tr");
+  if (kind) line.className = kind;
+  cells.forEach((content, place) => {
+    const cell = document.createElement(heads || place === 0 ? "th" : "td");
+    if (heads) cell.scope = "col";
+    else if (place === 0) cell.scope = "row";
+    cell.append(content);
+    line.append(cell);
+  });
+  return line;
+}
+
+/** A drawing with words below it. @param {SVGElement} drawing @param {string} words @param {string} kind */
+export function figure(drawing, words, kind) {
+  const box = document.createElement("figure");
+  const caption = document.createElement("figcaption");
+  caption.className = kind;
+  caption.textContent = words;
+  drawing.setAttribute("width", String(/** @type {SVGSVGElement} */ (drawing).viewBox.baseVal.width));
+  box.append(drawing, caption);
+  return box;
+}

@@ -1,0 +1,170 @@
+// @ts-check
+import { svg, worldView } from "../../gumdp-plot/web/views.js";
+import { fill, inks, page, part } from "./page.js";
+import { edit } from "./problem.js";
+import { ADDITIONS, findMap, painted, resized, withTerrain } from "./source.js";
+import { widthOf } from "./show.js";
+
+/** The grid editor: paints into the text of the problem. */
+
+/** The chosen paint: a character of the legend, or an addition to it. */
+let brush = "wall";
+/** The cell that keys move. */
+let cursor = 0;
+/** Cells of the stroke that is being painted. @type {Set<number>} */
+let stroke = new Set();
+
+/** @returns {{ grid: import("../../gumdp-plot/web/views.js").Grid, floor: string } | null} */
+function map() {
+  const scene = page.problem?.scene;
+  if (!scene || scene.kind !== "grid" || !findMap(page.text)) return null;
+  return { grid: scene, floor: scene.terrains.find((terrain) => terrain.name === "floor")?.symbol ?? "." };
+}
+
+/** Paints that can be chosen: what the legend has, and what it may have. */
+function paints() {
+  const terrains = map()?.grid.terrains ?? [];
+  const own = terrains.map((terrain) => {
+    const known = ADDITIONS.find((other) => other.test(terrain));
+    const plain = known && (terrain.name === known.name || terrain.name === terrain.symbol || known.name.startsWith("one-way"));
+    return { key: terrain.symbol, symbol: terrain.symbol, name: plain ? known.name : terrain.name };
+  });
+  const others = ADDITIONS.filter((addition) => !terrains.some((terrain) => addition.test(terrain)));
+  return [...own, ...others.map((addition) => ({ key: addition.name, symbol: addition.wanted, name: addition.name }))];
+}
+
+function showPalette() {
+  const all = paints();
+  if (!all.some((paint) => paint.key === brush)) brush = (all.find((paint) => paint.name === brush || paint.symbol === brush) ?? all[0])?.key ?? "";
+  const buttons = all.map(({ key, symbol, name }) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.setAttribute("role", "radio");
+    button.setAttribute("aria-checked", String(key === brush));
+    button.tabIndex = key === brush ? 0 : -1;
+    button.append(Object.assign(document.createElement("kbd"), { textContent: symbol }), name);
+    button.addEventListener("click", () => pick(key));
+    return button;
+  });
+  fill("palette", ...buttons);
+}
+
+/** @param {string} key */
+function pick(key) {
+  brush = key;
+  showPalette();
+  part("palette").querySelector('[aria-checked="true"]')?.focus();
+}
+
+function showCanvas() {
+  const found = map();
+  if (!found || !page.problem) return;
+  const { grid } = found;
+  cursor = Math.min(cursor, grid.cells.length - 1);
+  const box = part("canvas");
+  const drawn = worldView(page.problem, { width: widthOf(box, 620), height: 460, inks: inks() });
+  drawn.setAttribute("width", String(drawn.viewBox.baseVal.width));
+  drawn.removeAttribute("role");
+  drawn.setAttribute("aria-hidden", "true");
+  const size = (drawn.viewBox.baseVal.width - 2) / grid.columns;
+  const at = svg("rect", { x: 1 + (cursor % grid.columns) * size, y: 1 + Math.floor(cursor / grid.columns) * size, width: size, height: size, class: "at" });
+  if (document.activeElement === box) drawn.append(at);
+  box.replaceChildren(drawn);
+}
+
+/** Shows the editor if the problem is a grid. */
+export function showEditor() {
+  part("editor").hidden = map() === null;
+  if (map() === null) return;
+  showPalette();
+  showCanvas();
+}
+
+/** Paints some cells. @param {number[]} cells */
+function paint(cells) {
+  const found = map();
+  if (!found || cells.length === 0) return;
+  const { grid, floor } = found;
+  let text = page.text;
+  let symbol = brush;
+  const addition = ADDITIONS.find((other) => other.name === brush);
+  if (addition && !grid.terrains.some((terrain) => terrain.symbol === brush)) {
+    const added = withTerrain(text, addition.wanted, addition.value);
+    if (!added) return;
+    [text, symbol] = added;
+    brush = symbol;
+  }
+  const terrain = grid.terrains.find((other) => other.symbol === symbol);
+  const only = terrain ? terrain.start || terrain.home : addition?.name === "start";
+  // Where episodes start can be moved, not painted over.
+  const needed = grid.terrains.filter((other) => other.start || other.home).map((other) => other.symbol);
+  const free = cells.filter((cell) => only || !needed.includes(grid.terrains[grid.cells[cell]].symbol));
+  if (free.length < cells.length) fill("painted", "The start cannot be painted over; paint a start elsewhere to move it.");
+  else fill("painted", "");
+  const places = free.slice(only ? -1 : 0).map((cell) => /** @type {[number, number]} */ ([Math.floor(cell / grid.columns), cell % grid.columns]));
+  if (places.length > 0) edit(painted(text, places, symbol, floor, only === true));
+}
+
+/** @param {PointerEvent} event */
+function cellAt(event) {
+  const cell = document.elementFromPoint(event.clientX, event.clientY)?.closest("#canvas [data-cell]");
+  return cell ? Number(/** @type {SVGElement} */ (cell).dataset.cell) : null;
+}
+
+export function startPainting() {
+  const box = part("canvas");
+  const touch = (/** @type {PointerEvent} */ event) => {
+    const cell = cellAt(event);
+    if (cell === null || stroke.has(cell)) return;
+    stroke.add(cell);
+    box.querySelector(`[data-cell="${cell}"] rect`)?.setAttribute("fill", inks().a);
+  };
+  box.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    event.preventDefault();
+    box.focus();
+    stroke = new Set();
+    touch(event);
+    box.setPointerCapture(event.pointerId);
+  });
+  box.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => event.buttons > 0 && touch(event));
+  box.addEventListener("pointerup", () => {
+    paint([...stroke]);
+    stroke = new Set();
+  });
+  box.addEventListener("focus", showCanvas);
+  box.addEventListener("blur", showCanvas);
+  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const found = map();
+    if (!found) return;
+    const { columns, rows, cells, terrains } = found.grid;
+    const [row, column] = [Math.floor(cursor / columns), cursor % columns];
+    const moves = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] });
+    const move = moves[event.key];
+    if (move) {
+      event.preventDefault();
+      cursor = Math.max(0, Math.min(rows - 1, row + move[0])) * columns + Math.max(0, Math.min(columns - 1, column + move[1]));
+      showCanvas();
+      fill("painted", `row ${Math.floor(cursor / columns) + 1}, column ${(cursor % columns) + 1}: ${terrains[cells[cursor]].name}`);
+    } else if (event.key === " " || event.key === "Enter") {
+      event.preventDefault();
+      paint([cursor]);
+    }
+  });
+  part("palette").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const step = ["ArrowRight", "ArrowDown"].includes(event.key) ? 1 : ["ArrowLeft", "ArrowUp"].includes(event.key) ? -1 : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    const all = paints();
+    const place = all.findIndex((other) => other.key === brush);
+    pick(all[(place + step + all.length) % all.length].key);
+  });
+  part("sizes").addEventListener("click", (/** @type {MouseEvent} */ event) => {
+    const wanted = /** @type {HTMLElement} */ (event.target).dataset.size;
+    const found = map();
+    if (!wanted || !found) return;
+    const needed = found.grid.terrains.filter((terrain) => terrain.start || terrain.home).map((terrain) => terrain.symbol);
+    const text = resized(page.text, wanted.startsWith("rows") ? "rows" : "columns", wanted.endsWith("+") ? 1 : -1, found.floor, needed);
+    if (text === null) fill("painted", "The map cannot be made smaller: its start would be cut off, or nothing would be left.");
+    else edit(text);
+  });
+}

@@ -1,0 +1,195 @@
+// @ts-check
+import { worldView } from "../../gumdp-plot/web/views.js";
+import { compute, isCancelled, live } from "./compute.js";
+import { remember } from "./link.js";
+import { fill, inks, page, part, say } from "./page.js";
+import { showEditor } from "./paint.js";
+import { showAll } from "./show.js";
+
+/** The problem: picked from the gallery, opened from a file, or edited as text; with undo and redo. */
+
+/** @type {import("./types").Entry[]} */
+let entries = [];
+/** Texts before and after this one. @type {{ file: string, text: string }[]} */
+let past = [];
+/** @type {{ file: string, text: string }[]} */
+let future = [];
+const MOST_PAST = 200;
+let opening = 0;
+
+/** The entry of the gallery with this text. @param {string} text */
+function entryOf(text) {
+  return entries.find((entry) => entry.text === text) ?? null;
+}
+
+function showHistory() {
+  part("undo").disabled = past.length === 0;
+  part("redo").disabled = future.length === 0;
+}
+
+/** @param {import("./types").Finding[]} findings */
+function showFindings(findings) {
+  const items = findings.map((finding) => {
+    const item = document.createElement("li");
+    item.className = finding.severity;
+    if (finding.line !== null) {
+      const go = document.createElement("button");
+      go.type = "button";
+      go.textContent = `line ${finding.line}`;
+      go.addEventListener("click", () => goTo(finding.line ?? 1, finding.column ?? 1));
+      item.append(go);
+    }
+    item.append(`${finding.severity}: ${finding.message}${finding.hint ? ` (${finding.hint})` : ""}`);
+    return item;
+  });
+  if (items.length === 0) items.push(Object.assign(document.createElement("li"), { textContent: "check finds nothing to complain about" }));
+  fill("findings", ...items);
+  part("source").setAttribute("aria-invalid", String(findings.some((finding) => finding.severity === "error")));
+  showGutter(new Set(findings.map((finding) => finding.line)));
+}
+
+/** @param {Set<number | null>} marked */
+function showGutter(marked) {
+  const count = page.text.split("\n").length;
+  const lines = Array.from({ length: count }, (_, number) => {
+    const line = document.createElement(marked.has(number + 1) ? "b" : "span");
+    line.textContent = `${marked.has(number + 1) ? "▸" : ""}${number + 1}\n`;
+    return line;
+  });
+  fill("gutter", ...lines);
+  part("gutter").scrollTop = part("source").scrollTop;
+}
+
+/** @param {number} line @param {number} column */
+function goTo(line, column) {
+  const box = part("source");
+  const before = page.text.split("\n").slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
+  box.focus();
+  box.setSelectionRange(before + column - 1, before + column);
+  box.scrollTop = Math.max(0, (line - 4) * 19.5);
+}
+
+/** Shows another text. What is known of it is computed if it is a problem. @param {string} text @param {string} file @param {boolean} [keep] whether handles stay where they are */
+export async function openText(text, file, keep = false) {
+  opening += 1;
+  const own = opening;
+  const entry = entryOf(text);
+  [page.text, page.file, page.task, page.builtIn] = [text, file, entry?.name ?? null, entry?.built_in ?? false];
+  if (part("source").value !== text) part("source").value = text;
+  showHistory();
+  try {
+    const opened = /** @type {import("./types").Opened} */ (await live.ask({ op: "open", file, text }));
+    if (own !== opening) return;
+    showFindings(opened.findings);
+    if (!opened.problem) {
+      say(`${file} has mistakes; what is shown is the last problem without`);
+      return;
+    }
+    page.problem = opened.problem;
+    if (!keep) [page.a, page.b] = ["", ""];
+    part("title").textContent = opened.problem.title;
+    part("description").textContent = [opened.problem.description, ...opened.problem.notes].join(" ");
+    say(`${opened.problem.name}: ${opened.problem.states.length} states, ${opened.problem.actions.length} actions, ${opened.problem.horizon} steps`);
+    document.querySelectorAll("#gallery button").forEach((button) => {
+      const current = /** @type {HTMLElement} */ (button).dataset.name === page.task;
+      button.setAttribute("aria-current", String(current));
+      if (current) part("gallery").scrollLeft = /** @type {HTMLElement} */ (button).offsetLeft - part("gallery").clientWidth / 2;
+    });
+    showEditor();
+    remember();
+    document.dispatchEvent(new CustomEvent("problem"));
+    await compute();
+  } catch (error) {
+    if (!isCancelled(error)) say(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** An edit that can be undone. @param {string} text @param {string} [file] @param {boolean} [keep] */
+export function edit(text, file = page.file, keep = true) {
+  if (text === page.text) return;
+  past.push({ file: page.file, text: page.text });
+  if (past.length > MOST_PAST) past.shift();
+  future = [];
+  openText(text, file, keep);
+}
+
+/** @param {{ file: string, text: string }[]} from @param {{ file: string, text: string }[]} to */
+function travel(from, to) {
+  const there = from.pop();
+  if (!there) return;
+  to.push({ file: page.file, text: page.text });
+  openText(there.text, there.file, true);
+}
+
+/** @param {File} file */
+async function openFile(file) {
+  if (file.size > 16 << 20) {
+    say(`${file.name} has ${file.size} bytes; at most 16 MiB are read`);
+    return;
+  }
+  edit(await file.text(), file.name, false);
+}
+
+/** @param {import("./types").Entry[]} all */
+export function showGallery(all = entries) {
+  entries = all;
+  const items = all.map((entry) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.dataset.name = entry.name;
+    button.title = entry.title;
+    button.setAttribute("aria-label", entry.title);
+    button.setAttribute("aria-current", String(entry.name === page.task));
+    const drawn = worldView({ ...entry, actions: ["left", "up", "right", "down"], place_of_state: null, horizon: 0 }, { width: 112, height: 76, inks: inks(), small: true });
+    drawn.setAttribute("aria-hidden", "true");
+    drawn.removeAttribute("role");
+    button.append(drawn, Object.assign(document.createElement("span"), { textContent: entry.name }));
+    button.addEventListener("click", () => edit(entry.text, `${entry.name}.toml`, false));
+    const item = document.createElement("li");
+    item.append(button);
+    return item;
+  });
+  fill("gallery", ...items);
+}
+
+/** The text of a built-in task or an example. @param {string} name */
+export function entryText(name) {
+  return entries.find((entry) => entry.name === name)?.text ?? null;
+}
+
+export function startProblem() {
+  const box = part("source");
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let later;
+  box.addEventListener("input", () => {
+    clearTimeout(later);
+    later = setTimeout(() => edit(box.value), 350);
+  });
+  box.addEventListener("scroll", () => (part("gutter").scrollTop = box.scrollTop));
+  part("undo").addEventListener("click", () => travel(past, future));
+  part("redo").addEventListener("click", () => travel(future, past));
+  part("file").addEventListener("change", () => part("file").files[0] && openFile(part("file").files[0]));
+  document.addEventListener("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || event.target === box) return;
+    event.preventDefault();
+    if (event.shiftKey) travel(future, past);
+    else travel(past, future);
+  });
+  window.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    part("drop").hidden = false;
+  });
+  window.addEventListener("dragleave", (event) => {
+    if (!event.relatedTarget) part("drop").hidden = true;
+  });
+  window.addEventListener("drop", (event) => {
+    event.preventDefault();
+    part("drop").hidden = true;
+    const file = event.dataTransfer?.files[0];
+    if (file) openFile(file);
+  });
+  window.addEventListener("resize", () => requestAnimationFrame(() => {
+    showAll();
+    showEditor();
+  }));
+}
