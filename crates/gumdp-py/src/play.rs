@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gumdp::oracle::{self, Limits, OracleError};
-use gumdp::stats::{self, Statistic, Summary};
+use gumdp::stats::{self, Costs, Statistic, Summary};
 use gumdp::{Experiment, ExperimentError, Journal, Precision, Record};
 use gumdp::{Risk, Stop};
 use gumdp_files::SavedPolicy;

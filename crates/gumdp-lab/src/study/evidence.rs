@@ -103,7 +103,7 @@ mod tests {
             let risk: Risk = text.parse().unwrap();
             assert!(of_lower(&[0.1; 60], &[0.100_01; 60], risk, UNIT) < 5.0, "{text}");
             assert_eq!(of_lower(&[0.4; 60], &[0.1; 60], risk, UNIT), 0.0, "{text}");
-            assert!(of_lower(&[0.0; 4000], &[0.95; 4000], risk, UNIT) > 20.0, "{text}");
+            assert!(of_lower(&vec![0.0; 4000], &vec![0.95; 4000], risk, UNIT) > 20.0, "{text}");
         }
         assert_eq!(of_lower(&[0.0; 60], &[1.0; 60], Risk::MEAN, Bounds { low: 0.0, high: f64::INFINITY }), 0.0);
     }

@@ -5,7 +5,7 @@
 //! the answer if nothing below it will do.
 
 use super::OracleError;
-use super::distribution::distribution;
+use super::forward::distribution;
 use super::minimise::Solution;
 use super::occupancy_dp::{Limits, solve_aim};
 use super::optima::{PASS, Passes};

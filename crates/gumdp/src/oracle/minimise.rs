@@ -7,7 +7,7 @@
 //! Not here: what needs no search ([`super::optimal`]), and values at risk ([`super::least`]).
 
 use super::decide::{ExactDecision, decide};
-use super::distribution::distribution;
+use super::forward::distribution;
 use super::least::least;
 use super::occupancy_dp::{Limits, Method};
 use super::optima::Passes;

@@ -19,6 +19,7 @@ mod decide;
 mod depth_first;
 mod distribution;
 mod first_decision;
+mod forward;
 mod least;
 mod level;
 mod minimise;
@@ -34,10 +35,11 @@ mod unfolded;
 mod valuation;
 
 pub use decide::{ActionValue, ExactDecision, decide};
-pub use distribution::{Distribution, distribution, distribution_after, expected_occupancy};
-pub(crate) use distribution::{
+pub use distribution::Distribution;
+pub(crate) use forward::{
     Visit, check_policy, distribution_with_visits, occupancy_by_state, probability_of_visit, visits_by_state,
 };
+pub use forward::{distribution, distribution_after, expected_occupancy};
 pub use minimise::{Solution, solve};
 pub use occupancy_dp::{Limits, Method, Strategy};
 pub use occupancy_mdp::OccupancyMdp;

@@ -6,7 +6,7 @@
 //! but the first state, the policy attains it. Only for linear objectives, whose mean takes no occupancy states to minimise.
 
 use super::OracleError;
-use super::distribution::{distribution, law_from};
+use super::forward::{distribution, law_from};
 use super::minimise::{MOST_LAW_STATES, Solution};
 use super::occupancy_dp::Limits;
 use super::optimal::optimum;

@@ -129,7 +129,9 @@ mod tests {
     fn bins_grow() {
         let mut bins = Bins::new(1 << 15);
         let costs = [5.0, 5.0, 5.25, -3.0, 1e9, -2e12, 5.0];
-        costs.iter().for_each(|&cost| bins.add(cost, 1));
+        for &cost in costs {
+            bins.add(cost, 1);
+        }
         let counted: Vec<(f64, u64)> = bins.counted().filter(|one| one.1 > 0).collect();
         assert_eq!(counted.iter().map(|one| one.1).sum::<u64>(), 7);
         assert!(bins.all.len() <= 1 << 15 && bins.width <= 2.0 * 2.001e12 / 32_767.0);
