@@ -14,8 +14,8 @@ use gumdp_files::Task;
 
 use crate::failure::BadInput;
 use crate::number::Naming;
-use crate::player::Who;
 use crate::results::distinct;
+use gumdp_files::Player;
 
 /// More runs than this are a typing error.
 pub const MAX_RUNS: u64 = 1_000_000_000;
@@ -164,13 +164,13 @@ pub struct RandomArgs {
     pub threads: Option<usize>,
 }
 
-/// Who chooses the actions.
+/// Player chooses the actions.
 #[derive(Debug, Args)]
 pub struct PolicyArgs {
     /// Settings of the planner; `paper` implies `--policy planner`.
     #[arg(long, value_enum)]
     pub preset: Option<Preset>,
-    /// Who chooses the actions (default: auto).
+    /// Player chooses the actions (default: auto).
     #[arg(long, value_enum)]
     pub policy: Option<PolicyName>,
     /// What an exact solution may take.
@@ -198,17 +198,17 @@ impl EffortArgs {
 }
 
 impl PolicyArgs {
-    /// Who plays, `None` for auto. `implied` is an option that means the planner, if one is given besides `--preset paper`.
-    pub fn who(&self, implied: Option<&str>) -> Result<Option<Who>> {
+    /// Player plays, `None` for auto. `implied` is an option that means the planner, if one is given besides `--preset paper`.
+    pub fn who(&self, implied: Option<&str>) -> Result<Option<Player>> {
         let paper = self.preset == Some(Preset::Paper);
-        let planner = if paper { Who::Paper } else { Who::Default };
+        let planner = if paper { Player::Paper } else { Player::Default };
         let implied = paper.then_some("--preset paper").or(implied);
         Ok(match (self.policy, implied) {
             (Some(PolicyName::Planner), _) | (None, Some(_)) => Some(planner),
             (None | Some(PolicyName::Auto), None) => None,
-            (Some(PolicyName::Uniform), None) => Some(Who::Uniform),
-            (Some(PolicyName::Exact), None) => Some(Who::Exact),
-            (Some(PolicyName::BackwardInduction), None) => Some(Who::BackwardInduction),
+            (Some(PolicyName::Uniform), None) => Some(Player::Uniform),
+            (Some(PolicyName::Exact), None) => Some(Player::Exact),
+            (Some(PolicyName::BackwardInduction), None) => Some(Player::BackwardInduction),
             (Some(other), Some(implied)) => {
                 let name = other.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
                 let option = implied.split(' ').next().unwrap_or(implied);
@@ -223,9 +223,9 @@ impl PolicyArgs {
 
     /// How much work an exact solution may take: what is asked for, else much where nothing but the optimum will do, and
     /// little where it is one way of several.
-    pub fn limits(&self, who: Option<Who>) -> Limits {
+    pub fn limits(&self, who: Option<Player>) -> Limits {
         match (self.effort.max_states, who) {
-            (None, Some(Who::Exact | Who::BackwardInduction)) => Limits::default(),
+            (None, Some(Player::Exact | Player::BackwardInduction)) => Limits::default(),
             _ => self.effort.limits(),
         }
     }
@@ -256,7 +256,7 @@ pub enum Preset {
     Default,
 }
 
-/// Who chooses the actions.
+/// Player chooses the actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PolicyName {
     /// The exact optimum if it can be computed soon, else the planner.

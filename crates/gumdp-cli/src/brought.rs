@@ -7,12 +7,12 @@ use gumdp::{Agent, Policy, Risk, Scripted, Spec, Uniform};
 use gumdp_files::{PolicyTable, Saved, SavedPlanner, SavedPolicy, Task};
 
 use crate::failure::BadInput;
-use crate::player::Who;
 use crate::progress::Preparing;
+use gumdp_files::Player;
 
 /// A policy with what is known of it.
 pub struct Brought {
-    /// Who chooses the actions.
+    /// Player chooses the actions.
     pub policy: Box<dyn Policy>,
     /// What it is, for people.
     pub what: String,
@@ -63,7 +63,7 @@ impl Brought {
                 let preparing = Preparing::new();
                 let spec = Spec { tell: Some(preparing.tell()), ..planner.spec(task, saved.risk) };
                 let agent = Agent::new(&task.problem, &spec).map_err(BadInput::new)?;
-                let (preset, simulations) = (Who::from(planner.preset), planner.simulations);
+                let (preset, simulations) = (Player::from(planner.preset), planner.simulations);
                 let outer = agent.outer().map_or_else(String::new, |outer| format!(", {outer}"));
                 let what = format!("planner {shown}: preset {preset}, {simulations} simulations per decision{outer}");
                 Self { policy: agent.policy().boxed(), what, risk, planner: Some(planner) }

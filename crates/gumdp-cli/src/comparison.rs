@@ -12,9 +12,9 @@ use gumdp::stats::{self, Costs, Interval, Summary};
 use serde::Serialize;
 
 use crate::number;
-use crate::player::Who;
 use crate::published::{Number, Published, Statistic};
 use crate::results::{Finished, TaskResults};
+use gumdp_files::Player;
 use gumdp_plot::{Field, Tone};
 
 /// Normal quantile of a two-sided 99 % interval.
@@ -170,13 +170,13 @@ impl Comparison {
 pub fn compare(published: &Published, experiments: &[TaskResults]) -> Result<Vec<Comparison>> {
     let mut comparisons = Vec::new();
     for experiment in experiments {
-        for finished in experiment.finished.iter().filter(|finished| finished.trial.preset == Who::Paper) {
+        for finished in experiment.finished.iter().filter(|finished| finished.trial.preset == Player::Paper) {
             let of_trial = |n: &&Number| n.task == finished.trial.task && finished.trial.risk.beta() == Some(n.beta);
             for number in published.number.iter().filter(of_trial) {
                 let found = with_paper(number, finished).into_iter();
                 comparisons.extend(found.map(|found| Comparison { why: number.why.clone(), ..found }));
             }
-            if let Some(oracle) = experiment.find(finished.trial.risk, Who::BackwardInduction) {
+            if let Some(oracle) = experiment.find(finished.trial.risk, Player::BackwardInduction) {
                 let found = with_oracle(finished, oracle)?.into_iter();
                 comparisons.extend(found.map(|found| Comparison { source: "ERM-BI", ..found }));
             }

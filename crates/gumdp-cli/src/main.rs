@@ -14,7 +14,6 @@ mod number;
 mod outcome;
 mod paper_report;
 mod played;
-mod player;
 mod progress;
 mod published;
 mod results;

@@ -5,11 +5,11 @@ use anyhow::Result;
 use crate::comparison::{Comparison, Tally, Verdict};
 use crate::manifest::Manifest;
 use crate::number::beta;
-use crate::player::Who;
 use crate::published::{Departure, Published, Time};
 use crate::results::TaskResults;
 use crate::store::Store;
 use crate::{draw, side_by_side};
+use gumdp_files::Player;
 use gumdp_plot::page::{Figure, Page};
 use gumdp_plot::{Field, Table};
 
@@ -42,7 +42,7 @@ pub fn write(
     }
     // The paper's figures show the paper's planner.
     let played: Vec<TaskResults> =
-        experiments.iter().map(|experiment| experiment.played_by(|who| who != Who::Default)).collect();
+        experiments.iter().map(|experiment| experiment.played_by(|who| who != Player::Default)).collect();
     let drawings: Vec<Vec<Figure>> = played.iter().map(draw::figures).collect();
     let of_paper = published.figures(&drawings.concat());
     if !of_paper.is_empty() {
@@ -124,7 +124,7 @@ fn compare(page: &mut Page, comparisons: &[Comparison]) {
 fn run_times(published: &Published, experiments: &[TaskResults]) -> Table {
     let timed = experiments.iter().filter_map(|experiment| {
         let time = published.time.iter().find(|time| time.task == experiment.task.name)?;
-        let planned = || experiment.finished.iter().filter(|finished| finished.trial.preset == Who::Paper);
+        let planned = || experiment.finished.iter().filter(|finished| finished.trial.preset == Player::Paper);
         let cpu: f64 = planned().map(|f| f.played.cpu_seconds).sum();
         let runs: u64 = planned().map(|finished| finished.played.runs()).sum();
         // The paper gives the time of a whole figure or of one run; ours is scaled to the same work.

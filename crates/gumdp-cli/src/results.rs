@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use gumdp::bound::{LowerBound, Method};
-use gumdp::oracle::{Limits, distribution};
 use gumdp::stats::Summary;
 use gumdp::{Agent, Precision, Record, Risk, Watch};
 use gumdp_files::Task;
@@ -12,10 +11,10 @@ use crate::exact::{Certain, Solver};
 use crate::interrupt;
 use crate::number;
 use crate::played::Played;
-use crate::player::Who;
 use crate::progress::Progress;
 use crate::store::Store;
 use crate::trial::Trial;
+use gumdp_files::Player;
 
 /// A task with all that was played of it.
 #[derive(Debug)]
@@ -59,7 +58,7 @@ impl TaskResults {
 
     /// The part of it that some have played.
     #[must_use]
-    pub fn played_by(&self, who: impl Fn(Who) -> bool) -> Self {
+    pub fn played_by(&self, who: impl Fn(Player) -> bool) -> Self {
         let finished = self.finished.iter().filter(|finished| who(finished.trial.preset)).cloned().collect();
         Self { task: self.task.clone(), finished, optima: self.optima.clone(), bounds: self.bounds.clone() }
     }
@@ -70,7 +69,7 @@ impl TaskResults {
     }
 
     /// The trial with this measure and policy.
-    pub fn find(&self, risk: Risk, who: Who) -> Option<&Finished> {
+    pub fn find(&self, risk: Risk, who: Player) -> Option<&Finished> {
         self.finished.iter().find(|finished| finished.trial.risk == risk && finished.trial.preset == who)
     }
 
@@ -158,7 +157,7 @@ impl Finished {
         watch: &dyn Watch,
         precision: Option<&Precision>,
     ) -> Result<Self> {
-        let known = known_summary(&trial, agent, task);
+        let known = agent.exact_summary(&task.problem, trial.risk, interrupt::stop());
         let journal = store.map(|store| store.journal(&trial.journal(task), &task.problem, trial.seed)).transpose()?;
         let (stop, journal) = (interrupt::stop(), journal.as_ref());
         let experiment = gumdp::Experiment {
@@ -216,19 +215,6 @@ impl Finished {
     }
 }
 
-/// The summary of all possible runs, where the policy knows its probabilities and they are not too many.
-fn known_summary(trial: &Trial, agent: &Agent, task: &Task) -> Option<Summary> {
-    if trial.preset.plans() {
-        return None;
-    }
-    // A solved problem is known to be small enough; of others a try of about a second tells.
-    let most = if agent.solution().is_some() { Limits::QUICK } else { Limits::patient(0.2) };
-    let limits = Limits { stop: interrupt::stop().clone(), ..most };
-    let costs: Vec<(f64, f64)> = distribution(&task.problem, agent.policy(), &limits).ok()?.outcomes().collect();
-    let bounds = task.problem.objective().bounds();
-    Summary::exact(&costs, trial.risk.within(bounds.high - bounds.low)).ok()
-}
-
 /// How many runs each trial has: one number, or a range.
 pub fn runs_text(finished: &[Finished]) -> String {
     let runs = || finished.iter().map(|finished| finished.trial.runs);
@@ -247,7 +233,7 @@ pub struct FinishedJson {
     runs: u64,
     simulations: u64,
     seed: u64,
-    preset: Who,
+    preset: Player,
     #[serde(flatten)]
     summary: Summary,
     /// `null` where all possible runs are known.

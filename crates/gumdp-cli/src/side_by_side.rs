@@ -6,9 +6,9 @@ use gumdp::Risk;
 use crate::draw;
 use crate::manifest::Manifest;
 use crate::number::{known, risk, short};
-use crate::player::Who;
 use crate::results::{Finished, TaskResults};
 use crate::store::Store;
+use gumdp_files::Player;
 use gumdp_plot::page::{Figure, Page, View};
 use gumdp_plot::{Field, Table, Tone};
 
@@ -36,7 +36,7 @@ pub fn both(experiments: &[TaskResults]) -> Vec<Both<'_>> {
 
 impl<'a> Both<'a> {
     fn new(experiment: &'a TaskResults, risk: Risk) -> Option<Self> {
-        let (paper, default) = (experiment.find(risk, Who::Paper)?, experiment.find(risk, Who::Default)?);
+        let (paper, default) = (experiment.find(risk, Player::Paper)?, experiment.find(risk, Player::Default)?);
         let optimum = experiment.optimum(risk).map(|optimum| optimum.value);
         let risks = [paper, default].map(|of| experiment.marked_risk(of));
         Some(Self { paper, default, optimum, risks, too_low: experiment.is_too_low(default) })
@@ -86,7 +86,7 @@ pub fn section(page: &mut Page, store: &Store, experiments: &[TaskResults]) -> R
     page.table(&planners_table(&trials));
     let mut drawings = Vec::new();
     for experiment in experiments {
-        let planners = experiment.played_by(Who::plans);
+        let planners = experiment.played_by(Player::plans);
         if let Some(drawing) = draw::boxes(&planners) {
             drawings.push(Figure { name: format!("{}-planners", experiment.task.name), ..drawing });
         }

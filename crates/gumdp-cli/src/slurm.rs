@@ -1,5 +1,6 @@
 //! A sweep on a cluster with Slurm: a job array that plays the shards, and a job that merges them.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -67,7 +68,7 @@ impl SlurmArgs {
         let mut head = format!("#SBATCH --output={}/%x-%A_%a.log\n", logs.display());
         for (option, value) in [("time", &self.time), ("partition", &self.partition)] {
             if let Some(value) = value {
-                head += &format!("#SBATCH --{option}={value}\n");
+                let _ = writeln!(head, "#SBATCH --{option}={value}");
             }
         }
         let cpus = self.cpus_per_task;

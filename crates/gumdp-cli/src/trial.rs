@@ -1,15 +1,15 @@
 //! Trials of an experiment: one task, one policy, one risk measure, many runs.
 
 use anyhow::Result;
-use gumdp::{Agent, AgentError, Budget, Erm, Exploration, PlannerSettings, Risk, Spec, UNCHECKED, checksum};
+use gumdp::{Agent, AgentError, Budget, Erm, Risk, Spec, UNCHECKED, checksum};
 use gumdp_files::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::exact::{Solver, unsolved};
 use crate::failure::BadInput;
 use crate::number;
-use crate::player::Who;
 use crate::progress::Preparing;
+use gumdp_files::Player;
 
 /// One task, one policy, one β.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,8 +19,8 @@ pub struct Trial {
     /// Attitude to risk.
     #[serde(alias = "beta")]
     pub risk: Risk,
-    /// Who plays.
-    pub preset: Who,
+    /// Player plays.
+    pub preset: Player,
     /// Number of runs.
     pub runs: u64,
     /// Simulations per decision.
@@ -39,7 +39,7 @@ pub struct Trial {
 
 impl Trial {
     /// The trial of a task with the task's own settings.
-    pub fn new(task: &Task, risk: impl Into<Risk>, who: Who, seed: u64) -> Self {
+    pub fn new(task: &Task, risk: impl Into<Risk>, who: Player, seed: u64) -> Self {
         let defaults = &task.defaults;
         Self {
             task: task.name.clone(),
@@ -47,7 +47,7 @@ impl Trial {
             preset: who,
             runs: defaults.runs,
             simulations: if who.plans() { defaults.simulations } else { 0 },
-            exploration: if who == Who::Paper { defaults.exploration } else { 0.0 },
+            exploration: if who == Player::Paper { defaults.exploration } else { 0.0 },
             seed,
             auto: None,
             outer: None,
@@ -57,7 +57,7 @@ impl Trial {
     /// A trial for each policy and measure, policy by policy.
     pub fn grid(
         task: &Task,
-        policies: impl IntoIterator<Item = Who>,
+        policies: impl IntoIterator<Item = Player>,
         risks: &[Risk],
         seed: u64,
         runs: Option<u64>,
@@ -76,29 +76,20 @@ impl Trial {
         solver: &mut Solver,
     ) -> Result<(Self, Agent)> {
         let who = gumdp::Who::Auto(task.defaults.guided.clone());
-        let planning = Self::new(task, risk, Who::Default, seed).with(None, simulations);
+        let planning = Self::new(task, risk, Player::Default, seed).with(None, simulations);
         let agent = planning.made(who, Budget::simulations(planning.simulations), task, solver)?;
-        let trial = if agent.solution().is_some() { Self::new(task, risk, Who::Exact, seed) } else { planning };
+        let trial = if agent.solution().is_some() { Self::new(task, risk, Player::Exact, seed) } else { planning };
         Ok((Self { auto: Some(agent.what().to_owned()), ..trial }, agent))
     }
 
-    /// Who plays it.
+    /// Player plays it.
     pub fn agent(&self, task: &Task, solver: &mut Solver) -> Result<Agent> {
         self.agent_within(Budget::simulations(self.simulations), task, solver)
     }
 
-    /// Who plays it with another budget.
+    /// Player plays it with another budget.
     pub fn agent_within(&self, budget: Budget, task: &Task, solver: &mut Solver) -> Result<Agent> {
-        let who = match self.preset {
-            Who::Paper => gumdp::Who::Published(PlannerSettings {
-                exploration: Exploration::Constant(self.exploration),
-                ..task.defaults.published()
-            }),
-            Who::Default => gumdp::Who::Guided(task.defaults.guided.clone()),
-            Who::Uniform => gumdp::Who::Uniform,
-            Who::Exact => gumdp::Who::Exact,
-            Who::BackwardInduction => gumdp::Who::BackwardInduction,
-        };
+        let who = self.preset.spec(task, self.risk, self.simulations, self.seed).who;
         self.made(who, budget, task, solver)
     }
 

@@ -12,11 +12,11 @@ use super::{Run, heading, keep, load, open_store, print_json, use_threads};
 use crate::args::{EffortArgs, ExperimentArgs};
 use crate::exact::{Certain, Solver, above_the_optimum};
 use crate::number::{Naming, counted, known, short};
-use crate::player::Who;
 use crate::progress::Progress;
 use crate::results::{Finished, FinishedJson, TaskResults};
 use crate::side_by_side;
 use crate::trial::Trial;
+use gumdp_files::Player;
 use gumdp_plot::{Field, Table};
 
 /// Play the paper's planner, the default one, the optimum and chance side by side.
@@ -59,8 +59,8 @@ impl Run for CompareArgs {
             return Err(error.into());
         }
         drop(solving);
-        let policies = [Who::Paper, Who::Default, Who::Exact, Who::Uniform];
-        let policies = policies.into_iter().filter(|&who| who != Who::Exact || refused.is_none());
+        let policies = [Player::Paper, Player::Default, Player::Exact, Player::Uniform];
+        let policies = policies.into_iter().filter(|&who| who != Player::Exact || refused.is_none());
         let trials = Trial::grid(&task, policies, &risks, args.common.random.seed, args.runs, args.common.simulations);
         let progress = Progress::new(trials.iter().map(|trial| trial.runs).sum());
         let experiment = TaskResults::play(task, trials, store.as_ref(), &progress, &mut solver)?;

@@ -21,9 +21,9 @@ use crate::args::{AttitudeArgs, PolicyArgs, duration, whole};
 use crate::exact::{Solver, above_the_optimum, unsolved};
 use crate::failure::BadInput;
 use crate::number::{counted, known, short};
-use crate::player::Who;
 use crate::store::put;
 use crate::trial::Trial;
+use gumdp_files::Player;
 use gumdp_plot::{Field, Table};
 
 /// What is known of actions where nothing was searched.
@@ -51,7 +51,7 @@ pub struct PlanArgs {
     /// Plan for this long instead, such as 50ms or 2s; implies `--policy planner`.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub time_limit: Option<Duration>,
-    /// Who decides.
+    /// Player decides.
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Seed of all random numbers.
@@ -78,7 +78,7 @@ struct Plan<'a> {
     /// The outer variable of the measure, which is fixed at the first decision.
     outer: Option<String>,
     state: &'a str,
-    preset: Who,
+    preset: Player,
     auto: Option<String>,
     action: &'a str,
     /// What the estimates of the decision and of each action are of: a risk measure; "rank" if actions were ranked only.
@@ -122,7 +122,7 @@ impl Run for PlanArgs {
     fn run(&self) -> Result<()> {
         let task = load(&self.task)?;
         let chosen = self.policy.who(self.time_limit.map(|_| "--time-limit"))?;
-        let who = chosen.unwrap_or(Who::Default);
+        let who = chosen.unwrap_or(Player::Default);
         let state = find_state(&task, self.state.as_deref())?;
         let (mdp, at) = (task.problem.mdp(), task.problem.start(state));
         let risk = self.attitude.risk(&task)?;
@@ -139,12 +139,12 @@ impl Run for PlanArgs {
         };
         let is_linear = task.problem.objective().as_linear().is_some();
         let exact = match chosen {
-            Some(Who::Paper | Who::Default) => None,
-            Some(Who::BackwardInduction) if !is_linear => Some(Err(OracleError::NotLinear)),
-            None | Some(Who::Exact | Who::BackwardInduction) => {
+            Some(Player::Paper | Player::Default) => None,
+            Some(Player::BackwardInduction) if !is_linear => Some(Err(OracleError::NotLinear)),
+            None | Some(Player::Exact | Player::BackwardInduction) => {
                 Some(decide(&task, risk, &at, &self.policy.limits(chosen)))
             }
-            Some(Who::Uniform) => {
+            Some(Player::Uniform) => {
                 return Err(BadInput::new("--policy uniform has no reasons to show").hint("leave out --policy").into());
             }
         };
@@ -189,13 +189,17 @@ impl Run for PlanArgs {
 impl PlanArgs {
     /// Saves the optimal policy if the decision is exact, else the settings of the planner.
     fn save(&self, path: &Path, task: &Task, risk: Risk, plan: &Plan) -> Result<()> {
-        if plan.preset == Who::Exact {
+        if plan.preset == Player::Exact {
             let solution = oracle::solve(&task.problem, risk, &self.policy.limits(self.policy.who(None)?));
             return solve::save(path, task, risk, &solution.map_err(|error| unsolved(&task.name, &error))?);
         }
         let trial = Trial::new(task, risk, plan.preset, self.seed).with(None, self.simulations);
         let planner = SavedPlanner {
-            preset: if plan.preset == Who::Paper { gumdp_files::Preset::Paper } else { gumdp_files::Preset::Default },
+            preset: if plan.preset == Player::Paper {
+                gumdp_files::Preset::Paper
+            } else {
+                gumdp_files::Preset::Default
+            },
             simulations: trial.simulations,
             exploration: trial.exploration,
             seed: trial.seed,
@@ -236,7 +240,7 @@ fn decide(task: &Task, risk: Risk, at: &OccupancyState, limits: &Limits) -> Resu
 
 impl<'a> Plan<'a> {
     fn solved(&mut self, mdp: &'a Mdp, decision: &ExactDecision) {
-        self.preset = Who::Exact;
+        self.preset = Player::Exact;
         self.action = mdp.action_name(decision.action);
         let values = || decision.reasons.iter().map(|reason| reason.value);
         self.root_estimate = Some(values().fold(f64::INFINITY, f64::min));
@@ -310,11 +314,11 @@ impl<'a> Plan<'a> {
         let name = if self.is_entropic() { "ERM" } else { "risk" };
         let seen = self.reasons.iter().any(|reason| reason.max.is_some());
         let columns: &[&str] = match self.preset {
-            Who::Paper if seen => &["visits", name, "mean", "worst seen"],
-            Who::Paper => &["visits", name],
-            Who::Default if searched => &["visits", name],
-            Who::Default if *stopped == LATTICE => &[name],
-            Who::Default => &[RANK],
+            Player::Paper if seen => &["visits", name, "mean", "worst seen"],
+            Player::Paper => &["visits", name],
+            Player::Default if searched => &["visits", name],
+            Player::Default if *stopped == LATTICE => &[name],
+            Player::Default => &[RANK],
             _ => &[name, "mean"],
         };
         let fields = |reason: &Reason| {
@@ -332,12 +336,12 @@ impl<'a> Plan<'a> {
         Table::of(&self.reasons, fields).print(out)?;
         writeln!(out)?;
         let root = known(*root_estimate);
-        if *stopped == LATTICE && self.preset == Who::Default {
+        if *stopped == LATTICE && self.preset == Player::Default {
             writeln!(
                 out,
                 "estimated {name} {root}; backward induction over time, states and the features of the objective"
             )?;
-        } else if self.preset == Who::Default && !searched {
+        } else if self.preset == Player::Default && !searched {
             writeln!(
                 out,
                 "decided by {stopped}, without search: actions are ranked by the costs of steps, which are no risks"

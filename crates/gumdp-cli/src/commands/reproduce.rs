@@ -17,7 +17,6 @@ use crate::failure::BadInput;
 use crate::manifest::{self, Manifest};
 use crate::number::{self, known};
 use crate::paper_report;
-use crate::player::Who;
 use crate::progress::Progress;
 use crate::published::{Departure, Published};
 use crate::results::TaskResults;
@@ -25,6 +24,7 @@ use crate::side_by_side::{Both, both};
 use crate::store::Store;
 use crate::talk::say;
 use crate::trial::Trial;
+use gumdp_files::Player;
 use gumdp_plot::{Field, Table};
 
 /// Regenerate the paper's experiments with its settings and ours; can be resumed.
@@ -80,7 +80,8 @@ impl ReproduceArgs {
     /// motivating example is exact and needs no runs.
     fn trials(&self, task: &Task) -> Vec<Trial> {
         let linear = task.problem.objective().as_linear().is_some();
-        let policies = [(Who::Paper, true), (Who::BackwardInduction, linear), (Who::Default, !self.paper_only)];
+        let policies =
+            [(Player::Paper, true), (Player::BackwardInduction, linear), (Player::Default, !self.paper_only)];
         let policies =
             policies.into_iter().filter_map(|(who, plays)| (plays && task.scripts.is_empty()).then_some(who));
         Trial::grid(task, policies, &task.defaults.risks(), self.random.seed, self.runs, None)

@@ -60,7 +60,10 @@ impl Run for StatusArgs {
         let mut out = crate::talk::stdout();
         if self.missing {
             let missing = status.missing();
-            return Ok(if missing.is_empty() { () } else { writeln!(out, "{missing}")? });
+            if !missing.is_empty() {
+                writeln!(out, "{missing}")?;
+            }
+            return Ok(());
         }
         let playing: usize = status.shards.iter().map(|shard| shard.playing).sum();
         if self.json {

@@ -57,7 +57,7 @@ pub struct SweepArgs {
     pub json: bool,
 }
 
-/// Who starts the shards.
+/// Player starts the shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
     /// An array of jobs, and one that merges.
@@ -163,8 +163,8 @@ fn rehearse(file: &Path, json: bool) -> Result<()> {
         vec![
             Field::text("cell", &cell.id),
             Field::text("task", &cell.task),
-            Field::text("risk", &cell.risk.to_string()),
-            Field::text("policy", &cell.player()),
+            Field::text("risk", cell.risk.to_string()),
+            Field::text("policy", cell.player()),
             Field::number("simulations", cell.simulations.to_string()),
             Field::number("runs", cell.runs.to_string()),
             Field::number("seed", cell.seed.to_string()),

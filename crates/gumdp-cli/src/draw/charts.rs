@@ -7,9 +7,9 @@ use gumdp_files::{GridScene, Scene};
 use super::task::groups_to_visit;
 use super::{BOX_PARTS, figure};
 use crate::played::is_difficult;
-use crate::player::Who;
 use crate::results::{Finished, TaskResults, distinct, runs_text};
 use crate::{number, outcome};
+use gumdp_files::Player;
 use gumdp_plot::page::Figure;
 use gumdp_plot::{
     BarPlot, BoxGroup, BoxPlot, BoxStats, CategoryMap, HeatMaps, Labels, LineKind, LinePlot, LineSeries, ReferenceLine,
@@ -45,7 +45,7 @@ pub fn boxes(experiment: &TaskResults) -> Option<Figure> {
         return None;
     }
     let presets = distinct(experiment.finished.iter().map(|finished| finished.trial.preset));
-    let box_of = |risk: Risk, preset: Who| {
+    let box_of = |risk: Risk, preset: Player| {
         let finished = experiment.find(risk, preset)?;
         let (summary, costs) = (&finished.summary, &finished.played.costs);
         // Of many costs each different one is a point.

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::charts::{beta_label, risk_label};
 use crate::frontier::{Facts, Row, TradeOff};
 use crate::number::{self, interval, short};
-use crate::player::Who;
 use crate::results::{Finished, TaskResults, distinct, runs_text};
+use gumdp_files::Player;
 
 /// More states or cells than these are not drawn, and their visits not written.
 const MOST_PLACES: usize = 400;
@@ -116,7 +116,7 @@ pub fn of_results(experiment: &TaskResults) -> Option<String> {
         return None;
     }
     let (risks, players) = (experiment.risks(), distinct(experiment.finished.iter().map(|of| of.trial.preset)));
-    let entry = |risk: gumdp::Risk, who: Who| {
+    let entry = |risk: gumdp::Risk, who: Player| {
         let number = experiment.finished.iter().position(|of| of.trial.risk == risk && of.trial.preset == who)?;
         let (finished, summary) = (&experiment.finished[number], &experiment.finished[number].summary);
         let numbers = [

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::time::Instant;
 
 use gumdp::oracle::{Limits, OracleError};
-use gumdp::stats::Summary;
 use gumdp::{Agent, AgentError, Experiment, ExperimentError, Stop, UNCHECKED, Watch, checksum};
 
 use super::journal::{Done, Entry, Writer, journals, scan};
@@ -83,7 +82,9 @@ impl Plan {
             scan(&path, self, |entry| {
                 if let Entry::Run { cell, record, .. } = entry {
                     let run = record.split(',').next().and_then(|run| run.parse().ok());
-                    run.into_iter().for_each(|run| done.add(cell, run));
+                    if let Some(run) = run {
+                        done.add(cell, run);
+                    }
                 }
                 Ok(())
             })?;
@@ -177,7 +178,7 @@ fn play_piece(
     }
     let Some((_, agent)) = kept else { return Ok(0) };
     if missing.contains(&0)
-        && let Some(summary) = known_summary(agent, task, cell, stop)
+        && let Some(summary) = agent.exact_summary(&task.problem, cell.risk, stop)
     {
         journal.exact(number, &summary).map_err(|error| Ended::Shard(unkept(error)))?;
     }
@@ -190,19 +191,6 @@ fn play_piece(
         Err(ExperimentError::Run(error)) => Err(Ended::Cell(error.to_string())),
         Err(error) => Err(Ended::Shard(unkept(error))),
     }
-}
-
-/// The summary of all possible runs, where the policy knows its probabilities and they are not too many.
-fn known_summary(agent: &Agent, task: &Task, cell: &Cell, stop: &Stop) -> Option<Summary> {
-    if agent.fixed().is_some() {
-        return None;
-    }
-    let most = if agent.solution().is_some() { Limits::QUICK } else { Limits::patient(0.2) };
-    let limits = Limits { stop: stop.clone(), ..most };
-    let costs = gumdp::oracle::distribution(&task.problem, agent.policy(), &limits).ok()?;
-    let costs: Vec<(f64, f64)> = costs.outcomes().collect();
-    let bounds = task.problem.objective().bounds();
-    Summary::exact(&costs, cell.risk.within(bounds.high - bounds.low)).ok()
 }
 
 fn unkept(error: ExperimentError) -> SweepError {

@@ -8,7 +8,7 @@ use super::journal::{Done, Entry, journals, scan};
 use super::{Plan, Shard, SweepError};
 
 /// A journal that was not ended and has grown within this time is taken to be one of a process that still plays.
-const SILENCE: Duration = Duration::from_secs(300);
+const SILENCE: Duration = Duration::from_mins(5);
 
 /// How far a sweep is.
 #[derive(Clone, Debug)]
@@ -77,7 +77,9 @@ pub fn status(plan: &Plan, folder: &Path, shards: Option<u64>) -> Result<Status,
                     let mut fields = record.split(',');
                     let run = fields.next().and_then(|run| run.parse().ok());
                     let seconds: f64 = fields.nth(2).and_then(|seconds| seconds.parse().ok()).unwrap_or(0.0);
-                    run.into_iter().for_each(|run| done.add(cell, run));
+                    if let Some(run) = run {
+                        done.add(cell, run);
+                    }
                     cpu[cell].0 += 1;
                     cpu[cell].1 += seconds;
                     own_cpu += seconds;

@@ -13,6 +13,7 @@ use crate::planner::{Budget, GuidedPlanner, GuidedSettings, Planner, PlannerErro
 use crate::policy::{Policy, Uniform};
 use crate::problem::Problem;
 use crate::risk::{FixedRisk, Risk};
+use crate::stats::Summary;
 use crate::stop::Stop;
 use crate::words::counted;
 
@@ -246,5 +247,19 @@ impl Agent {
     #[must_use]
     pub fn solution(&self) -> Option<&Solution> {
         self.solution.as_ref()
+    }
+
+    /// The summary of all possible runs, where the policy knows its probabilities and they are not too many.
+    #[must_use]
+    pub fn exact_summary(&self, problem: &Problem, risk: Risk, stop: &Stop) -> Option<Summary> {
+        if self.fixed.is_some() {
+            return None;
+        }
+        // A solved problem is known to be small enough; of others a try of about a second tells.
+        let most = if self.solution.is_some() { Limits::QUICK } else { Limits::patient(0.2) };
+        let limits = Limits { stop: stop.clone(), ..most };
+        let costs: Vec<(f64, f64)> = oracle::distribution(problem, self.policy(), &limits).ok()?.outcomes().collect();
+        let bounds = problem.objective().bounds();
+        Summary::exact(&costs, risk.within(bounds.high - bounds.low)).ok()
     }
 }

@@ -129,7 +129,7 @@ mod tests {
     fn bins_grow() {
         let mut bins = Bins::new(1 << 15);
         let costs = [5.0, 5.0, 5.25, -3.0, 1e9, -2e12, 5.0];
-        for &cost in costs {
+        for cost in costs {
             bins.add(cost, 1);
         }
         let counted: Vec<(f64, u64)> = bins.counted().filter(|one| one.1 > 0).collect();
