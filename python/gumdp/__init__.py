@@ -13,6 +13,7 @@ playing     evaluate and compare give Samples: of planners, solutions, functions
 exact       solve gives a Solution, load_policy a saved one, exact_distribution a Distribution, bound a LowerBound
 trials      solve(..., trials=inf) and evaluate(..., trials=K): f of the average occupancy of several episodes
 choices     frontier gives a Frontier over attitudes to risk, explain an Explanation: a decision tree
+sweeps      sweep(spec, out, executor=...) gives a Sweep: many cells, on one machine or many
 simulators  SimulatedProblem(simulator, f, discount=..., horizon=...), SimulatorPlanner(problem, risk)
 Gymnasium   gumdp.gymnasium.OccupancyEnv(problem): problems as environments
 ==========  ==================================================================================================
@@ -44,6 +45,7 @@ from .problem import Problem, tasks
 from .risks import *  # noqa: F403
 from .simulators import SimulatedDecision, SimulatedProblem, Simulator, SimulatorPlanner
 from .solving import InfiniteTrials, LowerBound, SavedPolicy, Solution, bound, load_policy, solve
+from .sweeps import Executor, RayExecutor, Sweep, SweepFailed, sweep
 
 __all__ = [
     "Agent",
@@ -51,6 +53,7 @@ __all__ = [
     "Change",
     "Decision",
     "Distribution",
+    "Executor",
     "Explanation",
     "Expression",
     "Folded",
@@ -64,6 +67,7 @@ __all__ = [
     "Node",
     "Planner",
     "Problem",
+    "RayExecutor",
     "Sampled",
     "Samples",
     "SavedPolicy",
@@ -72,6 +76,8 @@ __all__ = [
     "Simulator",
     "SimulatorPlanner",
     "Solution",
+    "Sweep",
+    "SweepFailed",
     "TooLarge",
     "TrialsMean",
     "__version__",
@@ -83,6 +89,7 @@ __all__ = [
     "frontier",
     "load_policy",
     "solve",
+    "sweep",
     "tasks",
 ]
 __all__ += objectives.__all__ + risks.__all__

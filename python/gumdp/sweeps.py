@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import numpy as np
 
 from . import _native
 from ._checks import MOST_THREADS, Floats, optional_count
+from .risks import Risk
 
 __all__ = ["Executor", "RayExecutor", "Sweep", "SweepFailed", "sweep"]
 
@@ -86,20 +86,17 @@ class Sweep:
 
 def _toml(value: Any) -> str:
     """A value of a sweep as TOML."""
+    if isinstance(value, Risk):
+        return json.dumps(value.spec)
     if isinstance(value, str | os.PathLike):
         return json.dumps(os.fspath(value))
+    if isinstance(value, np.ndarray | np.generic):
+        return _toml(value.tolist())
     if isinstance(value, Sequence):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        if not isinstance(value, np.ndarray) and hasattr(value, "_spec"):
-            return json.dumps(str(value._spec))
-        if isinstance(value, np.ndarray):
-            return _toml(value.tolist())
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{value!r} cannot stand in a sweep")
-    number = value.item() if isinstance(value, np.generic) else value
-    if isinstance(number, float) and math.isinf(number):
-        return "inf" if number > 0 else "-inf"
-    return repr(number)
+    return repr(value)
 
 
 def _file_of(spec: str | os.PathLike[str] | Mapping[str, Any], folder: Path) -> Path:

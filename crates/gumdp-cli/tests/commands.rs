@@ -46,7 +46,9 @@ fn help_of_every_command_has_examples() {
 /// What the help of a command says of JSON, for people; `schema.rs` has it for machines.
 #[test]
 fn examples_of_every_command_with_json_print_text_as_well() {
-    for (command, help) in Sandbox::new().helps() {
+    // Those of sweeps have times in their text: `sweep.rs` looks at it.
+    let timeless = |command: &str| !["sweep", "status"].contains(&command);
+    for (command, help) in Sandbox::new().helps().into_iter().filter(|(command, _)| timeless(command)) {
         let sandbox = Sandbox::new();
         for (number, example) in sandbox.json_examples(&command, &help).into_iter().enumerate() {
             let arguments = format!("{example} --quiet");

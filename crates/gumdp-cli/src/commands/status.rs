@@ -16,7 +16,7 @@ use crate::number::counted;
 /// How far a sweep is: what is done, playing, failed and missing.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp status results\n  sbatch --array=$(gumdp status results --missing) results/slurm/sweep.sbatch"
+    after_help = "Examples:\n  gumdp status results --json\n  sbatch --array=$(gumdp status results --missing) results/slurm/sweep.sbatch"
 )]
 pub struct StatusArgs {
     /// The folder that the shards share.

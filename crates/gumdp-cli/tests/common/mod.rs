@@ -93,6 +93,10 @@ impl Sandbox {
     pub fn json_examples(&self, command: &str, help: &str) -> Vec<String> {
         self.write("mine.toml", COIN);
         self.write("riverswim.csv", "idstatefrom,idaction,idstateto,probability,reward\n0,0,0,1,1\n");
+        self.write("sweep.toml", "problems = \"mine.toml\"\npolicies = \"uniform\"\n");
+        if command == "status" {
+            self.data("sweep sweep.toml --out results --shard 1/2 --quiet");
+        }
         let examples = help.lines().filter_map(|line| line.strip_prefix("  gumdp ")?.strip_suffix(" --json"));
         examples.filter(|example| example.split(' ').next() == Some(command)).map(str::to_owned).collect()
     }
