@@ -181,8 +181,18 @@ fn beta_may_be_any_number_but_nan() {
 }
 
 /// Options that take any text: names, files and folders.
-const FREE: [&str; 10] =
-    ["--html", "--out", "--partition", "--save", "--svg", "--state", "--task", "evaluate --policy", "replay --preset", "sweep --time"];
+const FREE: [&str; 10] = [
+    "--html",
+    "--out",
+    "--partition",
+    "--save",
+    "--svg",
+    "--state",
+    "--task",
+    "evaluate --policy",
+    "replay --preset",
+    "sweep --time",
+];
 
 #[test]
 fn every_option_says_what_is_wrong_with_its_value() {

@@ -18,7 +18,12 @@ impl From<Output> for Ended {
         Self {
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).expect("stdout is text"),
-            stderr: String::from_utf8(output.stderr).expect("stderr is text"),
+            // Preparation speaks after some seconds: whether it does is a matter of the clock.
+            stderr: String::from_utf8(output.stderr)
+                .expect("stderr is text")
+                .split_inclusive('\n')
+                .filter(|line| !line.starts_with("preparing: "))
+                .collect(),
         }
     }
 }
