@@ -81,7 +81,7 @@ class Sweep:
         import polars
 
         rows = polars.scan_csv(self.folder / "samples.csv", schema_overrides={"seed": polars.UInt64})
-        rows.sink_parquet(path)
+        rows.sink_parquet(Path(path))
 
 
 def _toml(value: Any) -> str:

@@ -164,13 +164,13 @@ pub struct RandomArgs {
     pub threads: Option<usize>,
 }
 
-/// Player chooses the actions.
+/// Who chooses the actions.
 #[derive(Debug, Args)]
 pub struct PolicyArgs {
     /// Settings of the planner; `paper` implies `--policy planner`.
     #[arg(long, value_enum)]
     pub preset: Option<Preset>,
-    /// Player chooses the actions (default: auto).
+    /// Who chooses the actions (default: auto).
     #[arg(long, value_enum)]
     pub policy: Option<PolicyName>,
     /// What an exact solution may take.
@@ -198,7 +198,7 @@ impl EffortArgs {
 }
 
 impl PolicyArgs {
-    /// Player plays, `None` for auto. `implied` is an option that means the planner, if one is given besides `--preset paper`.
+    /// Who plays, `None` for auto. `implied` is an option that means the planner, if one is given besides `--preset paper`.
     pub fn who(&self, implied: Option<&str>) -> Result<Option<Player>> {
         let paper = self.preset == Some(Preset::Paper);
         let planner = if paper { Player::Paper } else { Player::Default };
@@ -256,7 +256,7 @@ pub enum Preset {
     Default,
 }
 
-/// Player chooses the actions.
+/// Who chooses the actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PolicyName {
     /// The exact optimum if it can be computed soon, else the planner.

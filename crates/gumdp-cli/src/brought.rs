@@ -12,7 +12,7 @@ use gumdp_files::Player;
 
 /// A policy with what is known of it.
 pub struct Brought {
-    /// Player chooses the actions.
+    /// Who chooses the actions.
     pub policy: Box<dyn Policy>,
     /// What it is, for people.
     pub what: String,

@@ -19,7 +19,7 @@ pub struct Trial {
     /// Attitude to risk.
     #[serde(alias = "beta")]
     pub risk: Risk,
-    /// Player plays.
+    /// Who plays.
     pub preset: Player,
     /// Number of runs.
     pub runs: u64,
@@ -82,12 +82,12 @@ impl Trial {
         Ok((Self { auto: Some(agent.what().to_owned()), ..trial }, agent))
     }
 
-    /// Player plays it.
+    /// Who plays it.
     pub fn agent(&self, task: &Task, solver: &mut Solver) -> Result<Agent> {
         self.agent_within(Budget::simulations(self.simulations), task, solver)
     }
 
-    /// Player plays it with another budget.
+    /// Who plays it with another budget.
     pub fn agent_within(&self, budget: Budget, task: &Task, solver: &mut Solver) -> Result<Agent> {
         let who = self.preset.spec(task, self.risk, self.simulations, self.seed).who;
         self.made(who, budget, task, solver)

@@ -223,7 +223,7 @@ fn reports_have_all_cells() {
     let alone: serde_json::Value =
         serde_json::from_str(&sandbox.data("evaluate problems/coin.toml --policy uniform --beta 10 --json")).unwrap();
     let values: Vec<Option<f64>> =
-        alone["measures"].as_array().unwrap().iter().map(|measure| measure["value"].as_f64()).collect();
+        alone["risks"].as_array().unwrap().iter().map(|measure| measure["value"].as_f64()).collect();
     assert!(values.contains(&Some(row)), "{row}: {alone}");
 }
 

@@ -64,7 +64,7 @@ fn a_second_call_measures_nothing_and_prints_the_same() {
     let saved = sandbox.read("rows/study.csv");
     assert!(
         saved.starts_with(
-            "family,cell,risk,variant,simulations,runs,value,optimum,method,at_best,uniform,excess,error,"
+            "family,cell,risk,variant,simulations,runs,value,optimum,method,at_best,uniform,excess,surely_lower,surely_higher,"
         )
     );
     let picture = sandbox.read("rows/study.svg");

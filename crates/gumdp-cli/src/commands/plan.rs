@@ -51,7 +51,7 @@ pub struct PlanArgs {
     /// Plan for this long instead, such as 50ms or 2s; implies `--policy planner`.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub time_limit: Option<Duration>,
-    /// Player decides.
+    /// Who decides.
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Seed of all random numbers.

@@ -29,7 +29,7 @@ pub struct RunArgs {
     /// What is played.
     #[command(flatten)]
     pub experiment: ExperimentArgs,
-    /// Player plays.
+    /// Who plays.
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Play more until the 95 % interval of the risk, which allows for costs not met, is at most this far to either side; says how

@@ -57,7 +57,7 @@ pub struct SweepArgs {
     pub json: bool,
 }
 
-/// Player starts the shards.
+/// Who starts the shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
     /// An array of jobs, and one that merges.
