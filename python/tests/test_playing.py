@@ -467,11 +467,11 @@ def test_journals_of_others_are_refused(rooms: Problem, tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     gumdp.evaluate(rooms, "uniform", runs=5, seed=1, journal=path)
     for problem, policy, seed, what in [
-        (rooms, "uniform", 2, "problem or seed"),
-        (gumdp.tasks["msee"], "uniform", 1, "problem or seed"),
-        (rooms, "pi1", 1, "policy"),
+        (rooms, "uniform", 2, "is of another problem or seed"),
+        (gumdp.tasks["msee"], "uniform", 1, "is of another problem or seed"),
+        (rooms, "pi1", 1, "of the journal is one of another policy"),
     ]:
-        with pytest.raises(ValueError, match=f"run 0 of the journal is one of another {what}"):
+        with pytest.raises(ValueError, match=f"run 0 {what}"):
             gumdp.evaluate(problem, policy, runs=5, seed=seed, journal=path)
     path.write_text("some,other,table\n", encoding="utf-8")
     with pytest.raises(ValueError, match="it is not a journal of runs"):
