@@ -252,7 +252,8 @@ impl Agent {
     /// The summary of all possible runs, where the policy knows its probabilities and they are not too many.
     #[must_use]
     pub fn exact_summary(&self, problem: &Problem, risk: Risk, stop: &Stop) -> Option<Summary> {
-        if self.fixed.is_some() {
+        let first = problem.start(problem.mdp().initial()[0].0);
+        if !self.policy.probabilities(&first, &mut Vec::new()) {
             return None;
         }
         // A solved problem is known to be small enough; of others a try of about a second tells.

@@ -74,6 +74,63 @@ impl Node {
     }
 }
 
+/// A part of a sum.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Addend {
+    pub(super) node: Node,
+    /// The inputs it depends on.
+    pub(super) inputs: Vec<usize>,
+}
+
+impl Node {
+    /// What the expression is the sum of, but for constants: what does not change need not be computed again.
+    pub(super) fn addends(&self) -> Vec<Addend> {
+        let mut addends = Vec::new();
+        self.collect_addends(1.0, &mut addends);
+        addends
+    }
+
+    fn collect_addends(&self, weight: f64, addends: &mut Vec<Addend>) {
+        match self {
+            Self::Number(_) => {}
+            Self::Unary(Unary::Negate, x) => x.collect_addends(-weight, addends),
+            Self::Binary(operator @ (Binary::Add | Binary::Subtract), x, y) => {
+                x.collect_addends(weight, addends);
+                y.collect_addends(if *operator == Binary::Add { weight } else { -weight }, addends);
+            }
+            _ => {
+                if let Self::Binary(Binary::Multiply, x, y) = self {
+                    match (&**x, &**y) {
+                        (Self::Number(factor), sum) | (sum, Self::Number(factor)) => {
+                            return sum.collect_addends(weight * factor, addends);
+                        }
+                        _ => {}
+                    }
+                }
+                let mut inputs = Vec::new();
+                self.collect_inputs(&mut inputs);
+                let number = Box::new(Self::Number(weight));
+                let plain = self.clone();
+                let node = if weight == 1.0 { plain } else { Self::Binary(Binary::Multiply, number, Box::new(plain)) };
+                addends.push(Addend { node, inputs });
+            }
+        }
+    }
+
+    fn collect_inputs(&self, inputs: &mut Vec<usize>) {
+        match self {
+            Self::Number(_) => {}
+            Self::Input(number) if inputs.contains(number) => {}
+            Self::Input(number) => inputs.push(*number),
+            Self::Unary(_, x) => x.collect_inputs(inputs),
+            Self::Binary(_, x, y) => {
+                x.collect_inputs(inputs);
+                y.collect_inputs(inputs);
+            }
+        }
+    }
+}
+
 const EVERYTHING: Bounds = Bounds { low: f64::NEG_INFINITY, high: f64::INFINITY };
 
 impl Bounds {

@@ -4,6 +4,7 @@
 //! The running values make a step cost O(1) to foresee; they are rounded to multiples of 2⁻⁴², so that their sum does not
 //! depend on the order of visits and occupancies with equal masses have equal features. Final values never use them.
 
+use super::arithmetic::Addend;
 use super::cells::Cells;
 use super::expression::Binary::{Add, Multiply};
 use super::expression::{Expression, FUNCTIONS, Node};
@@ -18,6 +19,7 @@ pub(super) mod samples;
 pub(super) struct Formula {
     text: String,
     root: Node,
+    addends: Vec<Addend>,
     /// The value of each sum over cells when nothing has been visited.
     empty: Vec<f64>,
     /// The slopes in those total costs in which it is linear whatever the other inputs are.
@@ -129,7 +131,7 @@ impl Formula {
         linear.truncate(costs.len());
         let costs = if costs.is_empty() { Costs::none(expected) } else { Costs::new(&costs)? };
         let empty = cells.iter().map(Cells::empty).collect();
-        let formula = Self { text: text.trim().to_owned(), root, empty, linear, inputs };
+        let formula = Self { text: text.trim().to_owned(), addends: root.addends(), root, empty, linear, inputs };
         let term = Term::new(costs, cells, Function::Formula(Box::new(formula)));
         term.formula().map_or(Ok(()), |formula| formula.check_samples(&term))?;
         Ok(term)
@@ -171,7 +173,9 @@ impl Formula {
                 now(number) + cells.cell_value(j, x + mass) - cells.cell_value(j, x)
             }
         };
-        let increase = self.of_inputs(&later) - self.of_inputs(&now);
+        let changes = |number: &usize| costs.get(*number) != Some(&0.0);
+        let changed = self.addends.iter().filter(|addend| addend.inputs.iter().any(changes));
+        let increase: f64 = changed.map(|Addend { node, .. }| node.value(&later) - node.value(&now)).sum();
         if increase.is_finite() { increase } else { mass * self.value_of_vertex(term, pair) }
     }
 

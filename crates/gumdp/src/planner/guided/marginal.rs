@@ -15,6 +15,8 @@
 //! of what is to come is known nevertheless: part of the expected occupancy of random moves is then added to Φ, so that states
 //! which chance will bring anyway are not sought.
 
+use std::ops::Range;
+
 use super::moves::{Move, Moves};
 use crate::model::State;
 use crate::problem::{OccupancyState, Problem};
@@ -152,13 +154,15 @@ impl Marginal {
         if forecast > 0.0 {
             self.look_around(moves, at.state, steps, work);
             self.add_forecast(problem, moves, at, forecast);
-            // A forecast changes all costs at every decision: they are computed where they are needed, and none is kept.
+            // A forecast changes all costs at every decision: none is kept.
+            self.last_time = None;
+            self.refresh_costs(problem, moves, at.time..at.time + self.depth);
             self.last_time = None;
             self.since = at.time;
             self.induce(problem, moves, erm, at, ahead);
             return;
         }
-        let changed = self.refresh_costs(problem, moves, at);
+        let changed = self.refresh_costs(problem, moves, at.time..problem.horizon());
         // Where all of the way to the horizon is known, steps that change no cost change nothing.
         let known = self.since <= at.time
             && self.since + self.depth == problem.horizon()
@@ -174,7 +178,7 @@ impl Marginal {
 
     /// Backward induction with the costs of the root.
     fn induce(&mut self, problem: &Problem, moves: &Moves, erm: Erm, at: &OccupancyState, ahead: Ahead) {
-        let Ahead { forecast, keep_risks, .. } = ahead;
+        let keep_risks = ahead.keep_risks;
         let (depth, width, classes) = (self.depth, self.states.len(), moves.classes.len());
         self.values.clear();
         self.values.resize((depth + 1) * width, 0.0);
@@ -185,7 +189,7 @@ impl Marginal {
             let time = at.time + ahead;
             let (now, next) = values[ahead * width..(ahead + 2) * width].split_at_mut(width);
             let value = |state: State| next[self.places[state.index()] as usize];
-            let kept_costs = self.costs.get(time * classes..(time + 1) * classes).filter(|_| forecast == 0.0);
+            let kept_costs = self.costs.get(time * classes..(time + 1) * classes);
             for (lowest, &state) in now.iter_mut().zip(&self.states[..self.within[ahead]]) {
                 *lowest = f64::INFINITY;
                 for (number, Move { class, .. }, outcomes) in moves.of(state) {
@@ -271,10 +275,10 @@ impl Marginal {
         self.within.push(self.states.len());
     }
 
-    /// Computes the costs of the classes for which the occupancy of the root has changed; returns whether there are any.
-    fn refresh_costs(&mut self, problem: &Problem, moves: &Moves, at: &OccupancyState) -> bool {
-        let anew = self.last_time.is_none_or(|last| at.time < last);
-        self.last_time = Some(at.time);
+    /// Computes the costs, at these times, of the classes for which the occupancy of the root has changed; returns whether there are any.
+    fn refresh_costs(&mut self, problem: &Problem, moves: &Moves, times: Range<usize>) -> bool {
+        let anew = self.last_time.is_none_or(|last| times.start < last);
+        self.last_time = Some(times.start);
         let mut changed = anew || self.costs.is_empty();
         for number in 0..if self.costs.is_empty() { 0 } else { moves.classes.len() as u32 } {
             let pair = moves.classes[number as usize].pair;
@@ -284,8 +288,16 @@ impl Marginal {
             }
             self.computed_from[number as usize] = from;
             changed = true;
-            for time in at.time..problem.horizon() {
-                let cost = self.cost(problem, moves, &self.aim, time, number);
+            // Without a discount and a stay all times are alike.
+            let hold = moves.classes[number as usize].hold as usize;
+            let mut known = None;
+            for time in times.clone() {
+                let visit = self.visits[time * self.holds + hold];
+                let cost = match known {
+                    Some((same, cost)) if same == visit => cost,
+                    _ => self.cost(problem, moves, &self.aim, time, number),
+                };
+                known = Some((visit, cost));
                 self.costs[time * moves.classes.len() + number as usize] = cost;
             }
         }

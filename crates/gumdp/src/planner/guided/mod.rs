@@ -50,8 +50,12 @@ use tree::{EdgeId, NodeId, ROOT, Tree};
 /// Simulations between two looks at the clock.
 const CLOCK_INTERVAL: u64 = 16;
 
-/// This part of the simulations of a decision improves the plan that is kept.
-const SHARE: u64 = 2;
+/// One in so many of the simulations of a decision improves the plan that is kept: they take longer than others.
+const SHARE: u64 = 3;
+
+/// Three quarters of the simulations of a decision make a tree where another manner would decide at once: they take longer than those of the
+/// published planner.
+const IN_TREE: (u64, u64) = (3, 4);
 
 /// The most outcomes that marginal backward induction looks at: a fraction of a second, and some hundred megabytes.
 const MOST_OUTCOMES: usize = 1 << 25;
@@ -212,7 +216,7 @@ impl GuidedPlanner {
                 self.plan.clone_from(&destinations.first);
             }
             let (simulations, caution) = (self.settings.most().div_ceil(SHARE), self.settings.caution);
-            let planned = (!searches).then(|| self.improve_plan(&destinations, at, simulations, caution, rng));
+            let planned = (!searches).then(|| self.improve_plan(&destinations, at, simulations, caution, None, rng));
             base = self.plan.first().map_or(marginal, |leg| destinations.step(*leg, at.state));
             if let Some((simulations, risk)) = planned {
                 self.simulated_steps += simulations * steps as u64;
@@ -230,8 +234,13 @@ impl GuidedPlanner {
             return Ok(Searched { simulations: 0, stopped: StopReason::Marginal, chosen: base, planned: None });
         }
         self.set_root(at, base);
+        let most = if by_lattice.is_some() || !self.within(self.settings.reach, steps) {
+            self.settings.most().saturating_mul(IN_TREE.0).div_ceil(IN_TREE.1)
+        } else {
+            self.settings.most()
+        };
         let (mut simulations, mut stopped, mut failure) = (0, StopReason::Simulations, None);
-        while simulations < self.settings.most() {
+        while simulations < most {
             if self.tree.is_solved() {
                 stopped = StopReason::Solved;
                 break;

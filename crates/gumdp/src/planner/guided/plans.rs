@@ -5,6 +5,9 @@
 //! is a list of destinations, each with a number of visits after which the next one is headed for; after the last of them marginal
 //! backward induction plays. The incumbent plan is kept from decision to decision; simulations try changes of it, with common random numbers, and
 //! one replaces it only if there is evidence that it is better.
+//!
+//! Where f is flat (the least of several shares, their product: 0 until all have been visited) no change of a plan is better than another. So the
+//! first plan is also looked for with f *smoothed*: its mean with what it would be if some more had been gathered of everything.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,6 +24,13 @@ const MOST_WORK: usize = 1 << 27;
 /// Simulations of a plan that say whether it is worth more of them, and the most of them.
 const FIRST: usize = 16;
 const ALL: usize = 256;
+
+/// Simulations with the same random numbers: later ones have others, so that plans suit no special luck.
+const ROUND: u64 = 1 << 14;
+/// How much more of everything is added to smooth f, one after the other.
+const SMOOTHINGS: [f64; 2] = [0.25, 0.03];
+/// So many times f is looked at where more has been gathered.
+const SHIFTS: usize = 8;
 
 /// Go there until there were so many visits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -147,6 +157,47 @@ impl Destinations {
     }
 }
 
+/// f as if some more had been gathered of everything, in several ways.
+#[derive(Clone, Debug)]
+pub(super) struct Smoothing {
+    /// The features that are total costs, and how much more of each there would be.
+    shifts: Vec<(usize, [f64; SHIFTS])>,
+    /// The features of a path, and with more gathered.
+    features: Vec<f64>,
+    shifted: Vec<f64>,
+}
+
+impl Smoothing {
+    /// `None` if f looks at no total costs. `part` is how much of the most that there can be is added at most.
+    pub(super) fn new(problem: &Problem, part: f64, rng: &mut Rng) -> Option<Self> {
+        let shift = |(feature, costs): (usize, Vec<f64>)| {
+            let most = costs.iter().fold(0.0_f64, |most, cost| if cost.abs() > most.abs() { *cost } else { most });
+            (feature, [(); SHIFTS].map(|()| part * most * rng::unit(rng)))
+        };
+        let shifts: Vec<_> = problem.objective().totals().map(shift).collect();
+        (!shifts.is_empty()).then(|| Self { shifts, features: Vec::new(), shifted: Vec::new() })
+    }
+
+    /// The mean of f and of its mean over the shifts, for a path that starts with the features of `root`.
+    fn cost(&mut self, problem: &Problem, root: &[f64], path: &[u32], start: usize, cost: f64) -> f64 {
+        let objective = problem.objective();
+        self.features.clear();
+        self.features.extend_from_slice(root);
+        for (&pair, &mass) in path.iter().zip(&problem.masses()[start..]) {
+            objective.add(&mut self.features, pair as usize, mass);
+        }
+        let mut sum = 0.0;
+        for way in 0..SHIFTS {
+            self.shifted.clone_from(&self.features);
+            for (feature, shifts) in &self.shifts {
+                self.shifted[*feature] += shifts[way];
+            }
+            sum += objective.value_of_features(&self.shifted);
+        }
+        0.5 * (cost + sum / SHIFTS as f64)
+    }
+}
+
 /// A plan with what it cost in simulations.
 struct Tried {
     plan: Vec<Leg>,
@@ -155,6 +206,33 @@ struct Tried {
 }
 
 impl GuidedPlanner {
+    /// Looks for the plan that episodes start with, with so many simulations.
+    pub(super) fn first_plan(&mut self, destinations: &Destinations, at: &OccupancyState, simulations: u64, rng: &mut Rng) {
+        let improve = |own: &mut Self, part: u64, mut smoothing: Option<Smoothing>, rng: &mut Rng| {
+            for _ in 0..=simulations / part / ROUND {
+                own.improve_plan(destinations, at, ROUND.min(simulations), 0.0, smoothing.as_mut(), rng);
+            }
+        };
+        self.plan.clear();
+        let smoothings = SMOOTHINGS.map(|part| Smoothing::new(&self.problem, part, rng));
+        if smoothings[0].is_none() {
+            return improve(self, 1, None, rng);
+        }
+        improve(self, 2, None, rng);
+        let plain = std::mem::take(&mut self.plan);
+        for smoothing in smoothings {
+            improve(self, 8, smoothing, rng);
+        }
+        improve(self, 4, None, rng);
+        let [mut plain, mut smoothed] =
+            [plain, std::mem::take(&mut self.plan)].map(|plan| Tried { plan, costs: Vec::new() });
+        let seed = rng::word(rng);
+        for tried in [&mut plain, &mut smoothed] {
+            self.try_plan(tried, at, seed, ALL, &mut { ALL }, None);
+        }
+        self.plan = if self.leads(&smoothed, &plain, 0.0) { smoothed.plan } else { plain.plan };
+    }
+
     /// Improves the plan with so many simulations from here on, by changes that are better by `caution` standard errors; returns how many
     /// were made, and the risk of the plan in them.
     pub(super) fn improve_plan(
@@ -163,6 +241,7 @@ impl GuidedPlanner {
         at: &OccupancyState,
         simulations: u64,
         caution: f64,
+        mut smoothing: Option<&mut Smoothing>,
         rng: &mut Rng,
     ) -> (u64, f64) {
         let steps = self.problem.horizon() - at.time;
@@ -172,12 +251,12 @@ impl GuidedPlanner {
         let mut best = Tried { plan: std::mem::take(&mut self.plan), costs: Vec::new() };
         // Fewer than the first would say nothing about changes.
         let all = (left / 8).clamp(FIRST.min(left), ALL);
-        self.try_plan(&mut best, at, seed, all, &mut left);
+        self.try_plan(&mut best, at, seed, all, &mut left, smoothing.as_deref_mut());
         while left >= all.max(FIRST) && !self.stop.is_requested() {
             let mut rival = Tried { plan: destinations.change(&best.plan, steps, rng), costs: Vec::new() };
-            self.try_plan(&mut rival, at, seed, FIRST, &mut left);
+            self.try_plan(&mut rival, at, seed, FIRST, &mut left, smoothing.as_deref_mut());
             if self.leads(&rival, &best, 0.0) {
-                self.try_plan(&mut rival, at, seed, all, &mut left);
+                self.try_plan(&mut rival, at, seed, all, &mut left, smoothing.as_deref_mut());
                 if self.leads(&rival, &best, caution) {
                     best = rival;
                 }
@@ -195,7 +274,15 @@ impl GuidedPlanner {
     }
 
     /// Simulates a plan until it has so many costs.
-    fn try_plan(&mut self, tried: &mut Tried, at: &OccupancyState, seed: u64, most: usize, left: &mut usize) {
+    fn try_plan(
+        &mut self,
+        tried: &mut Tried,
+        at: &OccupancyState,
+        seed: u64,
+        most: usize,
+        left: &mut usize,
+        mut smoothing: Option<&mut Smoothing>,
+    ) {
         let steps = self.problem.horizon() - at.time;
         let rarities = Arc::clone(&self.rarities);
         for number in tried.costs.len() as u64..most as u64 {
@@ -203,7 +290,10 @@ impl GuidedPlanner {
             let mut chances = rarities.chances(number, &mut rng);
             let next = |mdp: &Mdp, pair| chances.next(mdp, pair, &mut rng);
             self.roll_out(at.state, 0, at.time, steps, &tried.plan, next);
-            let cost = self.cost_of_path(at.time, steps);
+            let mut cost = self.cost_of_path(at.time, steps);
+            if let Some(smoothing) = &mut smoothing {
+                cost = smoothing.cost(&self.problem, &self.root, &self.path[..steps], at.time, cost);
+            }
             tried.costs.push((self.risk.of_cost(cost), chances.weight()));
             *left -= 1;
         }

@@ -18,8 +18,6 @@ use crate::rng::{self, Purpose};
 const LATTICE_WORK: f64 = (1 << 27) as f64;
 /// Simulated steps before the first decision that look for a plan.
 const MOST_PLANNED: f64 = 2e7;
-/// Simulations with the same random numbers: later ones have others, so that plans suit no special luck.
-const ROUND: u64 = 1 << 14;
 /// With fewer simulations for a decision than this, preparations are shorter, too.
 const WORTH_IT: f64 = 64.0;
 /// Episodes of random play that show how far apart costs are.
@@ -122,9 +120,7 @@ impl GuidedPlanner {
         self.marginal.update(&self.problem, &self.moves, self.erm, &start, ahead);
         let mut rng = rng::stream(SEED, 1, Purpose::Pilot);
         let simulations = MOST_PLANNED * self.worth() / horizon as f64;
-        for _ in 0..=(simulations / ROUND as f64) as usize {
-            self.improve_plan(&destinations, &start, ROUND.min(simulations as u64), 0.0, &mut rng);
-        }
+        self.first_plan(&destinations, &start, simulations as u64, &mut rng);
         destinations.first = std::mem::take(&mut self.plan);
         if let Some(prepared) = &mut self.prepared {
             (prepared.manner, prepared.destinations) = (manner, Some(Arc::new(destinations)));

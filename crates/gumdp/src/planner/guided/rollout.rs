@@ -92,11 +92,14 @@ impl GuidedPlanner {
             } else {
                 let differ = !moves.are_one_class(state);
                 let mut best = (f64::INFINITY, own.start);
+                let mut known = (NONE, 0.0);
                 for number in own.clone() {
                     let class = moves.get(number).class;
                     // What costs the same whatever the move does not matter.
-                    let cost = if differ { marginal.cost(problem, moves, running, time, class) } else { 0.0 };
-                    let value = cost + marginal.risk(time, number);
+                    if differ && class != known.0 {
+                        known = (class, marginal.cost(problem, moves, running, time, class));
+                    }
+                    let value = known.1 + marginal.risk(time, number);
                     if value < best.0 {
                         best = (value, number);
                     }
