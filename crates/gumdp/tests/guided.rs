@@ -306,3 +306,39 @@ fn a_tour_of_many_rooms_is_planned() {
     let planned = mean(GuidedSettings { lattice: false, ..settings(200) });
     assert!(planned < -0.049, "{planned}");
 }
+
+/// Six goals on a map of 5 × 5, all to be visited in 20 steps: the least share is 0 until the last of them, so that plans are looked for with
+/// a smoothed f.
+#[test]
+fn a_tour_is_found_where_f_is_flat() {
+    let side = 5;
+    let goals = [8, 0, 6, 20, 18, 23];
+    let mut mdp = Mdp::sized(side * side, 4).start(17);
+    for cell in 0..side * side {
+        let (row, column) = (cell / side, cell % side);
+        let to = [
+            (row.saturating_sub(1), column),
+            ((row + 1).min(side - 1), column),
+            (row, column.saturating_sub(1)),
+            (row, (column + 1).min(side - 1)),
+        ];
+        for (action, (row, column)) in to.into_iter().enumerate() {
+            mdp = mdp.transition(cell, action, [(row * side + column, 1.0)]);
+        }
+    }
+    let mdp = mdp.build().unwrap();
+    let share = |goal: usize| {
+        let mut costs = vec![0.0; side * side];
+        costs[goal] = -1.0;
+        Objective::linear(mdp.by_state(&costs).unwrap()).unwrap()
+    };
+    let names: Vec<String> = (0..goals.len()).map(|goal| format!("x{goal}")).collect();
+    let inputs: Vec<(&str, Objective)> = names.iter().map(String::as_str).zip(goals.map(share)).collect();
+    let least = Objective::formula(&format!("max({})", names.join(", ")), &inputs).unwrap();
+    let problem = Problem::new(mdp, least, 1.0, 20).unwrap();
+    let settings = GuidedSettings { lattice: false, ..settings(200) };
+    let planner = GuidedPlanner::new(&problem, Erm::new(0.0).unwrap(), settings).unwrap();
+    let optimum = solve(&problem, Erm::new(0.0).unwrap(), &Limits::QUICK).unwrap().value;
+    assert_eq!(optimum, -0.05);
+    assert_eq!(costs(&experiment(&problem, &planner, 1, 0..5).unwrap()), [optimum; 5]);
+}

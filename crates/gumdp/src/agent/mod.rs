@@ -163,12 +163,14 @@ impl Agent {
             Who::Auto(settings) => match solve() {
                 Ok(solution) => Ok(solution.into()),
                 Err(OracleError::Stopped) => Err(OracleError::Stopped.into()),
-                Err(because) => Self::guided(problem, spec, settings, &format!("{}, planning", because.in_short())),
+                Err(because) => {
+                    Self::guided(problem, spec, settings, &format!("{}, planning", because.in_short()), true)
+                }
             },
             Who::BackwardInduction if spec.risk.as_erm().is_none() => Err(AgentError::NotEntropic(spec.risk)),
             Who::BackwardInduction if problem.objective().as_linear().is_none() => Err(OracleError::NotLinear.into()),
             Who::Exact | Who::BackwardInduction => Ok(solve()?.into()),
-            Who::Guided(settings) => Self::guided(problem, spec, settings, "planner, preset default"),
+            Who::Guided(settings) => Self::guided(problem, spec, settings, "planner, preset default", false),
             Who::Published(settings) => {
                 let settings = PlannerSettings { budget: spec.budget.unwrap_or(settings.budget), ..settings.clone() };
                 let planner = |fixed| Planner::new(problem, fixed, settings.clone());
@@ -183,7 +185,14 @@ impl Agent {
         Self { policy: policy.into(), what: what.into(), outer: None, fixed: None, solution: None }
     }
 
-    fn guided(problem: &Problem, spec: &Spec, settings: &GuidedSettings, what: &str) -> Result<Self, AgentError> {
+    /// The default planner; `tried` if solving exactly was.
+    fn guided(
+        problem: &Problem,
+        spec: &Spec,
+        settings: &GuidedSettings,
+        what: &str,
+        tried: bool,
+    ) -> Result<Self, AgentError> {
         let settings = GuidedSettings { budget: spec.budget.unwrap_or(settings.budget), ..settings.clone() };
         // The outer variable is fixed first, with planners that decide as set; then the manner is chosen for it.
         let quick = GuidedSettings { pilots: false, ..settings.clone() };
@@ -193,6 +202,9 @@ impl Agent {
         })?;
         let mut planner = GuidedPlanner::new(problem, fixed, settings)?;
         planner.set_stop(&spec.limits.stop);
+        if tried && fixed.is_entropic() {
+            planner.know_too_large();
+        }
         if planner.prepare_telling(&|what| spec.tell(what)).is_err() || spec.limits.stop.is_requested() {
             return Err(OracleError::Stopped.into());
         }

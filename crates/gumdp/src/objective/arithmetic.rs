@@ -296,3 +296,29 @@ fn power_range(x: Bounds, y: Bounds) -> Bounds {
     let (low, high) = (x.low.max(0.0), x.high.max(0.0));
     Bounds::of([low.powf(y.low), low.powf(y.high), high.powf(y.low), high.powf(y.high)])
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::objective::expression::Expression;
+
+    /// What changes is the sum of what changes in the parts; parts are as small as the expression allows.
+    #[test]
+    fn addends_sum_up() {
+        for (text, parts) in [
+            ("x + y*z - 3", 2),
+            ("2*(x^2 - (sqrt(y) + 4)) - z", 3),
+            ("-(x + y)*0.5 + min(x, z)", 3),
+            ("x*y*z", 1),
+            ("(x + y)/2", 1),
+        ] {
+            let root = Expression::parse(text).unwrap().root;
+            let addends = root.addends();
+            assert_eq!(addends.len(), parts, "{text}");
+            let [at, to] = [[0.3, 0.7, 0.2], [1.3, 0.7, 0.9]];
+            let increase = root.value(&|number| to[number]) - root.value(&|number| at[number]);
+            let changed = addends.iter().filter(|addend| addend.inputs.iter().any(|&number| at[number] != to[number]));
+            let sum: f64 = changed.map(|addend| addend.node.value(&|k| to[k]) - addend.node.value(&|k| at[k])).sum();
+            assert!((sum - increase).abs() < 1e-12, "{text}: {sum} instead of {increase}");
+        }
+    }
+}

@@ -44,10 +44,11 @@ pub use minimise::{Solution, solve};
 pub use occupancy_dp::{Limits, Method, Strategy};
 pub use occupancy_mdp::OccupancyMdp;
 pub use optimal::OptimalPolicy;
+use ties::lowest_mean;
 pub(crate) use ties::lowest_means;
 
 use crate::problem::Problem;
-use crate::risk::LARGEST_COST;
+use crate::risk::{FixedRisk, LARGEST_COST};
 use crate::stop::Stop;
 
 /// Why there is no exact answer.
@@ -199,6 +200,16 @@ pub fn check_bounded(problem: &Problem) -> Result<(), OracleError> {
     let bounded = bounds.low >= -LARGEST_COST && bounds.high <= LARGEST_COST;
     // The bounds of a formula may be far too wide; its values are looked at one by one.
     if bounded || problem.objective().has_formula() { Ok(()) } else { Err(OracleError::Overflow) }
+}
+
+/// The policy of lowest risk where the outer variable of the measure is fixed.
+pub(crate) fn optimal_policy(
+    problem: &Problem,
+    risk: FixedRisk,
+    limits: &Limits,
+) -> Result<OptimalPolicy, OracleError> {
+    check_bounded(problem)?;
+    Ok(lowest_mean(problem, risk.aim, limits)?.policy)
 }
 
 pub(crate) fn check_stop(stop: &Stop) -> Result<(), OracleError> {

@@ -2,9 +2,11 @@
 //!
 //! All candidates play the same pilot episodes (common random numbers), half of which meet rare outcomes on purpose; the better half plays on,
 //! until the effort is spent. Another than the first is chosen only if it is better by a standard error of the difference. Effort is counted, never timed: the choice is
-//! the same for the same problem. If all would take too long the dearest are left out.
+//! the same for the same problem. If all would take too long they have fewer simulations for a decision, and then the dearest are left out.
 
+use super::moves::Spread;
 use super::{GuidedPlanner, SHARE};
+use crate::planner::settings::Budget;
 use crate::policy::PolicyFailure;
 use crate::risk::Erm;
 use crate::rng::{self, Purpose};
@@ -12,6 +14,8 @@ use crate::rng::{self, Purpose};
 /// A way to decide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Manner {
+    /// The optimum, which was found before the first decision.
+    Exact,
     /// One step of look-ahead on the lattice.
     Lattice,
     /// Marginal backward induction with this forecast; the tree within this reach.
@@ -33,6 +37,9 @@ const FORMULA: f64 = 2.0;
 /// The fewest episodes of a candidate that say anything, and the most that are worth it in the first round.
 const FEWEST: f64 = 12.0;
 const MOST: f64 = 48.0;
+/// Pilots have as many simulations for a decision as leave so many episodes, but not fewer than this for it: with few, trees look worse than they are.
+const ENOUGH: f64 = 24.0;
+const LEAST_SIMULATIONS: u64 = 500;
 /// The seed of pilot episodes: the choice belongs to the problem, not to an experiment.
 pub(super) const SEED: u64 = 0x0067_756d_6470;
 
@@ -50,12 +57,20 @@ struct Candidate {
 /// # Errors
 /// If it was stopped.
 pub(super) fn choose(planner: &GuidedPlanner, manners: &[Manner]) -> Result<Manner, PolicyFailure> {
+    let effort = EFFORT * planner.worth();
+    let mut planner = planner.clone();
+    let dear = |planner: &GuidedPlanner| {
+        effort / 3.0 / manners.iter().map(|&manner| steps_of(planner, manner)).sum::<f64>() < ENOUGH
+    };
+    while planner.settings.most() > LEAST_SIMULATIONS && dear(&planner) {
+        planner.settings.budget = Budget::simulations((planner.settings.most() / 2).max(LEAST_SIMULATIONS));
+    }
+    let planner = &planner;
     let mut candidates: Vec<Candidate> = manners
         .iter()
         .map(|&manner| Candidate { manner, costs: Vec::new(), value: f64::INFINITY, steps: steps_of(planner, manner) })
         .collect();
     let first = candidates[0].manner;
-    let effort = EFFORT * planner.worth();
     // The dearest are left out until all that are left can play enough.
     let episodes = loop {
         let episodes = effort / 3.0 / candidates.iter().map(|candidate| candidate.steps).sum::<f64>();
@@ -133,7 +148,7 @@ fn steps_of(planner: &GuidedPlanner, manner: Manner) -> f64 {
     let simulated = planner.settings.most() as f64 * all * formula;
     let looked_at = TRANSITION * planner.problem.mdp().transition_count() as f64 * all;
     match manner {
-        Manner::Lattice => horizon as f64,
+        Manner::Exact | Manner::Lattice => horizon as f64,
         Manner::Published => simulated,
         Manner::Plans => simulated / SHARE as f64 + looked_at.min(simulated),
         Manner::Marginal { reach, .. } => {
@@ -141,5 +156,21 @@ fn steps_of(planner: &GuidedPlanner, manner: Manner) -> f64 {
                 (1..=horizon).filter(|&steps| planner.within(reach, steps)).map(|steps| steps as f64).sum::<f64>();
             TREE * formula * planner.settings.most() as f64 * within + looked_at.min(simulated) + horizon as f64
         }
+    }
+}
+
+impl GuidedPlanner {
+    /// Whether the tree sees the horizon from so many steps before it.
+    pub(super) fn within(&self, reach: f64, steps: usize) -> bool {
+        let simulations = self.settings.usual(steps) as f64;
+        let Spread { choice, chance } = self.spread;
+        let near = || steps as f64 * (choice + chance) <= reach * simulations.ln();
+        !self.linear && reach > 0.0 && (reach == f64::INFINITY || near())
+    }
+
+    /// Whether the simulations would do to meet all that may follow in so many steps, if every move has its usual outcomes.
+    pub(super) fn covers(&self, steps: usize) -> bool {
+        let Spread { choice, chance } = self.spread;
+        steps as f64 * (2.0 * choice + chance) <= (self.settings.usual(steps) as f64).ln()
     }
 }

@@ -14,6 +14,7 @@
 //! spread of values for each step). `docs/planner.md` has the reasons and the measurements.
 
 mod choice;
+mod exact;
 mod marginal;
 mod moves;
 mod plans;
@@ -30,6 +31,7 @@ use std::sync::Arc;
 use crate::clock::Moment;
 use crate::model::{Action, Pair};
 use crate::objective::PathEvaluator;
+use crate::oracle::OptimalPolicy;
 use crate::policy::{ActionReason, Decision, Policy, PolicyFailure, StopReason};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, FixedRisk};
@@ -88,6 +90,9 @@ pub struct GuidedPlanner {
     /// What was prepared before the first decision.
     prepared: Option<Prepared>,
     scratch: Scratch,
+    /// Decides if it could be had.
+    optimal: Option<OptimalPolicy>,
+    too_large: bool,
     /// Decides in its manner.
     published: Option<Box<Planner>>,
     /// What is left of the incumbent plan.
@@ -139,6 +144,8 @@ impl GuidedPlanner {
             rarities: Arc::new(Rarities::new(problem)),
             prepared: None,
             scratch: Scratch::default(),
+            optimal: None,
+            too_large: false,
             published: None,
             plan: Vec::new(),
             tree: Tree::default(),
@@ -168,20 +175,6 @@ impl GuidedPlanner {
         }
         let edge = self.tree.root_edges().iter().find(|edge| edge.number == number);
         edge.filter(|edge| edge.visits > 0).map_or((0, f64::NAN), |edge| (u64::from(edge.visits), edge.value))
-    }
-
-    /// Whether the tree sees the horizon from so many steps before it.
-    fn within(&self, reach: f64, steps: usize) -> bool {
-        let simulations = self.settings.usual(steps) as f64;
-        let Spread { choice, chance } = self.spread;
-        let near = || steps as f64 * (choice + chance) <= reach * simulations.ln();
-        !self.linear && reach > 0.0 && (reach == f64::INFINITY || near())
-    }
-
-    /// Whether the simulations would do to meet all that may follow in so many steps, if every move has its usual outcomes.
-    fn covers(&self, steps: usize) -> bool {
-        let Spread { choice, chance } = self.spread;
-        steps as f64 * (2.0 * choice + chance) <= (self.settings.usual(steps) as f64).ln()
     }
 
     fn search(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Searched, PolicyFailure> {
@@ -311,6 +304,9 @@ impl GuidedPlanner {
 impl Policy for GuidedPlanner {
     fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure> {
         self.prepare_once()?;
+        if let Some(optimal) = &mut self.optimal {
+            return optimal.act(at, rng);
+        }
         if let Some(published) = &mut self.published {
             return published.act(at, rng);
         }
@@ -326,6 +322,9 @@ impl Policy for GuidedPlanner {
     /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
     fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Decision, PolicyFailure> {
         self.prepare_once()?;
+        if let Some(optimal) = &self.optimal {
+            return self.decide_exactly(optimal, at);
+        }
         if let Some(published) = &mut self.published {
             return published.decide(at, rng);
         }
@@ -366,6 +365,7 @@ impl Policy for GuidedPlanner {
     }
 
     fn set_stop(&mut self, stop: &Stop) {
+        self.optimal.iter_mut().for_each(|optimal| optimal.set_stop(stop));
         self.published.iter_mut().for_each(|published| published.set_stop(stop));
         self.stop = stop.clone();
     }
@@ -374,8 +374,11 @@ impl Policy for GuidedPlanner {
         self.simulated_steps + self.published.as_ref().map_or(0, |published| published.simulated_steps())
     }
 
-    /// Known where an exact lattice decides: nothing is drawn then.
+    /// Known where the optimum or an exact lattice decides: nothing is drawn then.
     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
+        if let Some(optimal) = &self.optimal {
+            return optimal.probabilities(at, probabilities);
+        }
         if !self.lattice().is_some_and(Lattice::is_exact) {
             return false;
         }

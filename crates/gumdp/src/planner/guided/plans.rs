@@ -207,7 +207,13 @@ struct Tried {
 
 impl GuidedPlanner {
     /// Looks for the plan that episodes start with, with so many simulations.
-    pub(super) fn first_plan(&mut self, destinations: &Destinations, at: &OccupancyState, simulations: u64, rng: &mut Rng) {
+    pub(super) fn first_plan(
+        &mut self,
+        destinations: &Destinations,
+        at: &OccupancyState,
+        simulations: u64,
+        rng: &mut Rng,
+    ) {
         let improve = |own: &mut Self, part: u64, mut smoothing: Option<Smoothing>, rng: &mut Rng| {
             for _ in 0..=simulations / part / ROUND {
                 own.improve_plan(destinations, at, ROUND.min(simulations), 0.0, smoothing.as_mut(), rng);

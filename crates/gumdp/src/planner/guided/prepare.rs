@@ -7,6 +7,7 @@ use super::choice::{Manner, SEED, choose};
 use super::marginal::Ahead;
 use super::plans::Destinations;
 use crate::experiment::stoppable;
+use crate::oracle::optimal_policy;
 use crate::planner::lattice::{Lattice, Scratch};
 use crate::planner::mcts::Planner;
 use crate::planner::settings::{Budget, Exploration, PlannerSettings};
@@ -39,6 +40,7 @@ impl GuidedPlanner {
     pub fn manner(&self) -> String {
         let Some(prepared) = &self.prepared else { return "not prepared".to_owned() };
         match (prepared.manner, &prepared.lattice) {
+            (Manner::Exact, _) => "solved exactly, as that takes no longer than simulating".to_owned(),
             (Manner::Lattice, Some(lattice)) => lattice.to_string(),
             (Manner::Marginal { reach, .. }, _) if reach == f64::INFINITY => {
                 "tree search, chosen by pilot episodes".to_owned()
@@ -75,6 +77,17 @@ impl GuidedPlanner {
         }
         let settled = lattice.as_ref().is_some_and(|lattice| lattice.is_settled());
         let chooses = self.settings.pilots && self.settings.budget.time_limit.is_none() && !settled && !asks;
+        if chooses && self.settings.lattice && !self.too_large {
+            tell("solving it exactly");
+            if let Ok(optimal) = optimal_policy(&self.problem, self.risk, &self.affordable()) {
+                self.optimal = Some(optimal);
+                self.prepared = Some(Prepared { lattice, destinations: None, manner: Manner::Exact, scale });
+                return Ok(());
+            }
+            if self.stop.is_requested() {
+                return Err(PolicyFailure::Stopped);
+            }
+        }
         let mut manners = Vec::new();
         manners.extend(lattice.is_some().then_some(Manner::Lattice));
         manners.push(as_set);
