@@ -89,7 +89,10 @@ impl SlurmArgs {
             return Ok(());
         }
         let array = submit(&[play_at])?;
-        let merging = submit(&[format!("--dependency=afterok:{array}").into(), merge_at])?;
+        // If a task fails there is nothing to merge: the job must not wait for ever.
+        let after = [format!("--dependency=afterok:{array}"), "--kill-on-invalid-dep=yes".to_owned()];
+        let [after, given_up] = after.map(PathBuf::from);
+        let merging = submit(&[after, given_up, merge_at])?;
         say!("submitted the array {array} (shards {missing} of {size}) and, after it, the merge {merging}");
         Ok(())
     }

@@ -185,7 +185,10 @@ fn named(value: Value, folder: &Path) -> Option<Vec<Problem>> {
     }
     if name.contains(['*', '?', '[']) {
         let pattern = format!("{}", glob_escaped(folder).join(name).display());
-        let found = value.accept(glob::glob(&pattern))?;
+        let Ok(found) = glob::glob(&pattern) else {
+            let message = format!("{} is \"{}\", which is no pattern", value.name(), shortened(name));
+            return value.error(message).hint("* is any text, ? a character, [abc] one of these").tell();
+        };
         let files: Vec<PathBuf> = found.filter_map(Result::ok).filter(|path| path.is_file()).collect();
         if files.is_empty() {
             return value.error(format!("{} is \"{}\", which no file matches", value.name(), shortened(name))).tell();
