@@ -118,7 +118,7 @@ pub struct Piece {
 impl Plan {
     pub(super) fn new(problems: Vec<ProblemEntry>, cells: Vec<Cell>) -> Self {
         let (gumdp, results_version) = (env!("CARGO_PKG_VERSION").to_owned(), gumdp::RESULTS_VERSION);
-        Self { gumdp, results_version, fingerprint: fingerprint(&cells), problems, cells }
+        Self { gumdp, results_version, fingerprint: fingerprint(&problems, &cells), problems, cells }
     }
 
     /// The plan of a folder.
@@ -127,12 +127,18 @@ impl Plan {
     /// If there is none, it cannot be read, or it is of another version.
     pub fn of_folder(folder: &Path) -> Result<Self, SweepError> {
         let path = folder.join("plan.json");
+        if !path.is_file() {
+            return Err(SweepError::Nothing { folder: folder.to_owned() });
+        }
         let plan: Self = read_json(&path)?;
         if (&*plan.gumdp, plan.results_version) != (env!("CARGO_PKG_VERSION"), gumdp::RESULTS_VERSION) {
             return Err(SweepError::Version { path, found: plan.gumdp });
         }
-        if fingerprint(&plan.cells) != plan.fingerprint {
-            return Err(SweepError::Damaged { path, what: "its fingerprint is not that of its cells".to_owned() });
+        if fingerprint(&plan.problems, &plan.cells) != plan.fingerprint {
+            return Err(SweepError::Damaged {
+                path,
+                what: "it was changed: its fingerprint is not that of its cells".to_owned(),
+            });
         }
         Ok(plan)
     }
@@ -191,10 +197,12 @@ impl Plan {
     }
 }
 
-/// Checksum of all cells, and of what plays them.
-fn fingerprint(cells: &[Cell]) -> String {
-    let begun = checksum(UNCHECKED, format!("{} {}", env!("CARGO_PKG_VERSION"), gumdp::RESULTS_VERSION).as_bytes());
-    let sum = cells.iter().fold(begun, |sum, cell| checksum(sum, format!("\n{}", cell.id).as_bytes()));
+/// Checksum of all problems and cells, and of what plays them.
+fn fingerprint(problems: &[ProblemEntry], cells: &[Cell]) -> String {
+    let add = |sum: u64, text: serde_json::Result<String>| checksum(sum, text.unwrap_or_default().as_bytes());
+    let begun = add(UNCHECKED, serde_json::to_string(&(env!("CARGO_PKG_VERSION"), gumdp::RESULTS_VERSION)));
+    let sum = problems.iter().fold(begun, |sum, problem| add(sum, serde_json::to_string(problem)));
+    let sum = cells.iter().fold(sum, |sum, cell| add(sum, serde_json::to_string(cell)));
     format!("{sum:016x}")
 }
 

@@ -304,3 +304,33 @@ pub fn rehearse(
     };
     Ok(groups.iter().flat_map(|(group, cells)| cells.iter().map(move |cell| of_cell(group, cell))).sum())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gumdp::{Erm, Risk};
+
+    /// What does not depend on seeds and budgets is solved and known once; planners are made for each.
+    #[test]
+    fn solutions_are_kept_between_seeds() {
+        let rooms = crate::tasks::get("rooms").unwrap();
+        let cell = |policy, risk, seed| Cell::new(&rooms, risk, policy, 10, 5, seed);
+        let careful: Risk = "cvar:0.9".parse().unwrap();
+        for (policy, risk, is_kept) in [
+            (Some(Player::Uniform), Risk::MEAN, true),
+            (Some(Player::Exact), Risk::MEAN, true),
+            (None, Risk::MEAN, true),
+            (Some(Player::BackwardInduction), Risk::MEAN, true),
+            (Some(Player::Paper), Risk::MEAN, false),
+            (Some(Player::Paper), careful, false),
+        ] {
+            let mut first = Kept::of(&cell(policy, risk, 0), &rooms, None, &Stop::NEVER).unwrap();
+            // Marks it.
+            first.exact = Some(None);
+            let second = Kept::of(&cell(policy, risk, 1), &rooms, Some(first), &Stop::NEVER).unwrap();
+            assert_eq!(second.exact.is_some(), is_kept, "{policy:?} {risk}");
+            let other = Kept::of(&cell(policy, Erm::WORST.into(), 1), &rooms, Some(second), &Stop::NEVER).unwrap();
+            assert!(other.exact.is_none(), "{policy:?} with another attitude");
+        }
+    }
+}

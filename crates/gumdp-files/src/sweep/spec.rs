@@ -73,7 +73,7 @@ impl Plan {
                 Some(same) if same.check == check => continue,
                 Some(_) => {
                     let what = format!("two different problems are called \"{}\"; rename one of the files", task.name);
-                    return Err(SweepError::Damaged { path: path.to_owned(), what });
+                    return Err(SweepError::Unfit { path: path.to_owned(), what });
                 }
                 None => {}
             }
@@ -85,7 +85,7 @@ impl Plan {
             });
             if cells.len() > MOST_CELLS {
                 let what = format!("it has more than {MOST_CELLS} cells");
-                return Err(SweepError::Damaged { path: path.to_owned(), what });
+                return Err(SweepError::Unfit { path: path.to_owned(), what });
             }
             let horizon = task.problem.horizon() as u64;
             problems.push(ProblemEntry { name: task.name, horizon, check });
