@@ -17,7 +17,7 @@ use super::{Cell, Plan, SweepError};
 use crate::{Task, write};
 
 /// Bytes of lines that are sorted in memory.
-const MEMORY: usize = 128 << 20;
+const MEMORY: usize = 64 << 20;
 
 /// What `manifest.json` of a sweep says: nothing in it depends on how the work was cut, or on the machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
