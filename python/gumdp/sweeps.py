@@ -241,7 +241,8 @@ class RayExecutor:
 
         self._cpus = count("cpus", cpus, 1, MOST_THREADS)
         retries = count("retries", retries, 0, 1_000_000)
-        self._ray, self._is_own = ray, not ray.is_initialized()
+        self._ray: Any = ray
+        self._is_own = not ray.is_initialized()
         if self._is_own:
             ray.init(address=address, **init)
         self._options: dict[str, Any] = {

@@ -143,12 +143,19 @@ fn slurm_plays_the_bytes_of_one_process() {
     sandbox.data("sweep sweep.toml --out whole -q");
     let whole = results(&sandbox, "whole");
     let all = whole[0].lines().count() - 1;
-    killed_and_timed_out(&slurm, &sandbox, &whole);
-    preempted(&slurm, &sandbox, &whole, all);
+    let threads = killed_and_timed_out(&slurm, &sandbox, &whole);
+    preempted(&slurm, &sandbox, &whole, all, threads);
 }
 
-/// Two tasks of eight are killed, one hangs until its time is over; what is missing is submitted again.
-fn killed_and_timed_out(slurm: &Slurm, sandbox: &Sandbox, whole: &[String; 3]) {
+/// How many threads a process has.
+fn threads(process: u32) -> usize {
+    fs::read_dir(format!("/proc/{process}/task")).map_or(0, Iterator::count)
+}
+
+/// Two tasks of eight are killed, one hangs until its time is over; what is missing is submitted again. How many threads a process
+/// has with one core.
+fn killed_and_timed_out(slurm: &Slurm, sandbox: &Sandbox, whole: &[String; 3]) -> usize {
+    let mut with_one_core = 0;
     let (array, merge) = submit(slurm, sandbox, "--out out --array-size 8 --time 1");
     let folder = sandbox.path("out");
     for (shard, sent) in [("1", "KILL"), ("2", "KILL"), ("3", "STOP")] {
@@ -156,11 +163,8 @@ fn killed_and_timed_out(slurm: &Slurm, sandbox: &Sandbox, whole: &[String; 3]) {
             let process = process(&folder, &format!("{shard}/8"))?;
             (runs(sandbox, "out", &format!("{shard}-of-8")) >= 3).then_some(process)
         });
-        let threads = fs::read_dir(format!("/proc/{process}/task")).map_or(0, Iterator::count);
-        println!(
-            "shard {shard}: SIG{sent} after {} runs, {threads} threads",
-            runs(sandbox, "out", &format!("{shard}-of-8"))
-        );
+        with_one_core = threads(process);
+        println!("shard {shard}: SIG{sent} after {} runs", runs(sandbox, "out", &format!("{shard}-of-8")));
         signal(process, sent);
     }
     let states = slurm.ended(&array);
@@ -184,10 +188,11 @@ fn killed_and_timed_out(slurm: &Slurm, sandbox: &Sandbox, whole: &[String; 3]) {
     assert!(states.iter().all(|state| state == "COMPLETED"), "{states:?}");
     sandbox.data("merge out -q");
     assert!(results(sandbox, "out") == *whole, "the bytes differ");
+    with_one_core
 }
 
 /// Two tasks of two cores are pushed aside by a job of more importance and begin again by themselves; the dependent job merges.
-fn preempted(slurm: &Slurm, sandbox: &Sandbox, whole: &[String; 3], all: usize) {
+fn preempted(slurm: &Slurm, sandbox: &Sandbox, whole: &[String; 3], all: usize, with_one_core: usize) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from).min(2);
     let settings = format!("--out pushed --array-size 2 --time 10 --partition main --cpus-per-task {cores}");
     let (array, merge) = submit(slurm, sandbox, &settings);
@@ -196,14 +201,13 @@ fn preempted(slurm: &Slurm, sandbox: &Sandbox, whole: &[String; 3], all: usize) 
         let process = process(&folder, "1/2")?;
         (runs(sandbox, "pushed", "1-of-2") >= 20).then_some(process)
     });
-    let script = fs::read_to_string(format!("/proc/{first}/environ")).unwrap_or_default();
-    assert!(script.contains(&format!("SLURM_CPUS_PER_TASK={cores}\0")), "{script}");
-    let threads = fs::read_dir(format!("/proc/{first}/task")).map_or(0, Iterator::count);
+    let with_all = threads(first);
+    assert_eq!(with_all, with_one_core + cores - 1, "it has not as many threads as cores");
     let urgent = ["--parsable", "--partition=urgent", "--exclusive", "--output=/dev/null", "--wrap=sleep 1"];
     let urgent = slurm.ask("sbatch", &urgent);
     assert_eq!(slurm.ended(&urgent), ["COMPLETED"]);
     let before = runs(sandbox, "pushed", "1-of-2");
-    println!("preempted after {before} runs, {threads} threads for {cores} cores");
+    println!("preempted after {before} runs, {with_all} threads for {cores} cores, {with_one_core} for one");
     assert!(process(&folder, "1/2") != Some(first), "it was not preempted");
     let states = slurm.ended(&array);
     assert!(states.iter().all(|state| state == "COMPLETED"), "{states:?}");

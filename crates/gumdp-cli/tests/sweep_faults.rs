@@ -56,7 +56,7 @@ fn a_journal_may_end_at_any_byte() {
     // The header too: a process that was killed at its begin.
     for end in (third_last..text.len()).chain([0, 1, ends[0], ends[0] + 1]) {
         sandbox.write(name, &text[..end]);
-        let complete = end >= text.rfind("\nend,").expect("an end") + 1;
+        let complete = end > text.rfind("\nend,").expect("an end");
         assert_eq!(sandbox.data("status out --missing"), if complete { "" } else { "1\n" }, "{end}");
     }
     sandbox.write(name, &text[..third_last + 30]);
@@ -133,7 +133,7 @@ fn wrong_clocks_change_no_status() {
     let cut = journals(&sandbox, "2-of-4").remove(0);
     let text = sandbox.read(&cut);
     // One that was killed: it has no end.
-    let last = &text[..text.rfind("\nend,").expect("an end") + 1];
+    let last = &text[..=text.rfind("\nend,").expect("an end")];
     sandbox.write(&cut, last);
     for (times, playing) in [([now + day, now - day], 0), ([now - day, now + day], 0), ([now + day, now], 1)] {
         for (name, time) in [(journals(&sandbox, "1-of-3").remove(0), times[0]), (cut.clone(), times[1])] {

@@ -1,5 +1,6 @@
 //! Playing a shard: what no journal of the folder has yet.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -140,7 +141,7 @@ struct Kept {
     agent: Result<Agent, String>,
     unsolved: Option<OracleError>,
     /// What is known exactly, once somebody has asked.
-    exact: Option<Option<Summary>>,
+    exact: OnceCell<Option<Summary>>,
 }
 
 impl Kept {
@@ -161,7 +162,7 @@ impl Kept {
             Err(AgentError::Oracle(OracleError::Stopped)) => return Err(SweepError::Stopped),
             made => made.map_err(|error| error.to_string()),
         };
-        Ok(Self { cell: cell.clone(), agent, unsolved, exact: None })
+        Ok(Self { cell: cell.clone(), agent, unsolved, exact: OnceCell::new() })
     }
 }
 
@@ -195,7 +196,7 @@ pub fn play(plan: &Plan, folder: &Path, shard: Shard, stop: &Stop, watch: &dyn W
         let Some(task) = &task else { continue };
         watch.cell(cell);
         let next = Kept::of(cell, task, kept.take(), stop)?;
-        let who = kept.insert(next);
+        let who = &*kept.insert(next);
         match play_runs(number, cell, missing, task, who, journal, stop, watch)? {
             Ok(runs) => played.runs += runs,
             Err(why) => {
@@ -216,7 +217,7 @@ fn play_runs(
     cell: &Cell,
     missing: Vec<u64>,
     task: &Task,
-    who: &mut Kept,
+    who: &Kept,
     journal: &Writer,
     stop: &Stop,
     watch: &dyn Watcher,
@@ -226,7 +227,7 @@ fn play_runs(
         Err(why) => return Ok(Err(why.clone())),
     };
     if missing.contains(&0) {
-        let exact = *who.exact.get_or_insert_with(|| agent.exact_summary(&task.problem, cell.risk, stop));
+        let exact = *who.exact.get_or_init(|| agent.exact_summary(&task.problem, cell.risk, stop));
         // A summary that was not finished says nothing.
         if stop.is_requested() {
             return Err(SweepError::Stopped);
@@ -324,13 +325,13 @@ mod tests {
             (Some(Player::Paper), Risk::MEAN, false),
             (Some(Player::Paper), careful, false),
         ] {
-            let mut first = Kept::of(&cell(policy, risk, 0), &rooms, None, &Stop::NEVER).unwrap();
+            let first = Kept::of(&cell(policy, risk, 0), &rooms, None, &Stop::NEVER).unwrap();
             // Marks it.
-            first.exact = Some(None);
+            first.exact.get_or_init(|| None);
             let second = Kept::of(&cell(policy, risk, 1), &rooms, Some(first), &Stop::NEVER).unwrap();
-            assert_eq!(second.exact.is_some(), is_kept, "{policy:?} {risk}");
+            assert_eq!(second.exact.get().is_some(), is_kept, "{policy:?} {risk}");
             let other = Kept::of(&cell(policy, Erm::WORST.into(), 1), &rooms, Some(second), &Stop::NEVER).unwrap();
-            assert!(other.exact.is_none(), "{policy:?} with another attitude");
+            assert!(other.exact.get().is_none(), "{policy:?} with another attitude");
         }
     }
 }
