@@ -65,7 +65,9 @@ impl SlurmArgs {
         let (program, file, folder) = (std::env::current_exe()?, absolute(file)?, absolute(folder)?);
         let [program, file, out] = [&program, &file, &folder].map(|path| quoted(path));
         let logs = folder.join("slurm");
-        let mut head = format!("#SBATCH --output={}/%x-%A_%a.log\n", logs.display());
+        // Slurm reads quotes as a shell does, and signs of per cent as places for names.
+        let place = logs.display().to_string().replace('\\', r"\\").replace('"', r#"\""#).replace('%', "%%");
+        let mut head = format!("#SBATCH --output=\"{place}/%x-%A_%a.log\"\n");
         for (option, value) in [("time", &self.time), ("partition", &self.partition)] {
             if let Some(value) = value {
                 let _ = writeln!(head, "#SBATCH --{option}={value}");

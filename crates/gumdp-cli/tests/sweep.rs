@@ -236,9 +236,13 @@ fn slurm_gets_scripts_of_what_is_missing() {
         sandbox.gumdp("sweep sweep.toml --out out --engine slurm --array-size 4 --time 00:10:00 --partition short");
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let script = sandbox.read("out/slurm/sweep.sbatch");
-    for line in
-        ["#SBATCH --array=1,3-4", "#SBATCH --time=00:10:00", "#SBATCH --partition=short", "\"$SLURM_ARRAY_TASK_ID/4\""]
-    {
+    for line in [
+        "#SBATCH --array=1,3-4",
+        "#SBATCH --output=\"/",
+        "#SBATCH --time=00:10:00",
+        "#SBATCH --partition=short",
+        "\"$SLURM_ARRAY_TASK_ID/4\"",
+    ] {
         assert!(script.contains(line), "{script}");
     }
     assert!(sandbox.read("out/slurm/merge.sbatch").contains(" merge '"));
