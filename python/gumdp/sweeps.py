@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import queue
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from . import _native
-from ._checks import MOST_THREADS, Floats, optional_count
+from ._checks import MOST_THREADS, Floats, count, optional_count
 from .risks import Risk
 
 __all__ = ["Executor", "RayExecutor", "Sweep", "SweepFailed", "sweep"]
@@ -118,7 +119,9 @@ def _file_of(spec: str | os.PathLike[str] | Mapping[str, Any], folder: Path) -> 
 
 def _play(folder: str, index: int, count: int, threads: int | None) -> list[tuple[str, str]]:
     """Plays a unit: what a worker does. Its runs are in the folder when it returns."""
-    return _native.sweep_play(folder, index, count, threads)[2]
+    own = os.environ.get("RAYON_NUM_THREADS", "")
+    threads = threads or (int(own) if own.isdecimal() and int(own) > 0 else 1)
+    return _native.sweep_play(folder, index, count, min(threads, MOST_THREADS))[2]
 
 
 def sweep(
@@ -138,8 +141,9 @@ def sweep(
     units that its workers play; all of them must see the folder `out`. A unit whose worker dies is submitted again, up to `retries` times.
     The results do not depend on any of this: they are byte for byte those of one process.
 
-    `units` is their number (default: of about two minutes each, and at least four for each core of this machine); `threads` of each
-    worker (default: 1 with an executor, else all cores); `progress(done, of)` is called after each unit.
+    `units` is their number (default: of about two minutes each, and at least four for each worker or core); `threads` of each
+    worker (default: with an executor what RAYON_NUM_THREADS says there, else 1; without one all cores); `progress(done, of)` is called
+    after each unit. If this is interrupted, the units are cancelled; what was played is kept.
 
     >>> import tempfile, gumdp
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -153,9 +157,9 @@ def sweep(
     if executor is None:
         failed = dict(_native.sweep_play(folder, 1, 1, threads)[2])
     else:
-        least = min(4 * (os.cpu_count() or 1), runs)
-        count = optional_count("units", units, 1, 1_000_000) or max(natural, least)
-        failed = _hand_out(executor, folder, count, threads or 1, retries, progress)
+        workers = executor.workers if isinstance(executor, RayExecutor) else os.cpu_count() or 1
+        cut = optional_count("units", units, 1, 1_000_000) or max(natural, min(4 * workers, runs, 1_000_000))
+        failed = _hand_out(executor, folder, cut, threads, retries, progress)
     if failed:
         raise SweepFailed(failed)
     _native.sweep_merge(folder)
@@ -166,34 +170,37 @@ def _hand_out(
     executor: Executor,
     folder: Path,
     count: int,
-    threads: int,
+    threads: int | None,
     retries: int,
     progress: Callable[[int, int], None] | None,
 ) -> dict[str, str]:
     missing = _native.sweep_status(folder, count)[2]
     place = str(folder.absolute())
-    waiting = {index: executor.submit(_play, place, index, count, threads) for index in missing}
+    ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+    waiting: dict[int, Any] = {}
     tries = dict.fromkeys(missing, 0)
     failed: dict[str, str] = {}
-    done = count - len(missing)
+
+    def submit(index: int) -> None:
+        waiting[index] = executor.submit(_play, place, index, count, threads)
+        _tell_when_done(waiting[index], lambda: ended.put(index))
+
     try:
+        for index in missing:
+            submit(index)
         while waiting:
-            # In order: a unit that is done early waits for the others, which costs nothing.
-            index = next(iter(waiting))
+            index = _next(ended)
             try:
-                failed.update(waiting[index].result())
+                failed.update(waiting.pop(index).result())
             except Exception:
                 # A worker died, or a disk was full there: what it had finished is kept.
                 tries[index] += 1
                 if tries[index] > retries:
                     raise
-                del waiting[index]
-                waiting[index] = executor.submit(_play, place, index, count, threads)
+                submit(index)
                 continue
-            del waiting[index]
-            done += 1
             if progress is not None:
-                progress(done, count)
+                progress(count - len(waiting), count)
     except BaseException:
         for future in waiting.values():
             cancel = getattr(future, "cancel", None)
@@ -203,43 +210,80 @@ def _hand_out(
     return failed
 
 
+def _tell_when_done(future: Any, tell: Callable[[], None]) -> None:
+    """Calls `tell` when a future is done, or at once if it cannot say that (submitit): its result is waited for then."""
+    when_done = getattr(future, "add_done_callback", None)
+    if when_done is None:
+        tell()
+    else:
+        when_done(lambda _: tell())
+
+
+def _next(ended: queue.SimpleQueue[int]) -> int:
+    """The next unit that is done; Ctrl-C ends the wait on every system."""
+    while True:
+        try:
+            return ended.get(timeout=0.5)
+        except queue.Empty:
+            continue
+
+
 class RayExecutor:
     """Hands units to a Ray cluster, one task each; needs `gumdp[ray]`.
 
-    `address` is that of a cluster; without one Ray starts on this machine. Each task asks for `cpus` cores and uses as many threads.
-    Nothing but the numbers of units passes through Ray: results are written to the folder, which all nodes must see.
+    `address` is that of a cluster; without one Ray starts on this machine. Each task asks for `cpus` cores and uses as many threads; Ray
+    starts it again up to `retries` times if its node dies. `init` is what `ray.init` takes. Nothing but the numbers of units passes
+    through Ray: results are written to the folder, which all nodes must see. `with` ends a Ray that was started here.
     """
 
     def __init__(self, address: str | None = None, *, cpus: int = 1, retries: int = 3, **init: Any) -> None:
         import ray
 
-        if not ray.is_initialized():
+        self._cpus = count("cpus", cpus, 1, MOST_THREADS)
+        retries = count("retries", retries, 0, 1_000_000)
+        self._ray: Any = ray
+        self._is_own = not ray.is_initialized()
+        if self._is_own:
             ray.init(address=address, **init)
-        self._ray = ray
-        self._cpus = cpus
         self._options: dict[str, Any] = {
-            "num_cpus": cpus,
+            "num_cpus": self._cpus,
             "max_retries": retries,
+            # Tiny tasks would all go to one node.
             "scheduling_strategy": "SPREAD",
-            "runtime_env": {"env_vars": {"RAYON_NUM_THREADS": str(cpus)}},
+            "runtime_env": {"env_vars": {"RAYON_NUM_THREADS": str(self._cpus)}},
         }
+
+    @property
+    def workers(self) -> int:
+        """How many tasks the cluster can play at once, as it is now."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)) // self._cpus)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any:
         """A task on the cluster; its result is that of `fn`."""
-        *first, threads = args
-        # A worker has as many threads as it asked for cores.
-        if fn is _play and threads == 1:
-            args = (*first, self._cpus)
-        reference = self._ray.remote(fn).options(**self._options).remote(*args)
-        return _RayFuture(self._ray, reference)
+        return _RayFuture(self._ray, self._ray.remote(fn).options(**self._options).remote(*args))
+
+    def shutdown(self) -> None:
+        """Ends Ray if it was started here."""
+        if self._is_own:
+            self._ray.shutdown()
+
+    def __enter__(self) -> RayExecutor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
 
 
 class _RayFuture:
     def __init__(self, ray: Any, reference: Any) -> None:
         self._ray, self._reference = ray, reference
+        self._future = reference.future()
 
     def result(self) -> Any:
-        return self._ray.get(self._reference)
+        return self._future.result()
+
+    def add_done_callback(self, tell: Callable[[Any], None]) -> None:
+        self._future.add_done_callback(tell)
 
     def cancel(self) -> None:
         self._ray.cancel(self._reference)

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,50 @@ def test_lost_units_are_played_again(whole: Path, tmp_path: Path) -> None:
     assert contents(tmp_path) == contents(whole)
     with pytest.raises(RuntimeError, match="the worker died"):
         gumdp.sweep(SPEC, tmp_path / "never", executor=Clumsy(), units=6, retries=0)
+
+
+class Plain:
+    """Futures with nothing but `result`, as submitit's; they play when they are asked."""
+
+    def __init__(self) -> None:
+        self.played: list[int] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any:
+        def result() -> Any:
+            self.played.append(args[1])
+            return fn(*args)
+
+        return SimpleNamespace(result=result)
+
+
+def test_futures_need_a_result_only(whole: Path, tmp_path: Path) -> None:
+    plain = Plain()
+    gumdp.sweep(SPEC, tmp_path, executor=plain, units=4)
+    assert plain.played == [1, 2, 3, 4]
+    assert contents(tmp_path) == contents(whole)
+
+
+def test_units_count_as_they_end(tmp_path: Path) -> None:
+    futures: list[Future[Any]] = []
+
+    class Backwards:
+        """Ends the units in the opposite order."""
+
+        def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            futures.append(future)
+            if len(futures) == 3:
+                futures[2].set_result(fn(*args))
+            return future
+
+    def interrupted(done: int, of: int) -> None:
+        assert (done, of) == (1, 3)
+        raise KeyboardInterrupt
+
+    # The last one is told although the first is not done; all others are cancelled.
+    with pytest.raises(KeyboardInterrupt):
+        gumdp.sweep(SPEC, tmp_path, executor=Backwards(), units=3, progress=interrupted)
+    assert [future.cancelled() for future in futures] == [True, True, False]
 
 
 def test_what_is_there_is_not_played_again(whole: Path) -> None:

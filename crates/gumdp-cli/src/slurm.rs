@@ -65,7 +65,9 @@ impl SlurmArgs {
         let (program, file, folder) = (std::env::current_exe()?, absolute(file)?, absolute(folder)?);
         let [program, file, out] = [&program, &file, &folder].map(|path| quoted(path));
         let logs = folder.join("slurm");
-        let mut head = format!("#SBATCH --output={}/%x-%A_%a.log\n", logs.display());
+        // Slurm reads quotes as a shell does, and signs of per cent as places for names.
+        let place = logs.display().to_string().replace('\\', r"\\").replace('"', r#"\""#).replace('%', "%%");
+        let mut head = format!("#SBATCH --output=\"{place}/%x-%A_%a.log\"\n");
         for (option, value) in [("time", &self.time), ("partition", &self.partition)] {
             if let Some(value) = value {
                 let _ = writeln!(head, "#SBATCH --{option}={value}");
@@ -89,7 +91,10 @@ impl SlurmArgs {
             return Ok(());
         }
         let array = submit(&[play_at])?;
-        let merging = submit(&[format!("--dependency=afterok:{array}").into(), merge_at])?;
+        // If a task fails there is nothing to merge: the job must not wait for ever.
+        let after = [format!("--dependency=afterok:{array}"), "--kill-on-invalid-dep=yes".to_owned()];
+        let [after, given_up] = after.map(PathBuf::from);
+        let merging = submit(&[after, given_up, merge_at])?;
         say!("submitted the array {array} (shards {missing} of {size}) and, after it, the merge {merging}");
         Ok(())
     }

@@ -156,6 +156,7 @@ fn mistakes_have_their_place() {
         ("runs = 3", "sweep.toml:1:1: the field \"problems\" is missing"),
         ("problems = \"roms\"", "there is no such task or file"),
         ("problems = \"none/*.toml\"", "which no file matches"),
+        ("problems = \"[.toml\"", "problems is \"[.toml\", which is no pattern"),
         ("problems = []", "problems is empty"),
         ("problems = \"rooms\"\nruns = 0", "sweep.toml:2:8: runs is 0; it must lie in [1, 1000000000]"),
         ("problems = \"rooms\"\nrisks = [\"cvar:2\"]", "sweep.toml:2:10:"),
@@ -178,7 +179,7 @@ fn mistakes_have_their_place() {
     for command in ["status", "merge"] {
         let ended = sandbox.gumdp(&format!("{command} nowhere"));
         assert_eq!(ended.code, Some(2));
-        assert!(ended.stderr.contains("nowhere/plan.json"), "{}", ended.stderr);
+        assert!(ended.stderr.contains("nowhere holds no sweep: there is no plan.json"), "{}", ended.stderr);
     }
 }
 
@@ -235,9 +236,13 @@ fn slurm_gets_scripts_of_what_is_missing() {
         sandbox.gumdp("sweep sweep.toml --out out --engine slurm --array-size 4 --time 00:10:00 --partition short");
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let script = sandbox.read("out/slurm/sweep.sbatch");
-    for line in
-        ["#SBATCH --array=1,3-4", "#SBATCH --time=00:10:00", "#SBATCH --partition=short", "\"$SLURM_ARRAY_TASK_ID/4\""]
-    {
+    for line in [
+        "#SBATCH --array=1,3-4",
+        "#SBATCH --output=\"/",
+        "#SBATCH --time=00:10:00",
+        "#SBATCH --partition=short",
+        "\"$SLURM_ARRAY_TASK_ID/4\"",
+    ] {
         assert!(script.contains(line), "{script}");
     }
     assert!(sandbox.read("out/slurm/merge.sbatch").contains(" merge '"));

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`BoxPlot`] | samples of several methods, with outliers, means, risks and the exact optimum |
 //! | [`LinePlot`] | values over a setting, convergence, distribution functions |
+//! | [`Multiples`] | the same in many small panels with shared axes |
 //! | [`DotPlot`] | a few values in many named rows |
 //! | [`StemPlot`] | exact distributions of a random value |
 //! | [`BarPlot`] | shares of outcomes |
@@ -38,6 +39,7 @@ mod heat_maps;
 mod ink;
 mod legend;
 mod line_plot;
+mod multiples;
 pub mod page;
 mod panels;
 mod reference;
@@ -60,6 +62,7 @@ pub use frame::Labels;
 pub use grid_map::{CellKind, GridCell, GridMap, NamedCells};
 pub use heat_maps::{CategoryMap, HeatMaps};
 pub use line_plot::{LinePlot, LineSeries};
+pub use multiples::Multiples;
 pub use panels::{lettered_panels, panels};
 pub use reference::{LineKind, ReferenceLine};
 pub use state_graph::{GraphEdge, GraphNode, StateGraph};

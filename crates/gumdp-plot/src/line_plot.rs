@@ -33,6 +33,8 @@ pub struct LineSeries {
     pub points: Vec<(f64, f64)>,
     /// (low, high) per point; empty for no band.
     pub band: Vec<(f64, f64)>,
+    /// Draw the band as a bar at each point: nothing is said of what lies between.
+    pub bars: bool,
     /// Hold each y until the next x (distribution functions, best-so-far curves).
     pub step: bool,
     /// Mark the points.
@@ -49,22 +51,23 @@ impl LinePlot {
         let bands = self.series.iter().flat_map(|series| series.band.iter().flat_map(|(low, high)| [*low, *high]));
         let xs = points().map(|(x, _)| x).chain(reference::places(&self.references));
         let ys = points().map(|(_, y)| y).chain(bands);
+        self.over(Axis::over(xs, self.log_x, 0.02, 5), Axis::over(ys, false, 0.05, 6), 210.0)
+    }
+
+    /// The figure with these axes.
+    pub(super) fn over(&self, bottom: Axis, left: Axis, plot_height: f64) -> String {
         let sample = |canvas: &mut Canvas, place: Rect, series: usize| {
-            let [from, to] = legend::ends(place);
-            let style = self.series[series].style.unwrap_or(series);
-            canvas.line(from, to, &Paint::stroke(series_colour(style), 2.0).dash(series_dash(style)));
-            if self.series[series].markers {
-                ink::marker(canvas, style, place.middle(), 3.6);
-            }
+            let LineSeries { style, markers, .. } = self.series[series];
+            sample(canvas, place, style.unwrap_or(series), markers);
         };
         let frame = Frame {
             kind: "Line plot",
             labels: &self.labels,
             width: self.width.map_or(WIDTH, f64::from),
-            plot_height: 210.0,
+            plot_height,
             legend: legend::of_series(self.series.iter().map(|series| &series.name), sample),
-            bottom: Bottom::Numbers(Axis::over(xs, self.log_x, 0.02, 5)),
-            left: Axis::over(ys, false, 0.05, 6),
+            bottom: Bottom::Numbers(bottom),
+            left,
             references: &self.references,
         };
         frame.svg(&self.description(), |plot| {
@@ -88,6 +91,15 @@ impl LinePlot {
             }
         }
         out
+    }
+}
+
+/// A line of a series, as legends show it.
+pub(super) fn sample(canvas: &mut Canvas, place: Rect, series: usize, markers: bool) {
+    let [from, to] = legend::ends(place);
+    canvas.line(from, to, &Paint::stroke(series_colour(series), 2.0).dash(series_dash(series)));
+    if markers {
+        ink::marker(canvas, series, place.middle(), 3.6);
     }
 }
 
@@ -124,6 +136,12 @@ fn stepped(run: &[Point]) -> Vec<Point> {
 fn draw_band(plot: &mut Plot, index: usize, series: &LineSeries) {
     let place = |((x, _), (low, high)): (&Point, &Point)| Some((plot.x(*x)?, plot.y(*low)?, plot.y(*high)?));
     let places: Vec<(f64, f64, f64)> = series.points.iter().zip(&series.band).filter_map(place).collect();
+    if series.bars {
+        for (x, low, high) in places {
+            plot.canvas.line((x, low), (x, high), &Paint::stroke(series_colour(index), 1.4));
+        }
+        return;
+    }
     let edge = |edge: Vec<Point>| if series.step { stepped(&edge) } else { edge };
     let mut outline = edge(places.iter().map(|&(x, low, _)| (x, low)).collect());
     outline.extend(edge(places.iter().map(|&(x, _, high)| (x, high)).collect()).into_iter().rev());

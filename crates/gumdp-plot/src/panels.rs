@@ -8,8 +8,7 @@ const HEAD: f64 = 22.0;
 /// Sets documents made by this module side by side, `columns` in a row.
 #[must_use]
 pub fn panels(title: &str, figures: &[String], columns: usize) -> String {
-    let named: Vec<(&str, &str)> = figures.iter().map(|svg| ("", svg.as_str())).collect();
-    set(title, &named, columns)
+    headed_panels(title, figures, columns, (Canvas::default(), 0.0))
 }
 
 /// The same, with a letter and a name above each: (a) first, (b) second …
@@ -20,10 +19,16 @@ pub fn lettered_panels(title: &str, figures: &[(String, String)], columns: usize
         figures.iter().enumerate().map(|(index, (name, _))| format!("({}) {name}", letter(index))).collect();
     let named: Vec<(&str, &str)> =
         names.iter().zip(figures).map(|(name, (_, svg))| (name.as_str(), svg.as_str())).collect();
-    set(title, &named, columns)
+    set(title, &named, columns, (Canvas::default(), 0.0))
 }
 
-fn set(title: &str, figures: &[(&str, &str)], columns: usize) -> String {
+/// The same, below something that all share and so many pixels high.
+pub(super) fn headed_panels(title: &str, figures: &[String], columns: usize, top: (Canvas, f64)) -> String {
+    let named: Vec<(&str, &str)> = figures.iter().map(|svg| ("", svg.as_str())).collect();
+    set(title, &named, columns, top)
+}
+
+fn set(title: &str, figures: &[(&str, &str)], columns: usize, (shared, top): (Canvas, f64)) -> String {
     let columns = columns.max(1);
     let head = if figures.iter().any(|(name, _)| !name.is_empty()) { HEAD } else { 0.0 };
     let sizes: Vec<[f64; 2]> =
@@ -31,11 +36,12 @@ fn set(title: &str, figures: &[(&str, &str)], columns: usize) -> String {
     let pitch = sizes.iter().map(|size| size[0]).fold(0.0, f64::max);
     let highest = |row: &[[f64; 2]]| row.iter().map(|size| size[1]).fold(0.0, f64::max) + head;
     let rows: Vec<f64> = sizes.chunks(columns).map(highest).collect();
-    let size = (pitch * columns.min(figures.len()) as f64, rows.iter().sum());
+    let size = (pitch * columns.min(figures.len()) as f64, top + rows.iter().sum::<f64>());
     let mut out = opening(size, title, &format!("{} figures.", figures.len()), "");
+    out += &shared.body();
     for (index, (name, svg)) in figures.iter().enumerate() {
         let (row, column) = (index / columns, index % columns);
-        let (x, y) = (column as f64 * pitch, rows[..row].iter().sum::<f64>());
+        let (x, y) = (column as f64 * pitch, top + rows[..row].iter().sum::<f64>());
         if !name.is_empty() {
             let mut canvas = Canvas::default();
             canvas.text((x + 10.0, y + 14.0), name, &TextStyle::new(13.0, Anchor::Start).bold());

@@ -77,6 +77,12 @@ impl Axis {
         Self { lo, hi, log: true, power: 1.0, ticks: log_ticks(lo, hi) }
     }
 
+    /// A logarithmic axis over the positive ones of `values`, with a tick at each of these places.
+    pub fn log10_at(values: impl IntoIterator<Item = f64>, places: &[f64]) -> Self {
+        let ticks = places.iter().map(|&value| Tick { value, label: shortest(value) }).collect();
+        Self { ticks, ..Self::log10(values) }
+    }
+
     /// Where a value lies, 0 at the low and 1 at the high end; `None` if it cannot be drawn on this axis.
     pub fn fraction(&self, value: f64) -> Option<f64> {
         if !drawable(value) || (self.log && value <= 0.0) {

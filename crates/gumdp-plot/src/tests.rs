@@ -75,12 +75,20 @@ pub(crate) fn degenerate() -> Vec<String> {
             name: MARKUP.into(),
             points: points.clone(),
             band: points.clone(),
+            bars: step,
             step,
             markers: true,
             style: None,
         }],
         references: references.clone(),
         width: Some(0),
+    };
+    let multiples = Multiples {
+        labels: Labels::new(MARKUP, MARKUP, MARKUP),
+        series: vec![MARKUP.into(); 2],
+        places: NASTY.to_vec(),
+        panels: vec![(MARKUP.into(), line(true, true).series), Default::default()],
+        columns: 0,
     };
     let atoms = |count: usize| (0..count).map(|i| (i as f64, 1.0 / count as f64)).collect::<Vec<_>>();
     let bars = BarPlot {
@@ -125,6 +133,8 @@ pub(crate) fn degenerate() -> Vec<String> {
         BoxPlot::default().svg(),
         BoxPlot { groups: NASTY.iter().map(group).collect(), ..BoxPlot::default() }.svg(),
         LinePlot::default().svg(),
+        Multiples::default().svg(),
+        multiples.svg(),
         line(false, false).svg(),
         line(true, true).svg(),
         panels(MARKUP, &[dots(None), line(true, false).svg(), dots(Some(1.0))], 2),
@@ -212,7 +222,18 @@ fn figures_are_as_wide_as_a_telephone() {
     let map = GridMap { cells: vec![vec![GridCell::default(); 30]; 3], ..GridMap::default() };
     let panel = ("β = 1".to_owned(), vec![vec![0.5, 1.0, 17.0]; 12]);
     let heat = HeatMaps { panels: vec![panel; 4], width: Some(360), cell_labels: true, ..HeatMaps::default() };
-    for svg in [stems.svg(), lines.svg(), boxes.svg(), bars.svg(), map.svg(), heat.svg(), nasty_tree().narrow()] {
+    let series = lines.series.clone();
+    let multiples = Multiples { panels: vec![("β = 0.5".into(), series); 4], columns: 1, ..Multiples::default() };
+    for svg in [
+        stems.svg(),
+        multiples.svg(),
+        lines.svg(),
+        boxes.svg(),
+        bars.svg(),
+        map.svg(),
+        heat.svg(),
+        nasty_tree().narrow(),
+    ] {
         let width = svg::side(&svg, "width").unwrap();
         assert!(width <= 361.0, "{width}: {}", &svg[..300]);
     }
@@ -237,4 +258,15 @@ fn the_page_knows_the_literal_colours() {
         assert!(style.contains(&format!("[fill=\"{colour}\"]")), "{colour} is not re-coloured as fill");
         assert!(style.contains(&format!("[stroke=\"{colour}\"]")), "{colour} is not re-coloured as stroke");
     }
+}
+
+/// The same height means the same value in every panel, also where a panel's own values would not need it.
+#[test]
+fn small_multiples_share_their_axes() {
+    let line = |y: f64| LineSeries { points: vec![(10.0, 0.0), (100.0, y)], markers: true, ..LineSeries::default() };
+    let panels = [1.0, 50.0].map(|y| (format!("to {y}"), vec![line(y)])).to_vec();
+    let places = vec![10.0, 100.0];
+    let svg = Multiples { panels, places, columns: 2, series: vec!["a".into()], ..Multiples::default() }.svg();
+    let ticks = |label: &str| svg.matches(&format!(">{label}<")).count();
+    assert_eq!([ticks("0"), ticks("50"), ticks("10"), ticks("100"), ticks("a")], [2, 2, 2 + 2, 2, 1], "{svg}");
 }

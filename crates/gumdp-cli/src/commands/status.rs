@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use gumdp_files::sweep::{self, Plan, ShardStatus, Status};
+use gumdp_files::sweep::{self, Plan, SILENCE, ShardStatus, Status};
 use gumdp_plot::{Field, Table};
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ pub struct StatusArgs {
     /// Print the shards that are not complete, as Slurm's --array takes them: 3,7-9. Nothing if all are.
     #[arg(long, conflicts_with = "json")]
     pub missing: bool,
-    /// Count in so many shards (default: those of the last process).
+    /// Count in so many shards (default: those of the process that began last).
     #[arg(long, value_name = "n", allow_negative_numbers = true, value_parser = shards)]
     pub shards: Option<u64>,
     /// A JSON object instead of text.
@@ -65,10 +65,10 @@ impl Run for StatusArgs {
             }
             return Ok(());
         }
-        let playing: usize = status.shards.iter().map(|shard| shard.playing).sum();
         if self.json {
             let missing = status.missing();
-            let Status { runs, done, cells, cells_done, failed, shards, cpu_seconds_left, seconds_left } = status;
+            let Status { runs, done, cells, cells_done, failed, shards, playing, cpu_seconds_left, seconds_left } =
+                status;
             let failed = failed.into_iter().map(|(cell, why)| FailedJson { cell, why }).collect();
             let (runs_done, shards) = (done, shards.len());
             let json = StatusJson {
@@ -85,19 +85,23 @@ impl Run for StatusArgs {
             };
             return print_json(&json);
         }
-        let Status { runs, done, cells, cells_done, .. } = status;
+        let Status { runs, done, cells, cells_done, playing, .. } = status;
         writeln!(out, "{done} of {} done, {cells_done} of {}", counted(runs, "run"), counted(cells as u64, "cell"))?;
         let unfinished: Vec<&ShardStatus> = status.shards.iter().filter(|shard| shard.done < shard.runs).collect();
         if unfinished.is_empty() {
             writeln!(out, "complete: gumdp merge {}", self.dir.display())?;
         } else {
             let fields = |shard: &&ShardStatus| {
-                let playing = if shard.playing > 0 { "playing" } else { "waiting or stopped" };
+                let state = match (shard.playing, shard.begun) {
+                    (0, 0) => "not begun".to_owned(),
+                    (0, _) => format!("no run for {}", duration(SILENCE.as_secs_f64())),
+                    _ => "playing".to_owned(),
+                };
                 vec![
                     Field::number("shard", format!("{}/{}", shard.shard.index, shard.shard.count)),
                     Field::number("runs done", shard.done.to_string()),
                     Field::number("of", shard.runs.to_string()),
-                    Field::text("state", playing),
+                    Field::text("state", state),
                 ]
             };
             writeln!(out)?;

@@ -105,7 +105,8 @@ impl Run for SweepArgs {
 pub fn refused(error: SweepError) -> anyhow::Error {
     match error {
         SweepError::Stopped => Interrupted.into(),
-        SweepError::Write { .. } => error.into(),
+        // Its message says what the system says.
+        SweepError::Write { .. } => anyhow::Error::msg(error.to_string()),
         error => match error.hint() {
             Some(hint) => BadInput::new(&error).hint(hint).into(),
             None => BadInput::new(&error).into(),

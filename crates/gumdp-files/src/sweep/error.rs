@@ -28,8 +28,22 @@ pub enum SweepError {
         /// What the system says.
         source: io::Error,
     },
-    /// The folder holds another sweep.
-    #[error("{} holds another sweep", folder.display())]
+    /// The sweep is not one that can be played.
+    #[error("{}: {what}", path.display())]
+    Unfit {
+        /// The file of the sweep.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The folder holds no sweep.
+    #[error("{} holds no sweep: there is no plan.json", folder.display())]
+    Nothing {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The folder holds another sweep, or results of another command.
+    #[error("{} holds another sweep or other results", folder.display())]
     Other {
         /// The folder.
         folder: PathBuf,
@@ -86,6 +100,9 @@ impl SweepError {
             Self::Other { .. } => Some("choose another folder with --out, or remove this one".to_owned()),
             Self::Version { .. } => {
                 Some("go on with the version that began it, or begin anew in another folder".to_owned())
+            }
+            Self::Damaged { path, .. } if path.extension().is_none_or(|extension| extension != "csv") => {
+                Some("bring it back as it was, or begin anew in another folder".to_owned())
             }
             Self::Mixed { .. } | Self::Damaged { .. } => {
                 Some("remove the file, and what it held is played again".to_owned())

@@ -27,10 +27,13 @@ impl Writer {
     pub(super) fn create(folder: &Path, plan: &Plan, shard: Shard) -> Result<Self, SweepError> {
         let Shard { index, count } = shard;
         let runs = folder.join("runs");
+        // Later than all that are there, by no clock.
+        let order =
+            1 + journals(folder)?.iter().filter_map(|path| Name::of(path)).map(|of| of.order).max().unwrap_or(0);
         let mut name = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
         loop {
             name = name.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(u64::from(std::process::id()) | 1);
-            let path = runs.join(format!("{index}-of-{count}-{name:016x}.csv"));
+            let path = runs.join(format!("{index}-of-{count}-{order}-{name:016x}.csv"));
             let mut file = match OpenOptions::new().append(true).create_new(true).open(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 opened => opened.map_err(|source| SweepError::write(&path, source))?,
@@ -86,6 +89,30 @@ impl<'a> Entry<'a> {
             "failed" => Some(Self::Failed { cell, why: rest }),
             _ => None,
         }
+    }
+}
+
+/// What the name of a journal says. It saves reading and is never needed: a file with another name is read like all others.
+pub(super) struct Name {
+    /// Whose it is.
+    pub(super) shard: Shard,
+    /// Above that of all that were there when it began.
+    pub(super) order: u64,
+}
+
+impl Name {
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let mut parts = path.file_stem()?.to_str()?.split('-');
+        let [index, "of", count, order, _] = std::array::from_fn(|_| parts.next().unwrap_or_default()) else {
+            return None;
+        };
+        let shard = format!("{index}/{count}").parse().ok()?;
+        Some(Self { shard, order: order.parse().ok().filter(|order| *order < u64::MAX)? })
+    }
+
+    /// Whether it holds nothing of a shard: that of another one of the same cut.
+    pub(super) fn is_apart_from(&self, shard: Shard) -> bool {
+        self.shard.count == shard.count && self.shard.index != shard.index
     }
 }
 

@@ -3,23 +3,25 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use gumdp::stats::Summary;
 use gumdp::words::cell as safe;
 use gumdp::{Pair, Record, UNCHECKED, checksum};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::journal::{Entry, journals, scan};
+use super::plan::{read_json, write_json};
 use super::sort::Sorter;
 use super::{Cell, Plan, SweepError};
 use crate::{Task, write};
 
 /// Bytes of lines that are sorted in memory.
-const MEMORY: usize = 128 << 20;
+const MEMORY: usize = 64 << 20;
 
 /// What `manifest.json` of a sweep says: nothing in it depends on how the work was cut, or on the machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Manifest {
+pub struct Manifest<Cells = Vec<CellResult>> {
     /// Version of the program.
     pub gumdp: String,
     /// Results of another number differ.
@@ -29,7 +31,7 @@ pub struct Manifest {
     /// Checksum of all cells.
     pub fingerprint: String,
     /// The cells.
-    pub cells: Vec<CellResult>,
+    pub cells: Cells,
     /// Checksums of the tables.
     pub files: BTreeMap<String, String>,
 }
@@ -64,10 +66,13 @@ pub struct Merged {
 /// If runs are missing, a journal is damaged, of another sweep or version, or two journals disagree; what was there stays.
 pub fn merge(plan: &Plan, folder: &Path) -> Result<Merged, SweepError> {
     let mut sorter = Sorter::new(MEMORY, folder);
-    let mut exact: BTreeMap<usize, (String, std::path::PathBuf)> = BTreeMap::new();
-    for path in journals(folder)? {
+    let mut exact = BTreeMap::<usize, Known>::new();
+    let journals = journals(folder)?;
+    for path in &journals {
         let unsorted = |source| SweepError::write(folder, source);
-        scan(&path, plan, |entry| {
+        // Cells that differ in their seeds alone say the same.
+        let mut last: Arc<str> = Arc::default();
+        scan(path, plan, |entry| {
             match entry {
                 Entry::Run { cell, record, .. } => {
                     let run = record.split(',').next().and_then(|run| run.parse().ok());
@@ -75,9 +80,12 @@ pub fn merge(plan: &Plan, folder: &Path) -> Result<Merged, SweepError> {
                     sorter.push((cell as u64, run.ok_or_else(damaged)?), record).map_err(unsorted)?;
                 }
                 Entry::Exact { cell, summary } => {
-                    let known = exact.entry(cell).or_insert_with(|| (summary.to_owned(), path.clone()));
-                    if known.0 != summary {
-                        let what = format!("it disagrees with {} on {}", known.1.display(), plan.cells[cell].id);
+                    if *last != *summary {
+                        last = summary.into();
+                    }
+                    let known = exact.entry(cell).or_insert_with(|| Known { summary: last.clone(), by: path });
+                    if *known.summary != *summary {
+                        let what = format!("it disagrees with {} on {}", known.by.display(), plan.cells[cell].id);
                         return Err(SweepError::Damaged { path: path.clone(), what });
                     }
                 }
@@ -89,29 +97,40 @@ pub fn merge(plan: &Plan, folder: &Path) -> Result<Merged, SweepError> {
     let mut merger = Merger::new(plan, folder);
     let read = |source| SweepError::read(folder, source);
     let tables = merger.write(sorter.sorted().map_err(read)?)?;
-    let found = |cell: usize| exact.get(&cell).and_then(|(text, _)| serde_json::from_str(text).ok());
-    let cells = plan.cells.iter().zip(&merger.totals).enumerate().map(|(number, (cell, totals))| CellResult {
+    let cells = || plan.cells.iter().zip(&merger.totals);
+    let timings =
+        cells().map(|(cell, totals)| Timing { cell: &cell.id, runs: cell.runs, cpu_seconds: totals.cpu_seconds });
+    write_json(&folder.join("timings.json"), &InTurn(|| timings.clone()))?;
+    let result = |(number, (cell, totals)): (usize, (&Cell, &Totals))| CellResult {
         cell: cell.clone(),
         simulated_steps: totals.simulated_steps,
-        exact: found(number),
-    });
+        exact: exact.get(&number).and_then(|known| serde_json::from_str(&known.summary).ok()),
+    };
     let manifest = Manifest {
         gumdp: plan.gumdp.clone(),
         results_version: plan.results_version,
         command: "sweep".to_owned(),
         fingerprint: plan.fingerprint.clone(),
-        cells: cells.collect(),
+        cells: InTurn(|| cells().enumerate().map(result)),
         files: tables,
     };
-    let timings: Vec<Timing> = plan
-        .cells
-        .iter()
-        .zip(&merger.totals)
-        .map(|(cell, totals)| Timing { cell: &cell.id, runs: cell.runs, cpu_seconds: totals.cpu_seconds })
-        .collect();
-    keep(&folder.join("timings.json"), &timings)?;
-    keep(&folder.join("manifest.json"), &manifest)?;
+    write_json(&folder.join("manifest.json"), &manifest)?;
     Ok(Merged { cells: plan.cells.len(), runs: plan.runs(), repeated: merger.repeated })
+}
+
+/// What is known exactly of a cell, and the journal that says so.
+struct Known<'a> {
+    summary: Arc<str>,
+    by: &'a Path,
+}
+
+/// A list whose items are made when they are written.
+struct InTurn<F>(F);
+
+impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for InTurn<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0())
+    }
 }
 
 impl Manifest {
@@ -120,9 +139,7 @@ impl Manifest {
     /// # Errors
     /// If there is none or it cannot be read.
     pub fn of_folder(folder: &Path) -> Result<Self, SweepError> {
-        let path = folder.join("manifest.json");
-        let text = std::fs::read_to_string(&path).map_err(|source| SweepError::read(&path, source))?;
-        serde_json::from_str(&text).map_err(|error| SweepError::Damaged { path, what: error.to_string() })
+        read_json(&folder.join("manifest.json"))
     }
 }
 
@@ -131,14 +148,6 @@ struct Timing<'a> {
     cell: &'a str,
     runs: u64,
     cpu_seconds: f64,
-}
-
-fn keep(path: &Path, value: &impl Serialize) -> Result<(), SweepError> {
-    let content = |out: &mut dyn Write| {
-        serde_json::to_writer_pretty(&mut *out, value)?;
-        out.write_all(b"\n")
-    };
-    write::write_with(path, content).map_err(|source| SweepError::write(path, source))
 }
 
 #[derive(Clone, Default)]

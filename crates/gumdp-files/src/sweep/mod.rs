@@ -11,7 +11,7 @@
 //! | `tasks/NAME.toml` | the problems, so that the folder stands on its own |
 //! | `runs/*.csv` | one journal for each process that played |
 //! | `samples.csv`, `trajectories.csv`, `manifest.json` | what [`merge`] writes |
-//! | `timings.csv` | what depends on the machine: CPU time by cell |
+//! | `timings.json` | what depends on the machine: CPU time by cell |
 
 mod error;
 mod journal;
@@ -27,5 +27,5 @@ pub use error::SweepError;
 pub use merge::{CellResult, Manifest, Merged, merge};
 pub use plan::{Cell, Piece, Plan, ProblemEntry, Shard};
 pub use play::{Played, Watcher, play, rehearse};
-pub use status::{ShardStatus, Status, status};
+pub use status::{SILENCE, ShardStatus, Status, status};
 pub use summary::summaries;

@@ -1,14 +1,18 @@
 //! The cells of a sweep, and how they are cut into units and shards.
 
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::str::FromStr;
 
 use gumdp::{Risk, UNCHECKED, checksum};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::SweepError;
-use crate::{Player, Task};
+use crate::{Player, Task, write};
 
 /// A unit is about so much work, in seconds of one core at the nominal rate: long enough to pay for its preparation, short enough
 /// that shards are even.
@@ -113,16 +117,8 @@ pub struct Piece {
 
 impl Plan {
     pub(super) fn new(problems: Vec<ProblemEntry>, cells: Vec<Cell>) -> Self {
-        let version = env!("CARGO_PKG_VERSION");
-        let begun = checksum(UNCHECKED, format!("{version} {}", gumdp::RESULTS_VERSION).as_bytes());
-        let sum = cells.iter().fold(begun, |sum, cell| checksum(sum, format!("\n{}", cell.id).as_bytes()));
-        Self {
-            gumdp: version.to_owned(),
-            results_version: gumdp::RESULTS_VERSION,
-            fingerprint: format!("{sum:016x}"),
-            problems,
-            cells,
-        }
+        let (gumdp, results_version) = (env!("CARGO_PKG_VERSION").to_owned(), gumdp::RESULTS_VERSION);
+        Self { gumdp, results_version, fingerprint: fingerprint(&problems, &cells), problems, cells }
     }
 
     /// The plan of a folder.
@@ -131,15 +127,18 @@ impl Plan {
     /// If there is none, it cannot be read, or it is of another version.
     pub fn of_folder(folder: &Path) -> Result<Self, SweepError> {
         let path = folder.join("plan.json");
-        let text = std::fs::read_to_string(&path).map_err(|source| SweepError::read(&path, source))?;
-        let plan: Self = serde_json::from_str(&text)
-            .map_err(|error| SweepError::Damaged { path: path.clone(), what: error.to_string() })?;
+        if !path.is_file() {
+            return Err(SweepError::Nothing { folder: folder.to_owned() });
+        }
+        let plan: Self = read_json(&path)?;
         if (&*plan.gumdp, plan.results_version) != (env!("CARGO_PKG_VERSION"), gumdp::RESULTS_VERSION) {
             return Err(SweepError::Version { path, found: plan.gumdp });
         }
-        let again = Self::new(plan.problems.clone(), plan.cells.clone());
-        if again.fingerprint != plan.fingerprint {
-            return Err(SweepError::Damaged { path, what: "its fingerprint is not that of its cells".to_owned() });
+        if fingerprint(&plan.problems, &plan.cells) != plan.fingerprint {
+            return Err(SweepError::Damaged {
+                path,
+                what: "it was changed: its fingerprint is not that of its cells".to_owned(),
+            });
         }
         Ok(plan)
     }
@@ -153,19 +152,16 @@ impl Plan {
     /// About how long it takes one core at the nominal rate, in seconds.
     #[must_use]
     pub fn nominal_seconds(&self) -> f64 {
-        let seconds =
-            |cell: &Cell| cell.preparation_seconds() + cell.runs as f64 * cell.run_seconds(self.horizon(cell));
-        self.cells.iter().map(seconds).sum()
+        let seconds = |(cell, each): (&Cell, f64)| cell.preparation_seconds() + cell.runs as f64 * each;
+        self.cells.iter().zip(self.run_seconds()).map(seconds).sum()
     }
 
-    /// The same for one run of a cell.
+    /// The same for one run of each cell.
     #[must_use]
-    pub fn run_seconds(&self, cell: &Cell) -> f64 {
-        cell.run_seconds(self.horizon(cell))
-    }
-
-    fn horizon(&self, cell: &Cell) -> u64 {
-        self.problems.iter().find(|problem| problem.name == cell.task).map_or(1, |problem| problem.horizon)
+    pub fn run_seconds(&self) -> Vec<f64> {
+        let horizons: BTreeMap<&str, u64> = self.problems.iter().map(|of| (&*of.name, of.horizon)).collect();
+        let seconds = |cell: &Cell| cell.run_seconds(horizons.get(&*cell.task).copied().unwrap_or(1));
+        self.cells.iter().map(seconds).collect()
     }
 
     /// The work in units of even size: a thousand tiny runs are one, a huge cell is many.
@@ -174,8 +170,7 @@ impl Plan {
         let share = self.nominal_seconds() / (shards as f64 * UNITS_PER_SHARD);
         let size = if shards == 1 { UNIT_SECONDS } else { share.clamp(f64::MIN_POSITIVE, UNIT_SECONDS) };
         let (mut units, mut unit, mut filled) = (Vec::new(), Vec::new(), 0.0);
-        for (number, cell) in self.cells.iter().enumerate() {
-            let each = self.run_seconds(cell);
+        for (number, (cell, each)) in self.cells.iter().zip(self.run_seconds()).enumerate() {
             let mut next = 0;
             while next < cell.runs {
                 let room = size - filled - cell.preparation_seconds().min(size / 2.0);
@@ -200,6 +195,33 @@ impl Plan {
         let of_shard = self.units(count).into_iter().skip(index as usize - 1).step_by(count as usize);
         of_shard.flatten().collect()
     }
+}
+
+/// Checksum of all problems and cells, and of what plays them.
+fn fingerprint(problems: &[ProblemEntry], cells: &[Cell]) -> String {
+    let add = |sum: u64, text: serde_json::Result<String>| checksum(sum, text.unwrap_or_default().as_bytes());
+    let begun = add(UNCHECKED, serde_json::to_string(&(env!("CARGO_PKG_VERSION"), gumdp::RESULTS_VERSION)));
+    let sum = problems.iter().fold(begun, |sum, problem| add(sum, serde_json::to_string(problem)));
+    let sum = cells.iter().fold(sum, |sum, cell| add(sum, serde_json::to_string(cell)));
+    format!("{sum:016x}")
+}
+
+/// What a file of the folder says; its text is never in memory as a whole.
+pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, SweepError> {
+    let file = File::open(path).map_err(|source| SweepError::read(path, source))?;
+    serde_json::from_reader(BufReader::new(file)).map_err(|error| match error.io_error_kind() {
+        Some(kind) => SweepError::read(path, kind.into()),
+        None => SweepError::Damaged { path: path.to_owned(), what: error.to_string() },
+    })
+}
+
+/// Writes it, in the same way.
+pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), SweepError> {
+    let content = |out: &mut dyn Write| {
+        serde_json::to_writer_pretty(&mut *out, value)?;
+        out.write_all(b"\n")
+    };
+    write::write_with(path, content).map_err(|source| SweepError::write(path, source))
 }
 
 /// One of several parts of a sweep.
@@ -275,7 +297,7 @@ mod tests {
         assert_eq!(tiny.units(1).len(), 1);
         let huge = plan(&[(1_000_000, 1000)]);
         let units = huge.units(1);
-        let seconds = huge.run_seconds(&huge.cells[0]);
+        let seconds = huge.run_seconds()[0];
         assert!(units.len() > 10);
         for unit in &units[..units.len() - 1] {
             let runs: u64 = unit.iter().map(|piece| piece.runs.end - piece.runs.start).sum();

@@ -1,14 +1,17 @@
 //! Playing a shard: what no journal of the folder has yet.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use gumdp::oracle::{Limits, OracleError};
+use gumdp::oracle::{self, Limits, OracleError};
+use gumdp::stats::Summary;
 use gumdp::{Agent, AgentError, Experiment, ExperimentError, Stop, UNCHECKED, Watch, checksum};
 
-use super::journal::{Done, Entry, Writer, journals, scan};
+use super::journal::{Done, Entry, Name, Writer, journals, scan};
+use super::plan::write_json;
 use super::{Cell, Plan, Shard, SweepError};
 use crate::{Player, Task, write};
 
@@ -55,8 +58,7 @@ impl Plan {
             write::write(&file, source.as_bytes()).map_err(|source| SweepError::write(&file, source))?;
         }
         // The plan comes last: where it is, the problems are.
-        let text = serde_json::to_string_pretty(&plan).unwrap_or_default() + "\n";
-        write::write(&at, text.as_bytes()).map_err(|source| SweepError::write(&at, source))?;
+        write_json(&at, &plan)?;
         Ok(plan)
     }
 
@@ -75,10 +77,14 @@ impl Plan {
         Ok(Task::parse(&format!("{name}.toml"), &text)?)
     }
 
-    /// Which runs the journals of a folder hold.
-    pub(super) fn done(&self, folder: &Path) -> Result<Done, SweepError> {
+    /// Which runs of a shard the journals of a folder hold. Those of other shards of the same cut hold none and are not read: many
+    /// processes may begin at once.
+    fn done(&self, folder: &Path, shard: Shard) -> Result<Done, SweepError> {
         let mut done = Done::nothing(self);
         for path in journals(folder)? {
+            if Name::of(&path).is_some_and(|name| name.is_apart_from(shard)) {
+                continue;
+            }
             scan(&path, self, |entry| {
                 if let Entry::Run { cell, record, .. } = entry {
                     let run = record.split(',').next().and_then(|run| run.parse().ok());
@@ -99,14 +105,64 @@ impl Cell {
     /// # Errors
     /// If the optimum is wanted and not to be had, or it was stopped.
     pub fn agent(&self, task: &Task, stop: &Stop) -> Result<Agent, AgentError> {
+        self.agent_knowing(task, stop, &mut None)
+    }
+
+    /// The same for those who may know why the problem cannot be solved soon, or want to.
+    fn agent_knowing(&self, task: &Task, stop: &Stop, unsolved: &mut Option<OracleError>) -> Result<Agent, AgentError> {
         let patient = matches!(self.policy, Some(Player::Exact | Player::BackwardInduction));
         let limits = if patient { Limits::default() } else { Limits::QUICK };
         let mut spec = self.policy.unwrap_or_default().spec(task, self.risk, self.simulations, self.seed);
-        if self.policy.is_none() {
-            spec.who = gumdp::Who::Auto(task.defaults.guided.clone());
-        }
         spec.limits = Limits { stop: stop.clone(), ..limits };
-        Agent::new(&task.problem, &spec)
+        if self.policy.is_some() {
+            return Agent::new(&task.problem, &spec);
+        }
+        spec.who = gumdp::Who::Auto(task.defaults.guided.clone());
+        Agent::with_solver(&task.problem, &spec, || {
+            let solved = match unsolved.clone() {
+                Some(because) => Err(because),
+                None => oracle::solve(&task.problem, self.risk, &spec.limits),
+            };
+            *unsolved = solved.as_ref().err().cloned();
+            solved
+        })
+    }
+
+    /// Whether it has the same problem, attitude and player as another.
+    fn is_like(&self, other: &Self) -> bool {
+        (&self.task, self.risk, self.policy) == (&other.task, other.risk, other.policy)
+    }
+}
+
+/// Who plays a cell, kept as long as the next one has the same problem, attitude and player: solutions and what is known exactly do
+/// not depend on budgets and seeds.
+struct Kept {
+    cell: Cell,
+    agent: Result<Agent, String>,
+    unsolved: Option<OracleError>,
+    /// What is known exactly, once somebody has asked.
+    exact: OnceCell<Option<Summary>>,
+}
+
+impl Kept {
+    /// Who plays the next cell.
+    fn of(cell: &Cell, task: &Task, before: Option<Self>, stop: &Stop) -> Result<Self, SweepError> {
+        let before = before.filter(|before| before.cell.is_like(cell));
+        let plans = |kept: &Self| match &kept.agent {
+            Ok(agent) => agent.fixed().is_some(),
+            Err(_) => kept.cell.policy.is_none_or(Player::plans),
+        };
+        let serves =
+            |kept: &Self| !plans(kept) || (kept.cell.simulations, kept.cell.seed) == (cell.simulations, cell.seed);
+        let mut unsolved = match before {
+            Some(before) if serves(&before) => return Ok(before),
+            before => before.and_then(|before| before.unsolved),
+        };
+        let agent = match cell.agent_knowing(task, stop, &mut unsolved) {
+            Err(AgentError::Oracle(OracleError::Stopped)) => return Err(SweepError::Stopped),
+            made => made.map_err(|error| error.to_string()),
+        };
+        Ok(Self { cell: cell.clone(), agent, unsolved, exact: OnceCell::new() })
     }
 }
 
@@ -116,17 +172,18 @@ impl Cell {
 /// # Errors
 /// If a journal cannot be read or written, or it was stopped.
 pub fn play(plan: &Plan, folder: &Path, shard: Shard, stop: &Stop, watch: &dyn Watcher) -> Result<Played, SweepError> {
-    let done = plan.done(folder)?;
-    let pieces = plan.pieces(shard);
+    let done = plan.done(folder, shard)?;
     let mut played = Played::default();
-    let (mut journal, mut task, mut agent): (Option<Writer>, Option<Task>, Option<(usize, Agent)>) = (None, None, None);
-    for piece in pieces {
-        let cell = &plan.cells[piece.cell];
-        let missing = done.missing(piece.cell, piece.runs.clone());
+    let (mut journal, mut task, mut kept): (Option<Writer>, Option<Task>, Option<Kept>) = (None, None, None);
+    let mut failed = None;
+    for piece in plan.pieces(shard) {
+        let (number, cell) = (piece.cell, &plan.cells[piece.cell]);
+        let missing = done.missing(number, piece.runs.clone());
         let known = piece.runs.end - piece.runs.start - missing.len() as u64;
         played.known += known;
         watch.finished(known);
-        if missing.is_empty() || played.failed.iter().any(|(id, _)| *id == cell.id) {
+        // The pieces of a cell follow each other.
+        if missing.is_empty() || failed == Some(number) {
             continue;
         }
         if journal.is_none() {
@@ -138,58 +195,54 @@ pub fn play(plan: &Plan, folder: &Path, shard: Shard, stop: &Stop, watch: &dyn W
         }
         let Some(task) = &task else { continue };
         watch.cell(cell);
-        let outcome = play_piece(piece.cell, cell, missing, task, &mut agent, journal, stop, watch);
-        match outcome {
+        let next = Kept::of(cell, task, kept.take(), stop)?;
+        let who = &*kept.insert(next);
+        match play_runs(number, cell, missing, task, who, journal, stop, watch)? {
             Ok(runs) => played.runs += runs,
-            Err(Ended::Cell(why)) => {
-                journal.failed(piece.cell, &why).map_err(unkept)?;
+            Err(why) => {
+                journal.failed(number, &why).map_err(unkept)?;
                 played.failed.push((cell.id.clone(), why));
+                failed = Some(number);
             }
-            Err(Ended::Shard(error)) => return Err(error),
         }
     }
     journal.map_or(Ok(()), |journal| journal.end()).map_err(unkept)?;
     Ok(played)
 }
 
-/// Why a piece was not played to its end.
-enum Ended {
-    Cell(String),
-    Shard(SweepError),
-}
-
+/// Plays runs of a cell: how many, or why it cannot be played.
 #[expect(clippy::too_many_arguments, reason = "what a shard keeps between its pieces")]
-fn play_piece(
+fn play_runs(
     number: usize,
     cell: &Cell,
     missing: Vec<u64>,
     task: &Task,
-    kept: &mut Option<(usize, Agent)>,
+    who: &Kept,
     journal: &Writer,
     stop: &Stop,
     watch: &dyn Watcher,
-) -> Result<u64, Ended> {
-    if kept.as_ref().is_none_or(|(of, _)| *of != number) {
-        let agent = cell.agent(task, stop).map_err(|error| match error {
-            AgentError::Oracle(OracleError::Stopped) => Ended::Shard(SweepError::Stopped),
-            error => Ended::Cell(error.to_string()),
-        })?;
-        *kept = Some((number, agent));
-    }
-    let Some((_, agent)) = kept else { return Ok(0) };
-    if missing.contains(&0)
-        && let Some(summary) = agent.exact_summary(&task.problem, cell.risk, stop)
-    {
-        journal.exact(number, &summary).map_err(|error| Ended::Shard(unkept(error)))?;
+) -> Result<Result<u64, String>, SweepError> {
+    let agent = match &who.agent {
+        Ok(agent) => agent,
+        Err(why) => return Ok(Err(why.clone())),
+    };
+    if missing.contains(&0) {
+        let exact = *who.exact.get_or_init(|| agent.exact_summary(&task.problem, cell.risk, stop));
+        // A summary that was not finished says nothing.
+        if stop.is_requested() {
+            return Err(SweepError::Stopped);
+        }
+        if let Some(summary) = exact {
+            journal.exact(number, &summary).map_err(unkept)?;
+        }
     }
     let experiment = Experiment { stop, watch, ..Experiment::new(&task.problem, agent.policy(), cell.seed) };
     let runs = missing.len() as u64;
-    let kept = experiment.play_each(missing, |record| journal.run(number, record));
-    match kept {
-        Ok(()) => Ok(runs),
-        Err(error) if error.is_stopped() => Err(Ended::Shard(SweepError::Stopped)),
-        Err(ExperimentError::Run(error)) => Err(Ended::Cell(error.to_string())),
-        Err(error) => Err(Ended::Shard(unkept(error))),
+    match experiment.play_each(missing, |record| journal.run(number, record)) {
+        Ok(()) => Ok(Ok(runs)),
+        Err(error) if error.is_stopped() => Err(SweepError::Stopped),
+        Err(ExperimentError::Run(error)) => Ok(Err(error.to_string())),
+        Err(error) => Err(unkept(error)),
     }
 }
 
@@ -213,14 +266,14 @@ pub fn rehearse(
     stop: &Stop,
 ) -> Result<f64, SweepError> {
     let began = Instant::now();
-    let mut groups: BTreeMap<(&str, String), Vec<&Cell>> = BTreeMap::new();
-    for cell in &plan.cells {
-        groups.entry((&cell.task, cell.player())).or_default().push(cell);
+    let mut groups: BTreeMap<(&str, String), Vec<(&Cell, f64)>> = BTreeMap::new();
+    for (cell, nominal) in plan.cells.iter().zip(plan.run_seconds()) {
+        groups.entry((&cell.task, cell.player())).or_default().push((cell, nominal));
     }
     let mut measured: BTreeMap<(&str, String), (f64, f64)> = BTreeMap::new();
     let share = seconds / groups.len() as f64;
     for (group, cells) in &groups {
-        let Some(cell) = cells.iter().min_by_key(|cell| cell.simulations) else { continue };
+        let Some(&(cell, nominal)) = cells.iter().min_by_key(|(cell, _)| cell.simulations) else { continue };
         if began.elapsed().as_secs_f64() > seconds {
             break;
         }
@@ -240,15 +293,45 @@ pub fn rehearse(
         }
         if runs > 0 {
             let each = playing.elapsed().as_secs_f64() / runs as f64;
-            measured.insert(group.clone(), (preparation, each / plan.run_seconds(cell)));
+            measured.insert(group.clone(), (preparation, each / nominal));
         }
     }
     let mut ratios: Vec<f64> = measured.values().map(|&(_, ratio)| ratio).collect();
     ratios.sort_by(f64::total_cmp);
     let usual = ratios.get(ratios.len() / 2).copied().unwrap_or(1.0);
-    let of_cell = |group: &(&str, String), cell: &&Cell| {
+    let of_cell = |group: &(&str, String), &(cell, nominal): &(&Cell, f64)| {
         let (preparation, ratio) = measured.get(group).copied().unwrap_or((1.0, usual));
-        preparation + cell.runs as f64 * plan.run_seconds(cell) * ratio
+        preparation + cell.runs as f64 * nominal * ratio
     };
     Ok(groups.iter().flat_map(|(group, cells)| cells.iter().map(move |cell| of_cell(group, cell))).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gumdp::{Erm, Risk};
+
+    /// What does not depend on seeds and budgets is solved and known once; planners are made for each.
+    #[test]
+    fn solutions_are_kept_between_seeds() {
+        let rooms = crate::tasks::get("rooms").unwrap();
+        let cell = |policy, risk, seed| Cell::new(&rooms, risk, policy, 10, 5, seed);
+        let careful: Risk = "cvar:0.9".parse().unwrap();
+        for (policy, risk, is_kept) in [
+            (Some(Player::Uniform), Risk::MEAN, true),
+            (Some(Player::Exact), Risk::MEAN, true),
+            (None, Risk::MEAN, true),
+            (Some(Player::BackwardInduction), Risk::MEAN, true),
+            (Some(Player::Paper), Risk::MEAN, false),
+            (Some(Player::Paper), careful, false),
+        ] {
+            let first = Kept::of(&cell(policy, risk, 0), &rooms, None, &Stop::NEVER).unwrap();
+            // Marks it.
+            first.exact.get_or_init(|| None);
+            let second = Kept::of(&cell(policy, risk, 1), &rooms, Some(first), &Stop::NEVER).unwrap();
+            assert_eq!(second.exact.get().is_some(), is_kept, "{policy:?} {risk}");
+            let other = Kept::of(&cell(policy, Erm::WORST.into(), 1), &rooms, Some(second), &Stop::NEVER).unwrap();
+            assert!(other.exact.get().is_none(), "{policy:?} with another attitude");
+        }
+    }
 }

@@ -73,7 +73,7 @@ impl Plan {
                 Some(same) if same.check == check => continue,
                 Some(_) => {
                     let what = format!("two different problems are called \"{}\"; rename one of the files", task.name);
-                    return Err(SweepError::Damaged { path: path.to_owned(), what });
+                    return Err(SweepError::Unfit { path: path.to_owned(), what });
                 }
                 None => {}
             }
@@ -85,7 +85,7 @@ impl Plan {
             });
             if cells.len() > MOST_CELLS {
                 let what = format!("it has more than {MOST_CELLS} cells");
-                return Err(SweepError::Damaged { path: path.to_owned(), what });
+                return Err(SweepError::Unfit { path: path.to_owned(), what });
             }
             let horizon = task.problem.horizon() as u64;
             problems.push(ProblemEntry { name: task.name, horizon, check });
@@ -185,7 +185,10 @@ fn named(value: Value, folder: &Path) -> Option<Vec<Problem>> {
     }
     if name.contains(['*', '?', '[']) {
         let pattern = format!("{}", glob_escaped(folder).join(name).display());
-        let found = value.accept(glob::glob(&pattern))?;
+        let Ok(found) = glob::glob(&pattern) else {
+            let message = format!("{} is \"{}\", which is no pattern", value.name(), shortened(name));
+            return value.error(message).hint("* is any text, ? a character, [abc] one of these").tell();
+        };
         let files: Vec<PathBuf> = found.filter_map(Result::ok).filter(|path| path.is_file()).collect();
         if files.is_empty() {
             return value.error(format!("{} is \"{}\", which no file matches", value.name(), shortened(name))).tell();

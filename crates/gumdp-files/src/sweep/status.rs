@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::journal::{Done, Entry, journals, scan};
+use super::journal::{Done, Entry, Name, journals, scan};
 use super::{Plan, Shard, SweepError};
 
 /// A journal that was not ended and has grown within this time is taken to be one of a process that still plays.
-const SILENCE: Duration = Duration::from_mins(5);
+pub const SILENCE: Duration = Duration::from_mins(5);
 
 /// How far a sweep is.
 #[derive(Clone, Debug)]
@@ -23,8 +23,10 @@ pub struct Status {
     pub cells_done: usize,
     /// Cells that could not be played, with the reason, and have no run since.
     pub failed: Vec<(String, String)>,
-    /// The shards, as many as the last process was one of.
+    /// The shards, as many as the process that began last was one of.
     pub shards: Vec<ShardStatus>,
+    /// Processes that seem to be playing, of whatever cut.
+    pub playing: usize,
     /// About how long the rest takes one core, in seconds; `None` before the first run.
     pub cpu_seconds_left: Option<f64>,
     /// About how long it takes those that are playing; `None` if nobody is.
@@ -40,8 +42,16 @@ pub struct ShardStatus {
     pub runs: u64,
     /// Those that are there, whoever played them.
     pub done: u64,
-    /// Processes that seem to be playing it.
+    /// Processes that have begun it.
+    pub begun: usize,
+    /// Those of them that have not ended, and finished a run within the last minutes.
     pub playing: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Processes {
+    begun: usize,
+    playing: usize,
 }
 
 impl Status {
@@ -67,7 +77,9 @@ pub fn status(plan: &Plan, folder: &Path, shards: Option<u64>) -> Result<Status,
     let mut done = Done::nothing(plan);
     let mut cpu: Vec<(u64, f64)> = vec![(0, 0.0); plan.cells.len()];
     let mut failures: BTreeMap<usize, String> = BTreeMap::new();
-    let (mut playing, mut speed, mut newest): (Vec<Shard>, f64, Option<(SystemTime, u64)>) = (Vec::new(), 0.0, None);
+    let mut processes: BTreeMap<(u64, u64), Processes> = BTreeMap::new();
+    // The cut of the process that began last, by the names of the journals: clocks of machines differ.
+    let (mut speed, mut newest) = (0.0, (0, 1));
     let now = now_there(folder);
     for path in journals(folder)? {
         let (mut ended, mut own_cpu, mut own_elapsed) = (false, 0.0, 0.0);
@@ -93,21 +105,22 @@ pub fn status(plan: &Plan, folder: &Path, shards: Option<u64>) -> Result<Status,
             Ok(())
         })?;
         let Some(shard) = shard else { continue };
+        newest = newest.max((Name::of(&path).map_or(0, |name| name.order), shard.count));
+        let of_shard = processes.entry((shard.index, shard.count)).or_default();
+        of_shard.begun += 1;
         let written = std::fs::metadata(&path).and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-        if newest.is_none_or(|(when, _)| written >= when) {
-            newest = Some((written, shard.count));
-        }
-        if !ended && now.duration_since(written).unwrap_or_default() < SILENCE {
-            playing.push(shard);
+        // A time far from now on either side says nothing of today.
+        let apart = now.duration_since(written).unwrap_or_else(|error| error.duration());
+        if !ended && apart < SILENCE {
+            of_shard.playing += 1;
             speed += if own_elapsed > 0.0 { own_cpu / own_elapsed } else { 1.0 };
         }
     }
-    let count = shards.or(newest.map(|(_, count)| count)).unwrap_or(1);
+    let count = shards.unwrap_or(newest.1);
     let mut of_shards: Vec<ShardStatus> = (1..=count)
         .map(|index| {
-            let shard = Shard { index, count };
-            let playing = playing.iter().filter(|other| **other == shard).count();
-            ShardStatus { shard, runs: 0, done: 0, playing }
+            let Processes { begun, playing } = processes.get(&(index, count)).copied().unwrap_or_default();
+            ShardStatus { shard: Shard { index, count }, runs: 0, done: 0, begun, playing }
         })
         .collect();
     for (number, unit) in plan.units(count).iter().enumerate() {
@@ -128,6 +141,7 @@ pub fn status(plan: &Plan, folder: &Path, shards: Option<u64>) -> Result<Status,
         cells_done,
         failed: failures.into_iter().map(|(cell, why)| (plan.cells[cell].id.clone(), why)).collect(),
         shards: of_shards,
+        playing: processes.values().map(|of_shard| of_shard.playing).sum(),
         cpu_seconds_left: left,
         seconds_left: left.filter(|_| speed > 0.0).map(|left| left / speed),
     })
@@ -135,7 +149,7 @@ pub fn status(plan: &Plan, folder: &Path, shards: Option<u64>) -> Result<Status,
 
 /// By the time that the cell's own runs took, else by how much others differ from the nominal rate.
 fn seconds_left(plan: &Plan, there: &[u64], cpu: &[(u64, f64)]) -> Option<f64> {
-    let nominal: Vec<f64> = plan.cells.iter().map(|cell| plan.run_seconds(cell)).collect();
+    let nominal = plan.run_seconds();
     let known: f64 = cpu.iter().map(|(_, seconds)| seconds).sum();
     let expected: f64 = cpu.iter().zip(&nominal).map(|((runs, _), each)| *runs as f64 * each).sum();
     if expected <= 0.0 {
