@@ -1,7 +1,9 @@
 // @ts-check
+import { INKS } from "./inks.js";
 /**
  * Interactive views of what comes of an attitude to risk: pure functions from plain data to SVG elements. The studio and the
- * reports share them; nothing here computes anything but where ink goes. Colours, scales and number formats are defined once, here.
+ * reports share them; nothing here computes anything but where ink goes. Colours are those of `inks.js`; scales and number formats are
+ * defined here.
  *
  * Data, all of it plain JSON:
  *
@@ -13,7 +15,7 @@
  * Behaviour Law and { tail, occupancy: [per place], actions: [per place, per action], first: [[state, action]],
  *           features: [{ name, value }] }          a place is a cell of a grid or a state of a graph
  * Level     { risk: "erm:1", measure: "erm", level: number or "Infinity", value, value_low, value_high, exact, behaviour: Behaviour,
- *           intervals: { mean: [low, high], tail: [low, high] } (sampled only), bound: { value, method } (sampled only), runs }
+ *           intervals: { mean: [low, high], tail: [low, high] } (sampled only), bound: { value, method } (sampled only), runs, simulations (sampled only) }
  *
  * Every view is a function `(data, options) => SVGSVGElement` with a `viewBox` and an `aria-label`. `options.width` is in CSS pixels.
  *
@@ -23,7 +25,7 @@
  *   features: { name: string, value: number }[] }} Behaviour
  * @typedef {{ risk: string, measure: string, level: number | string, value: number, value_low: number, value_high: number,
  *   exact: boolean, number?: number, behaviour: Behaviour, intervals?: { mean: [number, number], tail: [number, number] },
- *   bound?: { value: number, method: string }, runs?: number, because?: string }} Level
+ *   bound?: { value: number, method: string }, runs?: number, simulations?: number, because?: string }} Level
  * @typedef {{ symbol: string, name: string, wall: boolean, start: boolean, home: boolean, resource: string | null,
  *   enemy: number | null, sticky: [number, number] | null, one_way: number | null, absorbing: boolean, cost: number }} Terrain
  * @typedef {{ kind: "grid", rows: number, columns: number, cells: number[], terrains: Terrain[], start: number, path: number[] }} Grid
@@ -31,12 +33,6 @@
  * @typedef {{ states: string[], actions: string[], place_of_state: (number | null)[] | null, scene: Grid | Graph,
  *   horizon: number }} Drawn
  */
-
-/** Colours that colour-blind people can tell apart (Okabe and Ito): the attitude, the one it is compared with, and what is special. */
-export const INKS = {
-  light: { ink: "#1b1b1f", muted: "#5b616b", grid: "#e2e5ea", paper: "#ffffff", a: "#0072b2", b: "#d55e00", mark: "#009e73", wall: "#5b616b", floor: "#f4f5f7" },
-  dark: { ink: "#ececf1", muted: "#a4abb6", grid: "#3a3f47", paper: "#1a1c20", a: "#56b4e9", b: "#e69f00", mark: "#2fc79a", wall: "#7d8590", floor: "#26292f" },
-};
 
 /** @typedef {typeof INKS.light} Inks */
 
@@ -338,7 +334,7 @@ function graphView(problem, positions, edges, options) {
   }
   for (const { from, to, share, names } of [...joined.values()].sort((a, b) => a.share - b.share)) {
     const [[x1, y1], [x2, y2]] = [centre(from), centre(to)];
-    const stroke = share > 0.02 ? colour : inks.grid;
+    const stroke = share > 0.02 ? colour : small ? inks.muted : inks.grid;
     const thick = share > 0.02 ? 1.5 + 2.5 * share : 1.5;
     const length = Math.hypot(x2 - x1, y2 - y1) || 1;
     const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
@@ -365,7 +361,9 @@ function graphView(problem, positions, edges, options) {
       svg("title", {}, [`${name}${behaviour ? `: ${percent(mass)} of the time` : ""}`]),
       svg("circle", { cx: x, cy: y, r: radius, fill: colour, stroke: inks.muted, "stroke-width": small ? 1 : 1.5 })]);
     if (!small) {
-      label(group, x, y + 4, name.length > 7 ? `${name.slice(0, 6)}…` : name, { "text-anchor": "middle", "font-weight": 600, fill: inkOn(colour, inks) });
+      const ink = inkOn(colour, inks);
+      label(group, x, y + (behaviour ? 0 : 4), name.length > 7 ? `${name.slice(0, 6)}…` : name, { "text-anchor": "middle", "font-weight": 600, fill: ink });
+      if (behaviour) label(group, x, y + 13, `${Math.round(100 * mass)} %`, { "text-anchor": "middle", "font-size": 10, fill: ink });
       if (state === agent) group.append(svg("circle", { cx: x, cy: y, r: radius + 5, fill: "none", stroke: inks.mark, "stroke-width": 5, class: "agent" }));
     }
     root.append(group);

@@ -15,7 +15,7 @@ import { explainOnDemand } from "./terms.js";
 /** @param {boolean} dark */
 function setTheme(dark) {
   page.dark = dark;
-  document.documentElement.classList.toggle("dark", dark);
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
   part("theme").textContent = dark ? "Light theme" : "Dark theme";
 }
 

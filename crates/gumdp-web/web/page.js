@@ -1,5 +1,5 @@
 // @ts-check
-import { INKS } from "../../gumdp-plot/web/views.js";
+import { INKS } from "../../gumdp-plot/web/inks.js";
 
 /** What the page knows, and small helpers to say it. */
 
@@ -22,6 +22,8 @@ export const page = {
   known: new Map(),
   /** @type {import("./types").Changes | null} */
   changes: null,
+  /** What no behaviour can go below, by attitude, where it is planned. @type {Map<string, { value: number | string, method: string }>} */
+  bounds: new Map(),
   /** Why it is planned. @type {string | null} */
   planned: null,
   /** The attitudes of both handles. */
@@ -94,13 +96,27 @@ export function row(cells, kind = "", heads = false) {
   return line;
 }
 
-/** A drawing with words below it. @param {SVGElement} drawing @param {string} words @param {string} kind */
+/** The size of letters for which drawings are made, in pixels. */
+const LETTERS = 15;
+
+/** The room for a drawing, in its own units, which grow with the letters of the page. @param {HTMLElement} box @param {number} most */
+export function widthOf(box, most) {
+  const letters = parseFloat(getComputedStyle(document.documentElement).fontSize) || LETTERS;
+  return Math.max(200, Math.min(most, ((box.clientWidth || 320) * LETTERS) / letters));
+}
+
+/** A drawing as large as its letters want. @param {SVGSVGElement} drawing */
+export function sized(drawing) {
+  drawing.style.width = `${drawing.viewBox.baseVal.width / LETTERS}rem`;
+  return drawing;
+}
+
+/** A drawing with words below it. @param {SVGSVGElement} drawing @param {string} words @param {string} kind */
 export function figure(drawing, words, kind) {
   const box = document.createElement("figure");
   const caption = document.createElement("figcaption");
   caption.className = kind;
   caption.textContent = words;
-  drawing.setAttribute("width", String(/** @type {SVGSVGElement} */ (drawing).viewBox.baseVal.width));
-  box.append(drawing, caption);
+  box.append(sized(drawing), caption);
   return box;
 }

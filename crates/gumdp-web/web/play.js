@@ -1,8 +1,8 @@
 // @ts-check
 import { distributionView, percent, worldView, words } from "../../gumdp-plot/web/views.js";
 import { isCancelled, live } from "./compute.js";
-import { attitudeName, fill, inks, knownAt, page, part, row } from "./page.js";
-import { domain, widthOf } from "./show.js";
+import { attitudeName, fill, inks, knownAt, page, part, row, sized, widthOf } from "./page.js";
+import { domain } from "./show.js";
 
 /** Episodes: watched step by step, or played with the keys. Chance is that of the number of the episode, whoever plays. */
 
@@ -47,8 +47,7 @@ function showStage() {
   const box = part("stage");
   const known = knownAt(page.a);
   const drawn = worldView(problem, { width: widthOf(box, 520), height: 300, inks: inks(), behaviour: playing ? undefined : known?.behaviour, agent: stateNow() });
-  drawn.setAttribute("width", String(drawn.viewBox.baseVal.width));
-  box.replaceChildren(drawn);
+  box.replaceChildren(sized(drawn));
   part("time").max = String(episode?.steps.length ?? 1);
   part("time").value = String(time);
   part("time").setAttribute("aria-valuetext", `step ${time}`);
@@ -138,9 +137,9 @@ function showEnd() {
   box.hidden = false;
   const [low, high] = domain();
   const own = Number(situation.cost);
-  box.replaceChildren(distributionView([{ law: known.behaviour, name: attitudeName(known) }], {
+  box.replaceChildren(sized(distributionView([{ law: known.behaviour, name: attitudeName(known) }], {
     width: widthOf(box, 560), height: 200, inks: inks(), domain: [Math.min(low, own), Math.max(high, own)], mark: { cost: own, name: `you: ${words(own)}` },
-  }));
+  })));
 }
 
 /** @param {number} action */
@@ -155,7 +154,7 @@ async function whatIf(action) {
     box.hidden = false;
     const ends = /** @type {[number, number]} */ ([Math.min(best.low, other.low), Math.max(best.high, other.high)]);
     const laws = [{ law: best, name: problem.actions[situation.best] }, { law: other, name: `what if ${problem.actions[action]}` }];
-    box.replaceChildren(distributionView(action === situation.best ? laws.slice(0, 1) : laws, { width: widthOf(box, 560), height: 200, inks: inks(), domain: ends }));
+    box.replaceChildren(sized(distributionView(action === situation.best ? laws.slice(0, 1) : laws, { width: widthOf(box, 560), height: 200, inks: inks(), domain: ends })));
     fill("what-if-words", `From here, ${problem.actions[action]} leads to a mean of ${words(other.mean)} and costs from ${words(other.low)} to ${words(other.high)}; ${problem.actions[situation.best]}, the best, to a mean of ${words(best.mean)} and costs from ${words(best.low)} to ${words(best.high)}. Everything after is played as well as possible.`);
   } catch (error) {
     fill("what-if-words", error instanceof Error ? error.message : String(error));
