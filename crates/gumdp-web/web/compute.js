@@ -45,7 +45,7 @@ function showProgress() {
   part("ring").setAttribute("aria-valuenow", String(share));
   part("ring").querySelector(".fore").style.strokeDasharray = `${share} 100`;
   part("ring").classList.toggle("busy", busy && done === 0);
-  const after = busy && of > 1 && done >= of ? `, ${page.planned ? "improving" : "looking for changes"}` : "";
+  const after = busy && of > 1 && done >= of ? `, ${page.planned ? "improving" : "changes"}…` : "";
   if (of > 0 && done > 0) part("progress").textContent = `${done} of ${of} levels${after}${clock}`;
   else part("progress").textContent = busy ? `${page.planned ? "planning" : "solving"}${clock || "…"}` : "";
   part("cancel").hidden = !busy;

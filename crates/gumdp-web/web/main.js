@@ -31,7 +31,13 @@ function setMeasure(measure) {
   if (chosen instanceof HTMLInputElement) chosen.checked = true;
 }
 
+/** Milliseconds after which the page is shown though nothing is known yet. */
+const BLANK = 600;
+
 async function start() {
+  const reveal = () => part("main").classList.remove("starting");
+  document.addEventListener("computed", reveal, { once: true });
+  setTimeout(reveal, BLANK);
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
   explainOnDemand();
   startSlider();

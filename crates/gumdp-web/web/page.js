@@ -87,9 +87,9 @@ export function row(cells, kind = "", heads = false) {
   const line = document.createElement("tr");
   if (kind) line.className = kind;
   cells.forEach((content, place) => {
-    const cell = document.createElement(heads || place === 0 ? "th" : "td");
-    if (heads) cell.scope = "col";
-    else if (place === 0) cell.scope = "row";
+    const named = content !== "" && (heads || place === 0);
+    const cell = document.createElement(named ? "th" : "td");
+    if (named) cell.scope = heads ? "col" : "row";
     cell.append(content);
     line.append(cell);
   });

@@ -142,10 +142,10 @@ export function showHonesty() {
   box.classList.toggle("planned", page.planned !== null);
   if (page.planned) {
     const rough = known.some((one) => (one.simulations ?? 100) < 100) ? " The first answers are rough; better ones follow." : "";
-    box.textContent = `Planned, not solved: ${page.planned}. Numbers are of episodes that the planner played, with 95 % intervals; a proven bound says how low the risk can be at all.${rough}`;
+    box.textContent = `Planned, not solved: ${page.planned}. Numbers are of episodes that were played.${rough}`;
   } else if (known.length > 0) {
-    box.textContent = "Solved exactly: nothing is sampled or interpolated. Numbers are those of the command line to 1e-9; browsers may round exponentials otherwise in the last bits.";
+    box.textContent = "Solved exactly: nothing is sampled or interpolated.";
   } else {
-    box.textContent = "Solving… If that takes long, the problem is planned, too.";
+    box.textContent = "Solving…";
   }
 }
