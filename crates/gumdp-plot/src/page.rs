@@ -165,7 +165,7 @@ impl Page {
     fn script(&self) -> String {
         let plain = |module: &str| {
             let lines = module.lines().filter(|line| !line.starts_with("import "));
-            lines.map(|line| format!("{}\n", line.strip_prefix("export ").unwrap_or(line))).collect::<String>()
+            lines.map(|line| line.strip_prefix("export ").unwrap_or(line)).collect::<Vec<_>>().join("\n") + "\n"
         };
         let one = || format!("<script type=\"module\">\n{}{}{CONTROLS}</script>\n", plain(INKS), plain(VIEWS));
         if self.views > 0 { one() } else { String::new() }

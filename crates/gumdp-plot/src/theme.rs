@@ -80,8 +80,8 @@ impl Theme {
     }
 
     fn variables(&self, scheme: &str) -> String {
-        let all: String = self.colours().iter().map(|(name, colour)| format!(" --{name}: {colour};")).collect();
-        format!("color-scheme: {scheme};{all}")
+        let all = self.colours().map(|(name, colour)| format!("--{name}: {colour};"));
+        format!("color-scheme: {scheme}; {}", all.join(" "))
     }
 }
 

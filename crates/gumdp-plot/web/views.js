@@ -80,7 +80,7 @@ export function scale([low, high], [from, to]) {
   return (value) => from + ((value - low) / spread + shift) * (to - from);
 }
 
-/** About so many round numbers between two. @param {number} low @param {number} high @param {number} count */
+/** About so many round numbers between two. @param {number} low @param {number} high @param {number} count @returns {number[]} */
 export function ticks(low, high, count) {
   // What differs by rounding only has no numbers between.
   if (!(high - low > 1e-12 * Math.max(Math.abs(low), Math.abs(high)))) return [low];
@@ -89,7 +89,8 @@ export function ticks(low, high, count) {
   const step = ([1, 2, 2.5, 5, 10].find((each) => each * power >= raw * 0.999) ?? 10) * power;
   const all = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) all.push(Number((k * step).toPrecision(12)));
-  return all;
+  // One number alone is no scale.
+  return all.length < 2 && count < 9 ? ticks(low, high, count + 1) : all;
 }
 
 /** @param {string} colour */
@@ -128,7 +129,7 @@ function label(root, x, y, content, more = {}) {
  *   yName: string, inks: Inks }} frame
  */
 function axes(root, { width, height, x, y, xName, yName, inks }) {
-  const box = { left: 46, right: width - 12, top: 14, bottom: height - 36 };
+  const box = { left: 46, right: width - 12, top: 22, bottom: height - 36 };
   const [toX, toY] = [scale(x, [box.left, box.right]), scale(y, [box.bottom, box.top])];
   for (const value of ticks(y[0], y[1], 4)) {
     root.append(svg("line", { x1: box.left, x2: box.right, y1: toY(value), y2: toY(value), stroke: inks.grid }));
@@ -248,12 +249,13 @@ export function frontierView({ points, now, other, bargain }, { width, height = 
 /** Where the actions of a grid point to. @type {Record<string, [number, number]>} */
 const WAYS = { left: [-1, 0], up: [0, -1], right: [1, 0], down: [0, 1] };
 
-/** @param {number} x @param {number} y @param {[number, number]} way @param {number} length @param {string} colour @param {number} width */
-function arrow(x, y, [dx, dy], length, colour, width) {
+/** An arrow through a place, or from it. @param {number} x @param {number} y @param {[number, number]} way @param {number} length @param {string} colour @param {number} width @param {boolean} from */
+function arrow(x, y, [dx, dy], length, colour, width, from) {
   const [tipX, tipY] = [x + dx * length, y + dy * length];
-  const head = Math.max(3, width * 2.2);
+  const head = Math.min(length, width * 2.2);
   const wing = (/** @type {number} */ side) => `${tipX - dx * head - dy * head * side} ${tipY - dy * head + dx * head * side}`;
-  return svg("path", { d: `M${x - dx * length} ${y - dy * length}L${tipX} ${tipY}M${wing(0.8)}L${tipX} ${tipY}L${wing(-0.8)}`,
+  const tail = from ? 0 : length;
+  return svg("path", { d: `M${x - dx * tail} ${y - dy * tail}L${tipX} ${tipY}M${wing(0.8)}L${tipX} ${tipY}L${wing(-0.8)}`,
     stroke: colour, "stroke-width": width, fill: "none", "stroke-linecap": "round", "stroke-linejoin": "round" });
 }
 
@@ -293,11 +295,15 @@ function gridView(problem, grid, options) {
       group.append(svg("text", { x: place[0], y: place[1], "text-anchor": place[2], "font-size": place[3], fill: inkOn(fill, inks), "font-weight": 600 }, [letter]));
     }
     if (behaviour && mass > 0.003 * most && !terrain.absorbing) {
+      // In small cells only what is done most often; else an arrow for each, as long as it is usual.
       const masses = behaviour.actions[cell];
-      masses.forEach((own, action) => {
+      const highest = Math.max(...masses);
+      const taken = masses.flatMap((own, action) => {
         const way = WAYS[problem.actions[action]];
-        if (way && own > 0.15 * mass) group.append(arrow(x + size / 2, y + size / 2, way, size * 0.28 * Math.sqrt(own / mass), inkOn(fill, inks), size > 26 ? 2 : 1.2));
+        return way && own > 0.15 * mass && (size >= 30 || own === highest) ? [{ own, way }] : [];
       });
+      const several = taken.length > 1;
+      for (const { own, way } of taken) group.append(arrow(x + size / 2, y + size / 2, way, several ? size * 0.42 * (own / highest) : size * 0.28, inkOn(fill, inks), size > 26 ? 2 : 1.4, several));
     }
     root.append(group);
   });

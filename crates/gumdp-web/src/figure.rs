@@ -35,7 +35,7 @@ pub struct Panel {
 }
 
 /// How it is written.
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     Svg,

@@ -57,7 +57,10 @@ enum Question {
     Bound {
         risk: String,
     },
-    Changes,
+    Changes {
+        #[serde(default)]
+        quick: bool,
+    },
     Episode {
         risk: String,
         number: u64,
@@ -124,7 +127,7 @@ impl Studio {
             Question::Levels { measure, count, plan } => self.problem()?.levels(&measure, count, plan),
             Question::Look { risk, rough } => self.problem()?.look(parsed(&risk)?, if rough { ROUGH } else { PLANNED }),
             Question::Bound { risk } => self.problem()?.bound(parsed(&risk)?),
-            Question::Changes => self.problem()?.changes(),
+            Question::Changes { quick } => self.problem()?.changes(quick),
             Question::Episode { risk, number } => play::episode(self.problem()?, parsed(&risk)?, number),
             Question::Situation { risk, number, actions } => {
                 play::situation(self.problem()?, parsed(&risk)?, number, &actions)
@@ -259,13 +262,14 @@ impl Open {
         Spec { budget: Some(Budget::simulations(effort.simulations)), limits: limits(), ..Spec::new(who, risk) }
     }
 
-    /// Where behaviour changes. What is known stays known.
-    fn changes(&mut self) -> Answer {
+    /// Where behaviour changes; quickly, only between which levels. What is known stays known.
+    fn changes(&mut self, quick: bool) -> Answer {
         let explorer = self.explorer.clone().ok_or("nothing was looked at yet")?;
         if explorer.levels() == 0 {
             return Ok(json!({ "changes": [], "complete": false, "bargain": null }));
         }
-        let found = explorer.frontier(Duration::MAX).map_err(|error| error.to_string())?;
+        let found =
+            explorer.frontier(if quick { Duration::ZERO } else { Duration::MAX }).map_err(|error| error.to_string())?;
         let mdp = self.task.problem.mdp();
         let first =
             |number: usize| found.behaviours[number].first.iter().map(|pair| mdp.action(*pair).0).collect::<Vec<_>>();

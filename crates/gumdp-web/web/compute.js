@@ -20,6 +20,8 @@ const COUNT = 64;
 const PATIENCE = 1500;
 /** Milliseconds without a first answer after which solving is given up. */
 const GIVE_UP = 60000;
+/** Milliseconds after which changes are left where they are: between two levels. */
+const LOCATING = 20000;
 /** What was computed for texts and measures before. @type {Map<string, { levels: any[], known: Map<string, any>, changes: any, planned: string | null }>} */
 const cache = new Map();
 const MOST_CACHED = 12;
@@ -202,7 +204,18 @@ async function solveAll(current) {
   }
   settle();
   performance.measure("all levels", { start: since, end: performance.now() });
-  page.changes = await ahead.ask({ op: "changes" });
+  page.changes = await ahead.ask({ op: "changes", quick: true });
+  if (!current()) return;
+  settle();
+  const limit = setTimeout(() => ahead.cancel(), LOCATING);
+  try {
+    const located = await ahead.ask({ op: "changes" });
+    if (current()) page.changes = located;
+  } catch (error) {
+    if (!isCancelled(error)) throw error;
+  } finally {
+    clearTimeout(limit);
+  }
 }
 
 /** Finds out all that is to be known of the problem that is open. */

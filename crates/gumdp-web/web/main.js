@@ -81,6 +81,7 @@ async function start() {
   if (wanted?.dark) showGallery();
   setMeasure(wanted?.measure ?? "erm");
   [page.a, page.b, page.comparing] = [wanted?.risk ?? "", wanted?.other ?? "", Boolean(wanted?.other)];
+  page.wanted = wanted?.episode ?? null;
   part("compare").checked = page.comparing;
   const own = embedded();
   const named = wanted?.task ? entryText(wanted.task) : null;

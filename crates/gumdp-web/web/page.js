@@ -30,6 +30,10 @@ export const page = {
   a: "",
   b: "",
   comparing: false,
+  /** The episode that is shown: its number, its step, and what was done if it is played by hand. */
+  episode: { number: 0, step: 0, actions: /** @type {number[] | null} */ (null) },
+  /** The one that a link asks for. @type {{ number: number, step: number, actions: number[] | null } | null} */
+  wanted: null,
   dark: false,
 };
 

@@ -2,6 +2,7 @@
 import { distributionView, percent, worldView, words } from "../../gumdp-plot/web/views.js";
 import { isCancelled, live } from "./compute.js";
 import { attitudeName, fill, inks, knownAt, page, part, row, sized, widthOf } from "./page.js";
+import { remember } from "./link.js";
 import { domain } from "./show.js";
 
 /** Episodes: watched step by step, or played with the keys. Chance is that of the number of the episode, whoever plays. */
@@ -111,6 +112,8 @@ async function look() {
   asked += 1;
   const own = asked;
   const done = playing ? actions : (episode?.steps ?? []).slice(0, time).map((step) => step.action);
+  page.episode = { number, step: time, actions: playing ? actions : null };
+  remember();
   forgetWhatIf();
   if (!playing || situation) {
     showStage();
@@ -203,7 +206,10 @@ function run() {
 /** Begins an episode. */
 async function begin() {
   pause();
-  [time, actions, episode, situation] = [0, [], null, null];
+  const { wanted } = page;
+  if (page.problem && page.a) page.wanted = null;
+  if (wanted?.actions) setPlaying(true);
+  [time, actions, episode, situation] = [0, wanted?.actions ?? [], null, null];
   for (const id of ["run", "forward", "time"]) part(id).disabled = playing;
   if (!page.problem || !page.a) return;
   asked += 1;
@@ -213,7 +219,8 @@ async function begin() {
     try {
       const played = await live.ask({ op: "episode", risk: risk(), number });
       if (own !== asked) return;
-      episode = played;
+      episode = /** @type {import("./types").Episode} */ (played);
+      time = Math.min(wanted?.step ?? 0, episode.steps.length);
     } catch (error) {
       return failed(error);
     }
@@ -222,10 +229,15 @@ async function begin() {
 }
 
 /** @param {boolean} own */
-function choose(own) {
+function setPlaying(own) {
   playing = own;
   part("watch").setAttribute("aria-pressed", String(!own));
   part("play").setAttribute("aria-pressed", String(own));
+}
+
+/** @param {boolean} own */
+function choose(own) {
+  setPlaying(own);
   begin();
   if (own) part("stage").focus();
 }
@@ -257,7 +269,7 @@ export function startPlaying() {
   };
   document.addEventListener("attitude", anew);
   document.addEventListener("problem", () => {
-    number = 0;
+    number = page.wanted?.number ?? 0;
     pause();
     [episode, situation, actions] = [null, null, []];
     part("reasons").replaceChildren();

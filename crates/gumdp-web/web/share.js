@@ -24,6 +24,7 @@ async function copied(kind) {
   const how = page.planned ? "run" : "solve";
   if (kind === "command") return `gumdp ${how} ${shell(name)} ${beta === null ? `--risk ${risk}` : `--beta=${beta}`}`;
   const load = page.builtIn ? `gumdp.tasks["${page.task}"]` : `gumdp.Problem.from_file(${JSON.stringify(page.file)})`;
+  if (page.planned) return `import gumdp\n\nproblem = ${load}\nprint(gumdp.evaluate(problem, risk="${risk}", runs=100))\nprint(gumdp.bound(problem, "${risk}"))\n`;
   return `import gumdp\n\nproblem = ${load}\nsolution = gumdp.solve(problem, "${risk}")\nprint(solution.value, solution.mean)\n`;
 }
 

@@ -38,7 +38,7 @@ function showNumbers(shown) {
   const table = part("numbers");
   const head = document.createElement("thead");
   const names = row(["", ...shown.map((known) => attitudeName(known))], "", true);
-  names.querySelectorAll("th").forEach((cell, place) => place > 0 && cell.classList.add(place === 1 ? "a" : "b"));
+  [...names.children].slice(1).forEach((cell, place) => cell.classList.add(place === 0 ? "a" : "b"));
   head.append(names);
   const body = document.createElement("tbody");
   /** @param {string} name @param {string} title @param {(known: Known) => Node | string} tell */
@@ -75,8 +75,8 @@ function showWorld(shown) {
   const drawings = shown.map((known, place) => {
     const which = place === 0 ? "a" : "b";
     const drawn = worldView(problem, { width, inks: inks(), which, behaviour: known.behaviour, name: attitudeName(known), most });
-    const darkest = Math.max(...known.behaviour.occupancy);
-    return figure(drawn, `${attitudeName(known)} · strongest colour: ${percent(darkest)} of the time`, which);
+    const darkest = percent(Math.max(...known.behaviour.occupancy));
+    return figure(drawn, `${attitudeName(known)}: at most ${darkest} of the time in one place`, which);
   });
   box.replaceChildren(...drawings);
   fill("first", `First decision: ${shown.map((known) => firstWords(known)).join(" against ")}${shown.every((known) => known.exact) ? "" : " (most often)"}.`);

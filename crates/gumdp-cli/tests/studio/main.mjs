@@ -178,6 +178,20 @@ const tests = {
     await close(other);
   },
 
+  async "an episode is in the address"() {
+    const page = await open("#task=grid-mo&risk=erm:0&episode=3&step=5");
+    await until(page, () => /^Step 5 of 40/.test(document.querySelector("#story").textContent));
+    const story = await page.locator("#story").textContent();
+    await page.locator("#forward").click();
+    await until(page, () => /episode=3&step=6/.test(location.hash));
+    await close(page);
+    const other = await open("#task=grid-mo&risk=erm:0&episode=3&played=1.1.2");
+    await until(other, () => /^Step 3 of 40/.test(document.querySelector("#story").textContent));
+    assert.equal(await other.locator("#play").getAttribute("aria-pressed"), "true");
+    assert.notEqual(await other.locator("#story").textContent(), story);
+    await close(other);
+  },
+
   async "a problem that is too large is planned, and says so"() {
     const page = await open("#task=grid-msee");
     await until(page, () => /Planned, not solved: too large to solve/.test(document.querySelector("#honesty").textContent));
