@@ -70,11 +70,14 @@ fn the_page_is_opened() {
 /// `GUMDP_REQUIRE_BROWSER` is set; `.ci/run` installs them.
 #[test]
 fn the_page_works_in_a_browser() {
-    let tools = Path::new(ROOT).join("target/studio/node_modules/playwright-core");
-    let installed = tools.is_dir() && Command::new("chromium").arg("--version").output().is_ok();
+    let tools = Path::new(ROOT).join("target/studio/node_modules");
+    let has = |name: &str| tools.join(name).is_dir();
+    let installed =
+        has("playwright-core") && has("axe-core") && Command::new("chromium").arg("--version").output().is_ok();
     if !installed {
-        assert!(std::env::var_os("GUMDP_REQUIRE_BROWSER").is_none(), "chromium or playwright-core is not installed");
-        eprintln!("chromium or playwright-core is not installed: the studio was not looked at in a browser");
+        let missing = "chromium, playwright-core or axe-core is not installed";
+        assert!(std::env::var_os("GUMDP_REQUIRE_BROWSER").is_none(), "{missing}");
+        eprintln!("{missing}: the studio was not looked at in a browser");
         return;
     }
     let sandbox = Sandbox::new();

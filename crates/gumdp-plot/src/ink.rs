@@ -1,29 +1,30 @@
 //! Colours, dashes, markers and hatches shared by all figures.
 //!
 //! The four *literal* colours [`INK`], [`MUTED`], [`GRID`] and [`PAPER`] are written as presentation attributes only,
-//! so that a page can re-colour an inlined figure by attribute selectors (see `page/style.css`). Marks that sit on a
+//! so that a page can re-colour an inlined figure by attribute selectors (see `page.rs`). Marks that sit on a
 //! fixed colour (a heat-map cell, a bar) use [`ON_DARK`] and [`ON_LIGHT`], which no page may change.
 //!
-//! Series colours: Okabe and Ito, *Color Universal Design* (2008), without yellow, which is too faint on white, and
-//! with a grey and a brown.
+//! Series colours: Okabe and Ito, *Color Universal Design* (2008), the first three as in `theme.rs`, without yellow, which is too faint
+//! on white, and with a grey and a brown.
 //! Sequential map: viridis (van der Walt and Smith, 2015), interpolated between 17 anchors.
 
 use super::svg::{Canvas, Paint, Path, Point};
+use super::theme::LIGHT;
 
 /// Text, axes and outlines.
-pub const INK: &str = "#1b1b1f";
+pub const INK: &str = LIGHT.ink;
 /// Secondary text and tick labels.
-pub const MUTED: &str = "#5b616b";
+pub const MUTED: &str = LIGHT.muted;
 /// Grid lines and faint borders.
-pub const GRID: &str = "#e2e5ea";
+pub const GRID: &str = LIGHT.grid;
 /// Background.
-pub const PAPER: &str = "#ffffff";
+pub const PAPER: &str = LIGHT.paper;
 /// Light ink for marks on a fixed dark colour.
 pub(super) const ON_DARK: &str = "#fdfdfd";
 /// Dark ink for marks on a fixed light colour.
 pub(super) const ON_LIGHT: &str = "#111111";
 
-const SERIES: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7d7f85", "#8c564b"];
+const SERIES: [&str; 8] = [LIGHT.a, LIGHT.b, LIGHT.mark, "#cc79a7", "#e69f00", "#56b4e9", "#7d7f85", "#8c564b"];
 const DASHES: [&str; 7] = ["", "7 3", "2 2.5", "9 3 2 3", "5 2", "1.5 3.5", "12 3"];
 
 #[rustfmt::skip]

@@ -52,6 +52,7 @@ mod terrain;
 #[cfg(test)]
 mod tests;
 mod text;
+pub mod theme;
 mod vector;
 
 pub use bar_plot::BarPlot;

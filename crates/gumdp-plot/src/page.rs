@@ -8,11 +8,13 @@ mod inline;
 
 use crate::svg::{escape, side, with_prefixed_ids};
 use crate::table::Table;
+use crate::theme::{self, LIGHT};
 use inline::anchor;
 pub(crate) use inline::inline;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page/style.css");
+const INKS: &str = include_str!("../web/inks.js");
 const SCRIPT: &str = include_str!("page/script.js");
 const VIEWS: &str = include_str!("../web/views.js");
 const CONTROLS: &str = include_str!("page/controls.js");
@@ -147,8 +149,10 @@ impl Page {
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
              script-src 'unsafe-inline'; img-src data:\">\n\
-             <title>{title}</title>\n<style>\n{STYLE}</style>\n<script>\n{SCRIPT}</script>\n{}</head>\n<body>\n\
+             <title>{title}</title>\n<style>\n{}{}{STYLE}</style>\n<script>\n{SCRIPT}</script>\n{}</head>\n<body>\n\
              <div class=\"layout\">\n",
+            theme::style(),
+            handed_over(),
             self.script()
         );
         out += &self.contents_html();
@@ -159,7 +163,11 @@ impl Page {
 
     /// The views and their controls as one module, if there are any.
     fn script(&self) -> String {
-        let one = || format!("<script type=\"module\">\n{}{CONTROLS}</script>\n", VIEWS.replace("\nexport ", "\n"));
+        let plain = |module: &str| {
+            let lines = module.lines().filter(|line| !line.starts_with("import "));
+            lines.map(|line| line.strip_prefix("export ").unwrap_or(line)).collect::<Vec<_>>().join("\n") + "\n"
+        };
+        let one = || format!("<script type=\"module\">\n{}{}{CONTROLS}</script>\n", plain(INKS), plain(VIEWS));
         if self.views > 0 { one() } else { String::new() }
     }
 
@@ -206,6 +214,16 @@ impl Page {
         }
         out + "</figcaption>\n</figure>\n"
     }
+}
+
+/// Figures are drawn in the literal colours of the light theme; these rules hand them to the theme of the reader.
+fn handed_over() -> String {
+    let literal = [("ink", LIGHT.ink), ("muted", LIGHT.muted), ("grid", LIGHT.grid), ("paper", LIGHT.paper)];
+    let series = [("a", LIGHT.a), ("b", LIGHT.b), ("mark", LIGHT.mark)];
+    let rule = |(name, colour): &(&str, &str)| {
+        ["fill", "stroke"].map(|what| format!("svg [{what}=\"{colour}\"] {{ {what}: var(--{name}); }}\n")).concat()
+    };
+    literal.iter().chain(&series).map(rule).collect()
 }
 
 #[cfg(test)]

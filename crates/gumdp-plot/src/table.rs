@@ -64,6 +64,9 @@ impl Field {
     }
 }
 
+/// Longer text is broken into lines.
+const SENTENCE: usize = 40;
+
 impl Table {
     /// A table with these column names; columns in `left` hold words.
     #[must_use]
@@ -143,7 +146,12 @@ impl Table {
             out.push_str("<tr>");
             for Field { numbers, text, tone, sort_key, .. } in row {
                 let tone = ["", "good", "bad"][*tone as usize];
-                let class = [if *numbers { "num" } else { "" }, tone].join(" ");
+                let kind = match (*numbers, text.chars().count() > SENTENCE) {
+                    (true, _) => "num",
+                    (false, true) => "sentence",
+                    (false, false) => "",
+                };
+                let class = [kind, tone].join(" ");
                 let class = if class == " " { String::new() } else { format!(" class=\"{}\"", class.trim()) };
                 let key = sort_key.as_ref().map(|key| format!(" data-key=\"{}\"", escape(key)));
                 let _ = write!(out, "<td{class}{}>{}</td>", key.unwrap_or_default(), inline(text));

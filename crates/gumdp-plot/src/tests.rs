@@ -240,24 +240,16 @@ fn figures_are_as_wide_as_a_telephone() {
 }
 
 #[test]
-fn views_in_pages_have_the_inks_of_figures() {
-    let views = include_str!("../web/views.js");
-    let light = views.split("light: {").nth(1).and_then(|rest| rest.split('}').next()).expect("the light inks");
-    for colour in [ink::INK, ink::MUTED, ink::GRID, ink::PAPER] {
-        assert!(light.contains(colour), "{colour}");
-    }
-    for series in 0..3 {
-        assert!(light.contains(ink::series_colour(series)), "{}", ink::series_colour(series));
-    }
-}
-
-#[test]
-fn the_page_knows_the_literal_colours() {
-    let style = include_str!("page/style.css");
-    for colour in [ink::INK, ink::MUTED, ink::GRID, ink::PAPER] {
-        assert!(style.contains(&format!("[fill=\"{colour}\"]")), "{colour} is not re-coloured as fill");
-        assert!(style.contains(&format!("[stroke=\"{colour}\"]")), "{colour} is not re-coloured as stroke");
-    }
+fn colours_of_pages_are_defined_once() {
+    let literal = |text: &str| {
+        let is_colour = |part: &&str| part.len() >= 6 && part[..6].bytes().all(|byte| byte.is_ascii_hexdigit());
+        text.split('#').skip(1).filter(is_colour).count()
+    };
+    assert_eq!(literal(include_str!("../web/views.js")), 0);
+    assert_eq!(literal(include_str!("page/controls.js")), 0);
+    // What is printed is darker.
+    let style = include_str!("page/style.css").split("@media print").next().unwrap();
+    assert_eq!(literal(style), 0);
 }
 
 /// The same height means the same value in every panel, also where a panel's own values would not need it.

@@ -1,7 +1,9 @@
 // @ts-check
+import { INKS } from "./inks.js";
 /**
  * Interactive views of what comes of an attitude to risk: pure functions from plain data to SVG elements. The studio and the
- * reports share them; nothing here computes anything but where ink goes. Colours, scales and number formats are defined once, here.
+ * reports share them; nothing here computes anything but where ink goes. Colours are those of `inks.js`; scales and number formats are
+ * defined here.
  *
  * Data, all of it plain JSON:
  *
@@ -13,7 +15,7 @@
  * Behaviour Law and { tail, occupancy: [per place], actions: [per place, per action], first: [[state, action]],
  *           features: [{ name, value }] }          a place is a cell of a grid or a state of a graph
  * Level     { risk: "erm:1", measure: "erm", level: number or "Infinity", value, value_low, value_high, exact, behaviour: Behaviour,
- *           intervals: { mean: [low, high], tail: [low, high] } (sampled only), bound: { value, method } (sampled only), runs }
+ *           intervals: { mean: [low, high], tail: [low, high] } (sampled only), bound: { value, method } (sampled only), runs, simulations (sampled only) }
  *
  * Every view is a function `(data, options) => SVGSVGElement` with a `viewBox` and an `aria-label`. `options.width` is in CSS pixels.
  *
@@ -23,7 +25,7 @@
  *   features: { name: string, value: number }[] }} Behaviour
  * @typedef {{ risk: string, measure: string, level: number | string, value: number, value_low: number, value_high: number,
  *   exact: boolean, number?: number, behaviour: Behaviour, intervals?: { mean: [number, number], tail: [number, number] },
- *   bound?: { value: number, method: string }, runs?: number, because?: string }} Level
+ *   bound?: { value: number, method: string }, runs?: number, simulations?: number, because?: string }} Level
  * @typedef {{ symbol: string, name: string, wall: boolean, start: boolean, home: boolean, resource: string | null,
  *   enemy: number | null, sticky: [number, number] | null, one_way: number | null, absorbing: boolean, cost: number }} Terrain
  * @typedef {{ kind: "grid", rows: number, columns: number, cells: number[], terrains: Terrain[], start: number, path: number[] }} Grid
@@ -31,12 +33,6 @@
  * @typedef {{ states: string[], actions: string[], place_of_state: (number | null)[] | null, scene: Grid | Graph,
  *   horizon: number }} Drawn
  */
-
-/** Colours that colour-blind people can tell apart (Okabe and Ito): the attitude, the one it is compared with, and what is special. */
-export const INKS = {
-  light: { ink: "#1b1b1f", muted: "#5b616b", grid: "#e2e5ea", paper: "#ffffff", a: "#0072b2", b: "#d55e00", mark: "#009e73", wall: "#5b616b", floor: "#f4f5f7" },
-  dark: { ink: "#ececf1", muted: "#a4abb6", grid: "#3a3f47", paper: "#1a1c20", a: "#56b4e9", b: "#e69f00", mark: "#2fc79a", wall: "#7d8590", floor: "#26292f" },
-};
 
 /** @typedef {typeof INKS.light} Inks */
 
@@ -84,7 +80,7 @@ export function scale([low, high], [from, to]) {
   return (value) => from + ((value - low) / spread + shift) * (to - from);
 }
 
-/** About so many round numbers between two. @param {number} low @param {number} high @param {number} count */
+/** About so many round numbers between two. @param {number} low @param {number} high @param {number} count @returns {number[]} */
 export function ticks(low, high, count) {
   // What differs by rounding only has no numbers between.
   if (!(high - low > 1e-12 * Math.max(Math.abs(low), Math.abs(high)))) return [low];
@@ -93,7 +89,8 @@ export function ticks(low, high, count) {
   const step = ([1, 2, 2.5, 5, 10].find((each) => each * power >= raw * 0.999) ?? 10) * power;
   const all = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) all.push(Number((k * step).toPrecision(12)));
-  return all;
+  // One number alone is no scale.
+  return all.length < 2 && count < 9 ? ticks(low, high, count + 1) : all;
 }
 
 /** @param {string} colour */
@@ -132,7 +129,7 @@ function label(root, x, y, content, more = {}) {
  *   yName: string, inks: Inks }} frame
  */
 function axes(root, { width, height, x, y, xName, yName, inks }) {
-  const box = { left: 46, right: width - 12, top: 14, bottom: height - 36 };
+  const box = { left: 46, right: width - 12, top: 22, bottom: height - 36 };
   const [toX, toY] = [scale(x, [box.left, box.right]), scale(y, [box.bottom, box.top])];
   for (const value of ticks(y[0], y[1], 4)) {
     root.append(svg("line", { x1: box.left, x2: box.right, y1: toY(value), y2: toY(value), stroke: inks.grid }));
@@ -252,12 +249,13 @@ export function frontierView({ points, now, other, bargain }, { width, height = 
 /** Where the actions of a grid point to. @type {Record<string, [number, number]>} */
 const WAYS = { left: [-1, 0], up: [0, -1], right: [1, 0], down: [0, 1] };
 
-/** @param {number} x @param {number} y @param {[number, number]} way @param {number} length @param {string} colour @param {number} width */
-function arrow(x, y, [dx, dy], length, colour, width) {
+/** An arrow through a place, or from it. @param {number} x @param {number} y @param {[number, number]} way @param {number} length @param {string} colour @param {number} width @param {boolean} from */
+function arrow(x, y, [dx, dy], length, colour, width, from) {
   const [tipX, tipY] = [x + dx * length, y + dy * length];
-  const head = Math.max(3, width * 2.2);
+  const head = Math.min(length, width * 2.2);
   const wing = (/** @type {number} */ side) => `${tipX - dx * head - dy * head * side} ${tipY - dy * head + dx * head * side}`;
-  return svg("path", { d: `M${x - dx * length} ${y - dy * length}L${tipX} ${tipY}M${wing(0.8)}L${tipX} ${tipY}L${wing(-0.8)}`,
+  const tail = from ? 0 : length;
+  return svg("path", { d: `M${x - dx * tail} ${y - dy * tail}L${tipX} ${tipY}M${wing(0.8)}L${tipX} ${tipY}L${wing(-0.8)}`,
     stroke: colour, "stroke-width": width, fill: "none", "stroke-linecap": "round", "stroke-linejoin": "round" });
 }
 
@@ -297,11 +295,15 @@ function gridView(problem, grid, options) {
       group.append(svg("text", { x: place[0], y: place[1], "text-anchor": place[2], "font-size": place[3], fill: inkOn(fill, inks), "font-weight": 600 }, [letter]));
     }
     if (behaviour && mass > 0.003 * most && !terrain.absorbing) {
+      // In small cells only what is done most often; else an arrow for each, as long as it is usual.
       const masses = behaviour.actions[cell];
-      masses.forEach((own, action) => {
+      const highest = Math.max(...masses);
+      const taken = masses.flatMap((own, action) => {
         const way = WAYS[problem.actions[action]];
-        if (way && own > 0.15 * mass) group.append(arrow(x + size / 2, y + size / 2, way, size * 0.28 * Math.sqrt(own / mass), inkOn(fill, inks), size > 26 ? 2 : 1.2));
+        return way && own > 0.15 * mass && (size >= 30 || own === highest) ? [{ own, way }] : [];
       });
+      const several = taken.length > 1;
+      for (const { own, way } of taken) group.append(arrow(x + size / 2, y + size / 2, way, several ? size * 0.42 * (own / highest) : size * 0.28, inkOn(fill, inks), size > 26 ? 2 : 1.4, several));
     }
     root.append(group);
   });
@@ -338,7 +340,7 @@ function graphView(problem, positions, edges, options) {
   }
   for (const { from, to, share, names } of [...joined.values()].sort((a, b) => a.share - b.share)) {
     const [[x1, y1], [x2, y2]] = [centre(from), centre(to)];
-    const stroke = share > 0.02 ? colour : inks.grid;
+    const stroke = share > 0.02 ? colour : small ? inks.muted : inks.grid;
     const thick = share > 0.02 ? 1.5 + 2.5 * share : 1.5;
     const length = Math.hypot(x2 - x1, y2 - y1) || 1;
     const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
@@ -365,7 +367,9 @@ function graphView(problem, positions, edges, options) {
       svg("title", {}, [`${name}${behaviour ? `: ${percent(mass)} of the time` : ""}`]),
       svg("circle", { cx: x, cy: y, r: radius, fill: colour, stroke: inks.muted, "stroke-width": small ? 1 : 1.5 })]);
     if (!small) {
-      label(group, x, y + 4, name.length > 7 ? `${name.slice(0, 6)}…` : name, { "text-anchor": "middle", "font-weight": 600, fill: inkOn(colour, inks) });
+      const ink = inkOn(colour, inks);
+      label(group, x, y + (behaviour ? 0 : 4), name.length > 7 ? `${name.slice(0, 6)}…` : name, { "text-anchor": "middle", "font-weight": 600, fill: ink });
+      if (behaviour) label(group, x, y + 13, `${Math.round(100 * mass)} %`, { "text-anchor": "middle", "font-size": 10, fill: ink });
       if (state === agent) group.append(svg("circle", { cx: x, cy: y, r: radius + 5, fill: "none", stroke: inks.mark, "stroke-width": 5, class: "agent" }));
     }
     root.append(group);

@@ -5,10 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Everything that goes into the page, below the root of the repository.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     "Cargo.lock",
     "crates/gumdp/src",
     "crates/gumdp-files/src",
+    "crates/gumdp-plot/src",
     "crates/gumdp-plot/web",
     "crates/gumdp-web/src",
     "crates/gumdp-web/web",

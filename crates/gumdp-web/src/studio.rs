@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::figure::{self, Figure, Format};
 use crate::{gallery, play, shown};
 use gumdp::bound::relaxed_bound;
 use gumdp::frontier::{self, Explorer, Frontier};
@@ -20,8 +21,15 @@ pub fn limits() -> Limits {
 }
 
 /// Episodes at each level, and simulations for each decision, where a problem is planned.
-const RUNS: u64 = 24;
-const SIMULATIONS: u64 = 100;
+const PLANNED: Effort = Effort { runs: 24, simulations: 100 };
+/// The same for a first answer, which should come soon.
+const ROUGH: Effort = Effort { runs: 12, simulations: 5 };
+
+#[derive(Clone, Copy)]
+struct Effort {
+    runs: u64,
+    simulations: u64,
+}
 
 /// Levels that are solved together.
 const AHEAD: usize = 16;
@@ -31,13 +39,47 @@ const AHEAD: usize = 16;
 #[serde(tag = "op", rename_all = "snake_case")]
 enum Question {
     Gallery,
-    Open { file: String, text: String },
-    Levels { measure: String, count: usize },
-    Look { risk: String },
-    Changes,
-    Episode { risk: String, number: u64 },
-    Situation { risk: String, number: u64, actions: Vec<u32> },
-    WhatIf { risk: String, number: u64, actions: Vec<u32>, action: u32 },
+    Open {
+        file: String,
+        text: String,
+    },
+    Levels {
+        measure: String,
+        count: usize,
+        #[serde(default)]
+        plan: bool,
+    },
+    Look {
+        risk: String,
+        #[serde(default)]
+        rough: bool,
+    },
+    Bound {
+        risk: String,
+    },
+    Changes {
+        #[serde(default)]
+        quick: bool,
+    },
+    Episode {
+        risk: String,
+        number: u64,
+    },
+    Situation {
+        risk: String,
+        number: u64,
+        actions: Vec<u32>,
+    },
+    WhatIf {
+        risk: String,
+        number: u64,
+        actions: Vec<u32>,
+        action: u32,
+    },
+    Figure {
+        figure: Figure,
+        format: Format,
+    },
 }
 
 /// Answers questions about the problem that was opened last.
@@ -82,9 +124,10 @@ impl Studio {
         match question {
             Question::Gallery => Ok(gallery::all()),
             Question::Open { file, text } => Ok(self.read(&file, &text)),
-            Question::Levels { measure, count } => self.problem()?.levels(&measure, count),
-            Question::Look { risk } => self.problem()?.look(parsed(&risk)?),
-            Question::Changes => self.problem()?.changes(),
+            Question::Levels { measure, count, plan } => self.problem()?.levels(&measure, count, plan),
+            Question::Look { risk, rough } => self.problem()?.look(parsed(&risk)?, if rough { ROUGH } else { PLANNED }),
+            Question::Bound { risk } => self.problem()?.bound(parsed(&risk)?),
+            Question::Changes { quick } => self.problem()?.changes(quick),
             Question::Episode { risk, number } => play::episode(self.problem()?, parsed(&risk)?, number),
             Question::Situation { risk, number, actions } => {
                 play::situation(self.problem()?, parsed(&risk)?, number, &actions)
@@ -92,6 +135,7 @@ impl Studio {
             Question::WhatIf { risk, number, actions, action } => {
                 play::what_if(self.problem()?, parsed(&risk)?, number, &actions, action)
             }
+            Question::Figure { figure, format } => figure::drawn(figure, format),
         }
     }
 
@@ -122,19 +166,25 @@ fn parsed(risk: &str) -> Result<Risk, String> {
 }
 
 impl Open {
-    /// Which attitudes to look at. What was looked at for another measure is forgotten.
-    fn levels(&mut self, measure: &str, count: usize) -> Answer {
+    /// Which attitudes to look at. What was looked at for another measure is forgotten. Planned anyway if that is wanted: while another
+    /// one solves the problem, or because that takes too long.
+    fn levels(&mut self, measure: &str, count: usize, plan: bool) -> Answer {
         let form: &Form = Risk::forms().find(|form| form.name == measure).ok_or("there is no such measure")?;
         let (problem, limits) = (&self.task.problem, limits());
         let own = self.task.defaults.own_risks();
-        let levels = if measure == "erm" {
+        let levels = if plan {
+            Err(OracleError::Stopped)
+        } else if measure == "erm" {
             frontier::attitudes(problem, &own, count, &limits)
         } else {
-            frontier::usual(problem, form, &own, None, &limits)
+            frontier::usual(problem, form, &own, None, &limits).map(|mut levels| {
+                let rest = levels.split_off(1.min(levels.len()));
+                [levels, frontier::far_apart_first(rest)].concat()
+            })
         };
         let (levels, because) = match levels {
             Ok(levels) => (levels, None),
-            Err(error) if error.is_limit() => (frontier::few(problem, form, &own, None), Some(error)),
+            Err(error) if plan || error.is_limit() => (frontier::few(problem, form, &own, None), Some(error)),
             Err(error) => return Err(error.to_string()),
         };
         if self.measure.as_deref().is_some_and(|other| other != measure) {
@@ -145,12 +195,12 @@ impl Open {
         let planned = because.as_ref().map(OracleError::in_short);
         self.planned = because;
         let levels: Vec<Value> = levels.into_iter().map(shown::attitude).collect();
-        Ok(json!({ "levels": levels, "planned": planned, "runs": RUNS, "simulations": SIMULATIONS }))
+        Ok(json!({ "levels": levels, "planned": planned }))
     }
 
-    fn look(&mut self, risk: Risk) -> Answer {
+    fn look(&mut self, risk: Risk, effort: Effort) -> Answer {
         if self.planned.is_some() {
-            return self.sample(risk);
+            return self.sample(risk, effort);
         }
         let explorer = match &mut self.explorer {
             Some(explorer) => explorer,
@@ -180,39 +230,46 @@ impl Open {
         Ok(told)
     }
 
+    /// What no policy can beat.
+    fn bound(&self, risk: Risk) -> Answer {
+        let bound = relaxed_bound(&self.task.problem, risk, &limits()).map_err(|error| error.to_string())?;
+        Ok(json!({ "value": shown::number(bound.value), "method": bound.method.to_string() }))
+    }
+
     /// Plays at one level, and proves what no policy can beat.
-    fn sample(&mut self, risk: Risk) -> Answer {
+    fn sample(&mut self, risk: Risk, effort: Effort) -> Answer {
         let because = self.planned.clone().ok_or("the problem is solved, not planned")?;
-        let (problem, spec) = (&self.task.problem, self.spec(risk));
-        let sampled = frontier::sampled(problem, &[risk], &[], &spec, RUNS, &because, &(), |_| {});
+        let (problem, spec) = (&self.task.problem, self.spec(risk, effort));
+        let sampled = frontier::sampled(problem, &[risk], &[], &spec, effort.runs, &because, &(), |_| {});
         let found: Frontier = sampled.map_err(|error| error.to_string())?;
-        let bound = relaxed_bound(problem, risk, &limits()).map_err(|error| error.to_string())?;
         let mut told = shown::point(&found.points[0]);
         let intervals = found.sampled.as_ref().and_then(|sampled| sampled.intervals.first()).map(shown::intervals);
         let what = json!({
             "exact": false,
             "behaviour": shown::behaviour(&self.task, &found.behaviours[0]),
             "intervals": intervals,
-            "runs": RUNS,
+            "runs": effort.runs,
+            "simulations": effort.simulations,
             "because": because.in_short(),
-            "bound": { "value": shown::number(bound.value), "method": bound.method.to_string() },
+            "bound": self.bound(risk)?,
         });
         shown::join(&mut told, what);
         Ok(told)
     }
 
-    fn spec(&self, risk: Risk) -> Spec {
+    fn spec(&self, risk: Risk, effort: Effort) -> Spec {
         let who = Who::Guided(self.task.defaults.guided.clone());
-        Spec { budget: Some(Budget::simulations(SIMULATIONS)), limits: limits(), ..Spec::new(who, risk) }
+        Spec { budget: Some(Budget::simulations(effort.simulations)), limits: limits(), ..Spec::new(who, risk) }
     }
 
-    /// Where behaviour changes. What is known stays known.
-    fn changes(&mut self) -> Answer {
+    /// Where behaviour changes; quickly, only between which levels. What is known stays known.
+    fn changes(&mut self, quick: bool) -> Answer {
         let explorer = self.explorer.clone().ok_or("nothing was looked at yet")?;
         if explorer.levels() == 0 {
             return Ok(json!({ "changes": [], "complete": false, "bargain": null }));
         }
-        let found = explorer.frontier(Duration::MAX).map_err(|error| error.to_string())?;
+        let found =
+            explorer.frontier(if quick { Duration::ZERO } else { Duration::MAX }).map_err(|error| error.to_string())?;
         let mdp = self.task.problem.mdp();
         let first =
             |number: usize| found.behaviours[number].first.iter().map(|pair| mdp.action(*pair).0).collect::<Vec<_>>();
@@ -256,7 +313,7 @@ impl Open {
     pub(crate) fn planner(&mut self, risk: Risk) -> Result<&Agent, String> {
         if self.planner.as_ref().is_none_or(|(known, _)| *known != risk) {
             self.planner = None;
-            let agent = Agent::new(&self.task.problem, &self.spec(risk)).map_err(|error| error.to_string())?;
+            let agent = Agent::new(&self.task.problem, &self.spec(risk, PLANNED)).map_err(|error| error.to_string())?;
             self.planner = Some((risk, agent));
         }
         self.planner.as_ref().map(|(_, agent)| agent).ok_or_else(|| "nobody plays".to_owned())

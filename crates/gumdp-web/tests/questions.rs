@@ -38,6 +38,10 @@ fn levels_are_those_of_the_library() {
         let occupancy: f64 = told["behaviour"]["occupancy"].as_array().unwrap().iter().filter_map(Value::as_f64).sum();
         assert!(occupancy <= 1.0 + 1e-9 && occupancy > 0.1, "{level}: {occupancy}");
     }
+    // Between which levels changes are is known at once.
+    let told = ask(&mut studio, &json!({ "op": "changes", "quick": true }));
+    assert!(!told["changes"].as_array().unwrap().is_empty() && told["complete"] == json!(false));
+    assert!(told["changes"].as_array().unwrap().iter().all(|change| change["level"].is_null()), "{told}");
     // The same frontier, with its changes and its bargain.
     let told = ask(&mut studio, &json!({ "op": "changes" }));
     let patience = std::time::Duration::from_mins(5);
@@ -85,6 +89,61 @@ fn what_is_too_large_is_planned_with_a_bound() {
     assert!(bound <= known["value_high"].as_f64().unwrap());
     let question = json!({ "op": "what_if", "risk": "erm:1", "number": 0, "actions": [], "action": 0 });
     assert!(ask(&mut studio, &question)["error"].as_str().unwrap().contains("planned, not solved"));
+}
+
+#[test]
+fn planned_answers_stand_beside_solved_ones() {
+    let mut studio = opened("rooms");
+    let solved = ask(&mut studio, &json!({ "op": "look", "risk": "erm:1" }));
+    let bound = ask(&mut studio, &json!({ "op": "bound", "risk": "erm:1" }));
+    assert!(bound["value"].as_f64().unwrap() <= solved["value"].as_f64().unwrap() + 1e-12, "{bound}");
+    let told = ask(&mut studio, &json!({ "op": "levels", "measure": "erm", "count": 64, "plan": true }));
+    assert!(told["planned"].is_string() && told["levels"].as_array().unwrap().len() <= 8);
+    for rough in [true, false] {
+        let known = ask(&mut studio, &json!({ "op": "look", "risk": "erm:1", "rough": rough }));
+        assert_eq!(known["exact"], json!(false));
+        assert_eq!(known["simulations"].as_u64().unwrap() < 100, rough);
+        assert!(known["value_low"].as_f64().unwrap() <= known["value_high"].as_f64().unwrap());
+        assert_eq!(known["bound"], bound);
+    }
+}
+
+#[test]
+fn levels_of_other_measures_are_far_apart_first() {
+    let mut studio = opened("grid-mo");
+    let told = ask(&mut studio, &json!({ "op": "levels", "measure": "cvar", "count": 64 }));
+    let levels: Vec<f64> = told["levels"].as_array().unwrap().iter().map(|at| at["level"].as_f64().unwrap()).collect();
+    assert_eq!(levels.len(), 21);
+    assert!(levels[0] == 0.0 && (levels[2] - levels[1]).abs() > 0.15, "{levels:?}");
+    let mut sorted = levels.clone();
+    sorted.sort_by(f64::total_cmp);
+    sorted.dedup();
+    assert_eq!(sorted.len(), 21);
+}
+
+#[test]
+fn figures_are_those_of_the_plot_crate() {
+    let mut studio = Studio::default();
+    let law = json!({ "name": "β = 0", "mean": 1.5, "outcomes": [[1.0, 0.5], [2.0, 0.5]] });
+    let panel = json!({ "name": "β = 0", "rows": [[0.5, null], [0.25, 0.25]] });
+    let figures = [
+        json!({ "kind": "distribution", "title": "costs", "laws": [law] }),
+        json!({ "kind": "frontier", "title": "choice", "points": [[1.0, 3.0], [2.0, 2.5]], "named": [["β = 0", [1.0, 3.0]]] }),
+        json!({ "kind": "world", "title": "time", "panels": [panel], "row_names": [], "column_names": [] }),
+    ];
+    for figure in figures {
+        let mut file = |format: &str| ask(&mut studio, &json!({ "op": "figure", "figure": figure, "format": format }));
+        let svg = file("svg");
+        let text = svg["text"].as_str().unwrap();
+        assert!(text.starts_with("<svg") && text.contains(figure["title"].as_str().unwrap()), "{text}");
+        assert!(text.contains(gumdp_plot::theme::LIGHT.ink) && !text.contains("NaN"), "{text}");
+        for (format, begins) in [("pdf", b"%PDF"), ("png", b"\x89PNG")] {
+            let bytes = file(format)["bytes"].as_array().unwrap()[..4].to_vec();
+            let bytes: Vec<u8> = bytes.iter().map(|byte| byte.as_u64().unwrap() as u8).collect();
+            assert_eq!(bytes, begins, "{format}");
+        }
+        assert!(file("gif")["error"].is_string());
+    }
 }
 
 #[test]

@@ -27,6 +27,10 @@ export async function link() {
   if (page.a) state.set("risk", page.a);
   if (page.comparing) state.set("with", page.b);
   if (page.dark) state.set("theme", "dark");
+  const { number, step, actions } = page.episode;
+  if (number > 0) state.set("episode", String(number));
+  if (actions) state.set("played", actions.join("."));
+  else if (step > 0) state.set("step", String(step));
   return `#${state}`;
 }
 
@@ -39,7 +43,8 @@ export function remember() {
   later = setTimeout(async () => history.replaceState(null, "", await link()), 200);
 }
 
-/** What an address says. @param {string} hash @returns {Promise<{ task: string | null, file: string, text: string | null, measure: string, risk: string, other: string | null, dark: boolean | null } | null>} */
+/** What an address says. @param {string} hash @returns {Promise<{ task: string | null, file: string, text: string | null, measure: string, risk: string, other: string | null, dark: boolean | null,
+ *   episode: typeof page.wanted } | null>} */
 export async function followed(hash) {
   const state = new URLSearchParams(hash.replace(/^#/, ""));
   if (!state.has("task") && !state.has("text")) return null;
@@ -49,7 +54,11 @@ export async function followed(hash) {
     const bytes = Uint8Array.from(atob(packed.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
     text = new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));
   }
+  const whole = (/** @type {string | null} */ text) => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : 0);
+  const played = state.get("played");
+  const actions = played === null ? null : played.split(".").filter(Boolean).map(whole);
   return {
+    episode: { number: whole(state.get("episode")), step: whole(state.get("step")), actions },
     task: state.get("task"), file: state.get("file") ?? "mine.toml", text, measure: state.get("measure") ?? "erm",
     risk: state.get("risk") ?? "", other: state.get("with"), dark: state.has("theme") ? state.get("theme") === "dark" : null,
   };

@@ -15,7 +15,7 @@ import { explainOnDemand } from "./terms.js";
 /** @param {boolean} dark */
 function setTheme(dark) {
   page.dark = dark;
-  document.documentElement.classList.toggle("dark", dark);
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
   part("theme").textContent = dark ? "Light theme" : "Dark theme";
 }
 
@@ -31,7 +31,13 @@ function setMeasure(measure) {
   if (chosen instanceof HTMLInputElement) chosen.checked = true;
 }
 
+/** Milliseconds after which the page is shown though nothing is known yet. */
+const BLANK = 600;
+
 async function start() {
+  const reveal = () => part("main").classList.remove("starting");
+  document.addEventListener("computed", reveal, { once: true });
+  setTimeout(reveal, BLANK);
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
   explainOnDemand();
   startSlider();
@@ -75,6 +81,7 @@ async function start() {
   if (wanted?.dark) showGallery();
   setMeasure(wanted?.measure ?? "erm");
   [page.a, page.b, page.comparing] = [wanted?.risk ?? "", wanted?.other ?? "", Boolean(wanted?.other)];
+  page.wanted = wanted?.episode ?? null;
   part("compare").checked = page.comparing;
   const own = embedded();
   const named = wanted?.task ? entryText(wanted.task) : null;

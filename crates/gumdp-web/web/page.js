@@ -1,5 +1,5 @@
 // @ts-check
-import { INKS } from "../../gumdp-plot/web/views.js";
+import { INKS } from "../../gumdp-plot/web/inks.js";
 
 /** What the page knows, and small helpers to say it. */
 
@@ -22,12 +22,18 @@ export const page = {
   known: new Map(),
   /** @type {import("./types").Changes | null} */
   changes: null,
+  /** What no behaviour can go below, by attitude, where it is planned. @type {Map<string, { value: number | string, method: string }>} */
+  bounds: new Map(),
   /** Why it is planned. @type {string | null} */
   planned: null,
   /** The attitudes of both handles. */
   a: "",
   b: "",
   comparing: false,
+  /** The episode that is shown: its number, its step, and what was done if it is played by hand. */
+  episode: { number: 0, step: 0, actions: /** @type {number[] | null} */ (null) },
+  /** The one that a link asks for. @type {{ number: number, step: number, actions: number[] | null } | null} */
+  wanted: null,
   dark: false,
 };
 
@@ -85,22 +91,36 @@ export function row(cells, kind = "", heads = false) {
   const line = document.createElement("tr");
   if (kind) line.className = kind;
   cells.forEach((content, place) => {
-    const cell = document.createElement(heads || place === 0 ? "th" : "td");
-    if (heads) cell.scope = "col";
-    else if (place === 0) cell.scope = "row";
+    const named = content !== "" && (heads || place === 0);
+    const cell = document.createElement(named ? "th" : "td");
+    if (named) cell.scope = heads ? "col" : "row";
     cell.append(content);
     line.append(cell);
   });
   return line;
 }
 
-/** A drawing with words below it. @param {SVGElement} drawing @param {string} words @param {string} kind */
+/** The size of letters for which drawings are made, in pixels. */
+const LETTERS = 15;
+
+/** The room for a drawing, in its own units, which grow with the letters of the page. @param {HTMLElement} box @param {number} most */
+export function widthOf(box, most) {
+  const letters = parseFloat(getComputedStyle(document.documentElement).fontSize) || LETTERS;
+  return Math.max(200, Math.min(most, ((box.clientWidth || 320) * LETTERS) / letters));
+}
+
+/** A drawing as large as its letters want. @param {SVGSVGElement} drawing */
+export function sized(drawing) {
+  drawing.style.width = `${drawing.viewBox.baseVal.width / LETTERS}rem`;
+  return drawing;
+}
+
+/** A drawing with words below it. @param {SVGSVGElement} drawing @param {string} words @param {string} kind */
 export function figure(drawing, words, kind) {
   const box = document.createElement("figure");
   const caption = document.createElement("figcaption");
   caption.className = kind;
   caption.textContent = words;
-  drawing.setAttribute("width", String(/** @type {SVGSVGElement} */ (drawing).viewBox.baseVal.width));
-  box.append(drawing, caption);
+  box.append(sized(drawing), caption);
   return box;
 }

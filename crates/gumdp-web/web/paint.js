@@ -1,9 +1,8 @@
 // @ts-check
 import { svg, worldView } from "../../gumdp-plot/web/views.js";
-import { fill, inks, page, part } from "./page.js";
+import { fill, inks, page, part, sized, widthOf } from "./page.js";
 import { edit } from "./problem.js";
 import { ADDITIONS, findMap, painted, resized, withTerrain } from "./source.js";
-import { widthOf } from "./show.js";
 
 /** The grid editor: paints into the text of the problem. */
 
@@ -63,7 +62,7 @@ function showCanvas() {
   cursor = Math.min(cursor, grid.cells.length - 1);
   const box = part("canvas");
   const drawn = worldView(page.problem, { width: widthOf(box, 620), height: 460, inks: inks() });
-  drawn.setAttribute("width", String(drawn.viewBox.baseVal.width));
+  sized(drawn);
   drawn.removeAttribute("role");
   drawn.setAttribute("aria-hidden", "true");
   const size = (drawn.viewBox.baseVal.width - 2) / grid.columns;

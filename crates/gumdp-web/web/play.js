@@ -1,8 +1,9 @@
 // @ts-check
 import { distributionView, percent, worldView, words } from "../../gumdp-plot/web/views.js";
 import { isCancelled, live } from "./compute.js";
-import { attitudeName, fill, inks, knownAt, page, part, row } from "./page.js";
-import { domain, widthOf } from "./show.js";
+import { attitudeName, fill, inks, knownAt, page, part, row, sized, widthOf } from "./page.js";
+import { remember } from "./link.js";
+import { domain } from "./show.js";
 
 /** Episodes: watched step by step, or played with the keys. Chance is that of the number of the episode, whoever plays. */
 
@@ -47,8 +48,7 @@ function showStage() {
   const box = part("stage");
   const known = knownAt(page.a);
   const drawn = worldView(problem, { width: widthOf(box, 520), height: 300, inks: inks(), behaviour: playing ? undefined : known?.behaviour, agent: stateNow() });
-  drawn.setAttribute("width", String(drawn.viewBox.baseVal.width));
-  box.replaceChildren(drawn);
+  box.replaceChildren(sized(drawn));
   part("time").max = String(episode?.steps.length ?? 1);
   part("time").value = String(time);
   part("time").setAttribute("aria-valuetext", `step ${time}`);
@@ -112,6 +112,8 @@ async function look() {
   asked += 1;
   const own = asked;
   const done = playing ? actions : (episode?.steps ?? []).slice(0, time).map((step) => step.action);
+  page.episode = { number, step: time, actions: playing ? actions : null };
+  remember();
   forgetWhatIf();
   if (!playing || situation) {
     showStage();
@@ -138,9 +140,9 @@ function showEnd() {
   box.hidden = false;
   const [low, high] = domain();
   const own = Number(situation.cost);
-  box.replaceChildren(distributionView([{ law: known.behaviour, name: attitudeName(known) }], {
+  box.replaceChildren(sized(distributionView([{ law: known.behaviour, name: attitudeName(known) }], {
     width: widthOf(box, 560), height: 200, inks: inks(), domain: [Math.min(low, own), Math.max(high, own)], mark: { cost: own, name: `you: ${words(own)}` },
-  }));
+  })));
 }
 
 /** @param {number} action */
@@ -155,7 +157,7 @@ async function whatIf(action) {
     box.hidden = false;
     const ends = /** @type {[number, number]} */ ([Math.min(best.low, other.low), Math.max(best.high, other.high)]);
     const laws = [{ law: best, name: problem.actions[situation.best] }, { law: other, name: `what if ${problem.actions[action]}` }];
-    box.replaceChildren(distributionView(action === situation.best ? laws.slice(0, 1) : laws, { width: widthOf(box, 560), height: 200, inks: inks(), domain: ends }));
+    box.replaceChildren(sized(distributionView(action === situation.best ? laws.slice(0, 1) : laws, { width: widthOf(box, 560), height: 200, inks: inks(), domain: ends })));
     fill("what-if-words", `From here, ${problem.actions[action]} leads to a mean of ${words(other.mean)} and costs from ${words(other.low)} to ${words(other.high)}; ${problem.actions[situation.best]}, the best, to a mean of ${words(best.mean)} and costs from ${words(best.low)} to ${words(best.high)}. Everything after is played as well as possible.`);
   } catch (error) {
     fill("what-if-words", error instanceof Error ? error.message : String(error));
@@ -204,7 +206,10 @@ function run() {
 /** Begins an episode. */
 async function begin() {
   pause();
-  [time, actions, episode, situation] = [0, [], null, null];
+  const { wanted } = page;
+  if (page.problem && page.a) page.wanted = null;
+  if (wanted?.actions) setPlaying(true);
+  [time, actions, episode, situation] = [0, wanted?.actions ?? [], null, null];
   for (const id of ["run", "forward", "time"]) part(id).disabled = playing;
   if (!page.problem || !page.a) return;
   asked += 1;
@@ -214,7 +219,8 @@ async function begin() {
     try {
       const played = await live.ask({ op: "episode", risk: risk(), number });
       if (own !== asked) return;
-      episode = played;
+      episode = /** @type {import("./types").Episode} */ (played);
+      time = Math.min(wanted?.step ?? 0, episode.steps.length);
     } catch (error) {
       return failed(error);
     }
@@ -223,10 +229,15 @@ async function begin() {
 }
 
 /** @param {boolean} own */
-function choose(own) {
+function setPlaying(own) {
   playing = own;
   part("watch").setAttribute("aria-pressed", String(!own));
   part("play").setAttribute("aria-pressed", String(own));
+}
+
+/** @param {boolean} own */
+function choose(own) {
+  setPlaying(own);
   begin();
   if (own) part("stage").focus();
 }
@@ -258,7 +269,7 @@ export function startPlaying() {
   };
   document.addEventListener("attitude", anew);
   document.addEventListener("problem", () => {
-    number = 0;
+    number = page.wanted?.number ?? 0;
     pause();
     [episode, situation, actions] = [null, null, []];
     part("reasons").replaceChildren();

@@ -66,7 +66,7 @@ function goTo(line, column) {
   const before = page.text.split("\n").slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
   box.focus();
   box.setSelectionRange(before + column - 1, before + column);
-  box.scrollTop = Math.max(0, (line - 4) * 19.5);
+  box.scrollTop = Math.max(0, (line - 4) * parseFloat(getComputedStyle(box).lineHeight));
 }
 
 /** Shows another text. What is known of it is computed if it is a problem. @param {string} text @param {string} file @param {boolean} [keep] whether handles stay where they are */

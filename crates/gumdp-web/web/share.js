@@ -1,8 +1,10 @@
 // @ts-check
 import { svg, worldView } from "../../gumdp-plot/web/views.js";
 import { link } from "./link.js";
-import { inks, knownAt, page, part } from "./page.js";
+import { live } from "./compute.js";
+import { attitudeName, inks, knownAt, page, part } from "./page.js";
 import { stepsShown } from "./play.js";
+import { frontierPoints } from "./show.js";
 
 /** Links, copies and files of what is shown. */
 
@@ -22,6 +24,7 @@ async function copied(kind) {
   const how = page.planned ? "run" : "solve";
   if (kind === "command") return `gumdp ${how} ${shell(name)} ${beta === null ? `--risk ${risk}` : `--beta=${beta}`}`;
   const load = page.builtIn ? `gumdp.tasks["${page.task}"]` : `gumdp.Problem.from_file(${JSON.stringify(page.file)})`;
+  if (page.planned) return `import gumdp\n\nproblem = ${load}\nprint(gumdp.evaluate(problem, risk="${risk}", runs=100))\nprint(gumdp.bound(problem, "${risk}"))\n`;
   return `import gumdp\n\nproblem = ${load}\nsolution = gumdp.solve(problem, "${risk}")\nprint(solution.value, solution.mean)\n`;
 }
 
@@ -49,35 +52,37 @@ function standalone(drawing) {
   return new XMLSerializer().serializeToString(copy);
 }
 
-/** Several drawings side by side as one. @param {string} id */
-function drawingOf(id) {
-  const all = /** @type {SVGSVGElement[]} */ ([...part(id).querySelectorAll("svg")]);
-  if (all.length < 2) return all[0] ?? null;
-  const width = all.reduce((sum, one) => sum + one.viewBox.baseVal.width + 12, 0);
-  const height = Math.max(...all.map((one) => one.viewBox.baseVal.height));
-  const joined = svg("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}` });
-  let x = 0;
-  for (const one of all) {
-    const copy = /** @type {SVGSVGElement} */ (one.cloneNode(true));
-    copy.setAttribute("x", String(x));
-    copy.setAttribute("width", String(one.viewBox.baseVal.width));
-    copy.setAttribute("height", String(one.viewBox.baseVal.height));
-    x += one.viewBox.baseVal.width + 12;
-    joined.append(copy);
+/** "β = 0" without further words. @param {import("./types").Known} known */
+const plainName = (known) => attitudeName(known).split(",")[0];
+
+/** What is shown, as the library draws it for papers. @param {string} id @returns {any} */
+function figureOf(id) {
+  const { problem } = page;
+  const shown = [knownAt(page.a), page.comparing ? knownAt(page.b) : null].filter((known) => known !== null);
+  if (!problem || shown.length === 0) throw new Error("nothing is known yet");
+  const { scene } = problem;
+  const how = shown.every((known) => known.exact) ? "" : ", as played";
+  if (id === "law") {
+    const laws = shown.map((known) => ({ name: plainName(known), mean: known.behaviour.mean, outcomes: known.behaviour.outcomes }));
+    return { kind: "distribution", title: `Distribution of the cost${how}`, laws };
   }
-  return /** @type {SVGSVGElement} */ (joined);
+  if (id === "frontier") {
+    const place = (/** @type {{ mean: number, tail: number }} */ { mean, tail }) => [mean, tail];
+    const bargain = page.changes?.bargain;
+    const named = [...shown.map((known) => [plainName(known), place(known.behaviour)]), ...(bargain ? [["best bargain", place(bargain)]] : [])];
+    return { kind: "frontier", title: `What a lower risk costs in the mean${how}`, points: frontierPoints().map(place), named };
+  }
+  const rows = (/** @type {import("./types").Known} */ { behaviour }) => {
+    if (scene.kind !== "grid") return behaviour.actions;
+    const cell = (/** @type {number} */ at) => (scene.terrains[scene.cells[at]].wall ? null : behaviour.occupancy[at]);
+    return Array.from({ length: scene.rows }, (_, row) => Array.from({ length: scene.columns }, (_, column) => cell(row * scene.columns + column)));
+  };
+  const panels = shown.map((known) => ({ name: plainName(known), rows: rows(known) }));
+  const names = scene.kind === "grid" ? { row_names: [], column_names: [] } : { row_names: problem.states, column_names: problem.actions };
+  return { kind: "world", title: `Where the time is spent${how}`, panels, ...names };
 }
 
-/** @param {string} text @param {number} width @param {number} height @returns {Promise<Blob>} */
-async function picture(text, width, height) {
-  const image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
-  await image.decode();
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [3 * width, 3 * height];
-  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the browser made no picture"))), "image/png"));
-}
+const TYPES = /** @type {Record<string, string>} */ ({ svg: "image/svg+xml", pdf: "application/pdf", png: "image/png" });
 
 /** The steps of the episode one after the other, as one animated drawing. */
 function animated() {
@@ -110,12 +115,8 @@ async function saved(kind) {
     return save(`${name}-episode.svg`, new Blob([standalone(drawing)], { type: "image/svg+xml" }));
   }
   const [id, format] = kind.split("-");
-  const drawing = drawingOf(id);
-  if (!drawing) throw new Error("nothing is drawn yet");
-  const text = standalone(drawing);
-  const { width, height } = drawing.viewBox.baseVal;
-  if (format === "svg") return save(`${name}-${id}.svg`, new Blob([text], { type: "image/svg+xml" }));
-  return save(`${name}-${id}.png`, await picture(text, width, height));
+  const { text, bytes } = await live.ask({ op: "figure", figure: figureOf(id), format });
+  save(`${name}-${id}.${format}`, new Blob([text ?? new Uint8Array(bytes)], { type: TYPES[format] }));
 }
 
 export function startSharing() {

@@ -1,6 +1,6 @@
 // @ts-check
-import { distributionView, frontierView, worldView, words } from "../../gumdp-plot/web/views.js";
-import { attitudeName, figure, fill, inks, knownAt, levelOf, page, part, row } from "./page.js";
+import { distributionView, frontierView, percent, worldView, words } from "../../gumdp-plot/web/views.js";
+import { attitudeName, figure, fill, inks, knownAt, levelOf, page, part, row, sized, widthOf } from "./page.js";
 import { term } from "./terms.js";
 
 /** The linked views: everything that follows the handles of the slider. */
@@ -17,11 +17,6 @@ export function domain() {
   const all = [...page.known.values()].filter(isUsual).map((known) => known.behaviour);
   if (all.length === 0) return [0, 1];
   return [Math.min(...all.map((own) => own.low)), Math.max(...all.map((own) => own.high))];
-}
-
-/** @param {HTMLElement} box @param {number} most */
-export function widthOf(box, most) {
-  return Math.max(200, Math.min(most, box.clientWidth || 320));
 }
 
 /** A number with what is known of it. @param {number} value @param {[number, number] | undefined} interval */
@@ -43,7 +38,7 @@ function showNumbers(shown) {
   const table = part("numbers");
   const head = document.createElement("thead");
   const names = row(["", ...shown.map((known) => attitudeName(known))], "", true);
-  names.querySelectorAll("th").forEach((cell, place) => place > 0 && cell.classList.add(place === 1 ? "a" : "b"));
+  [...names.children].slice(1).forEach((cell, place) => cell.classList.add(place === 0 ? "a" : "b"));
   head.append(names);
   const body = document.createElement("tbody");
   /** @param {string} name @param {string} title @param {(known: Known) => Node | string} tell */
@@ -80,21 +75,27 @@ function showWorld(shown) {
   const drawings = shown.map((known, place) => {
     const which = place === 0 ? "a" : "b";
     const drawn = worldView(problem, { width, inks: inks(), which, behaviour: known.behaviour, name: attitudeName(known), most });
-    return figure(drawn, attitudeName(known), which);
+    const darkest = percent(Math.max(...known.behaviour.occupancy));
+    return figure(drawn, `${attitudeName(known)}: at most ${darkest} of the time in one place`, which);
   });
   box.replaceChildren(...drawings);
   fill("first", `First decision: ${shown.map((known) => firstWords(known)).join(" against ")}${shown.every((known) => known.exact) ? "" : " (most often)"}.`);
 }
 
-function showFrontier() {
-  const points = [...page.known.values()].filter(isUsual).map((known) => ({
+/** The behaviours that are compared. */
+export function frontierPoints() {
+  return [...page.known.values()].filter(isUsual).map((known) => ({
     mean: known.behaviour.mean, tail: known.behaviour.tail, name: attitudeName(known), exact: known.exact,
   }));
+}
+
+function showFrontier() {
+  const points = frontierPoints();
   const bargain = page.changes?.bargain ?? null;
   const place = (/** @type {Known | null} */ known) => (known ? { mean: known.behaviour.mean, tail: known.behaviour.tail } : undefined);
   const box = part("frontier");
   const drawn = frontierView({ points, now: place(knownAt(page.a)), other: page.comparing ? place(knownAt(page.b)) : undefined, bargain }, { width: widthOf(box, 640), inks: inks() });
-  box.replaceChildren(drawn);
+  box.replaceChildren(sized(drawn));
   const from = bargain?.from === null || bargain?.from === undefined ? "" : ` It is best from ${page.measure === "erm" ? "β" : "level"} = ${words(bargain.from)} on.`;
   let told = "";
   if (page.planned) told = "Each dot was played, not solved: dots differ by chance, too.";
@@ -111,7 +112,7 @@ export function showAll() {
   if (shown.length === 0) return;
   const laws = shown.map((known) => ({ law: known.behaviour, name: attitudeName(known), tail: known.behaviour.tail }));
   const box = part("law");
-  box.replaceChildren(distributionView(laws, { width: widthOf(box, 720), inks: inks(), domain: domain() }));
+  box.replaceChildren(sized(distributionView(laws, { width: widthOf(box, 720), inks: inks(), domain: domain() })));
   showNumbers(shown);
   showWorld(shown);
 }
@@ -123,11 +124,13 @@ function showReading(shown) {
     if (place > 0) strong.className = "b";
     strong.textContent = attitudeName(known);
     const box = document.createElement("span");
-    const how = known.exact ? "" : ` (${known.runs} episodes played)`;
+    const how = known.exact ? "" : ` (${known.runs} episodes played, ${known.simulations} simulations for each decision)`;
     box.append(strong, `: mean ${words(known.behaviour.mean)}, worst 5 % ${words(known.behaviour.tail)}${how}${place + 1 < shown.length ? " · " : ""}`);
     return box;
   });
-  const snapped = [page.a, page.comparing ? page.b : page.a].some((risk) => risk && !page.known.has(risk));
+  const bound = page.bounds.get(page.a);
+  if (shown.length === 0 && bound) parts.push(Object.assign(document.createElement("span"), { textContent: `Proven: no behaviour has a lower risk than ${words(bound.value)}. Episodes are being played…` }));
+  const snapped = shown.length > 0 && [page.a, page.comparing ? page.b : page.a].some((risk) => risk && !page.known.has(risk));
   if (snapped) parts.push(Object.assign(document.createElement("span"), { className: "muted", textContent: " · nearest level that is known so far" }));
   fill("reading-a", ...parts);
 }
@@ -135,14 +138,14 @@ function showReading(shown) {
 /** Says how the numbers were found. */
 export function showHonesty() {
   const box = part("honesty");
-  const first = [...page.known.values()][0];
+  const known = [...page.known.values()];
   box.classList.toggle("planned", page.planned !== null);
   if (page.planned) {
-    const runs = first?.runs ?? 24;
-    box.textContent = `Planned, not solved: ${page.planned}. Each level is ${runs} episodes of the planner; numbers have 95 % intervals, and a proven bound says how low the risk can be at all.`;
-  } else if (first) {
-    box.textContent = "Solved exactly: nothing is sampled or interpolated. Numbers are those of the command line to 1e-9; browsers may round exponentials otherwise in the last bits.";
+    const rough = known.some((one) => (one.simulations ?? 100) < 100) ? " The first answers are rough; better ones follow." : "";
+    box.textContent = `Planned, not solved: ${page.planned}. Numbers are of episodes that were played.${rough}`;
+  } else if (known.length > 0) {
+    box.textContent = "Solved exactly: nothing is sampled or interpolated.";
   } else {
-    box.textContent = "";
+    box.textContent = "Solving…";
   }
 }

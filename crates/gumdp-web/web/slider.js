@@ -52,6 +52,25 @@ function stepAfter(change) {
   return after < 0 ? page.levels.length - 1 : after;
 }
 
+/** Shows what changes at a mark, just after it. @param {import("./types").Change} change */
+function goToChange(change) {
+  page.a = page.levels[stepAfter(change)]?.risk ?? page.a;
+  moved();
+  fill("change", changeWords(change));
+}
+
+/** The changes that are marked, ascending. @type {import("./types").Change[]} */
+let marked = [];
+
+/** Steps to the next change before or after the one that is shown. @param {1 | -1} way */
+function stepChange(way) {
+  const shown = marked.findIndex((change) => part("change").textContent === changeWords(change));
+  const here = marked.findIndex((change) => stepAfter(change) > placeOf(page.a));
+  const beyond = here < 0 ? marked.length : here;
+  const next = shown >= 0 ? shown + way : way > 0 ? beyond : beyond - 1;
+  goToChange(marked[Math.max(0, Math.min(marked.length - 1, next))]);
+}
+
 export function showMarks() {
   const last = Math.max(1, page.levels.length - 1);
   const all = page.changes?.changes ?? [];
@@ -61,6 +80,8 @@ export function showMarks() {
   const marks = changes.map((change, number) => {
     const mark = document.createElement("button");
     mark.type = "button";
+    // Keys use the buttons below.
+    mark.tabIndex = -1;
     const step = stepAfter(change);
     // Several between the same two steps stand side by side.
     const same = changes.filter((other) => stepAfter(other) === step);
@@ -68,18 +89,16 @@ export function showMarks() {
     mark.style.left = `${(100 * Math.max(0, step - 1 + share)) / last}%`;
     mark.title = changeWords(change);
     mark.setAttribute("aria-label", `Change ${number + 1} of ${changes.length}: ${changeWords(change)}`);
-    mark.addEventListener("click", () => {
-      page.a = page.levels[step]?.risk ?? page.a;
-      moved();
-      fill("change", changeWords(change));
-    });
+    mark.addEventListener("click", () => goToChange(change));
     return mark;
   });
   fill("marks", ...marks);
+  marked = changes;
+  for (const id of ["change-before", "change-after"]) part(id).disabled = changes.length === 0;
   if (page.changes) {
     const found = all.length === 1 ? "1 change of behaviour" : `${all.length} changes of behaviour`;
     const some = changes.length < all.length ? ` (the ${changes.length} largest are marked)` : "";
-    fill("change", `${found}${page.changes.complete ? "" : ", and perhaps more"}${some}. Click a mark, or tab to it, to read what changes there.`);
+    fill("change", `${found}${page.changes.complete ? "" : ", and perhaps more"}${some}. Click a mark, or step through them, to read what changes there.`);
   } else fill("change", page.planned ? "Changes are marked only where problems are solved." : "");
 }
 
@@ -102,6 +121,8 @@ export function startSlider() {
   };
   part("handle-a").addEventListener("input", move("a"));
   part("handle-b").addEventListener("input", move("b"));
+  part("change-before").addEventListener("click", () => stepChange(-1));
+  part("change-after").addEventListener("click", () => stepChange(1));
   part("compare").addEventListener("change", () => {
     page.comparing = part("compare").checked;
     moved();

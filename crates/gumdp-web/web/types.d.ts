@@ -9,7 +9,7 @@ export interface Problem extends Drawn {
 export interface Opened { findings: Finding[]; problem: Problem | null }
 export interface Entry extends Drawn { name: string; built_in: boolean; title: string; description: string; text: string }
 export interface Attitude { risk: string; measure: string; level: number | string }
-export interface Levels { levels: Attitude[]; planned: string | null; runs: number; simulations: number }
+export interface Levels { levels: Attitude[]; planned: string | null }
 export interface Visits { state: string; action: string | null; before: number; after: number }
 export interface Change {
   level: number | string | null; between: (number | string | null)[]; visits: Visits[]; first: [number[], number[]];

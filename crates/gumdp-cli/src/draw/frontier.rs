@@ -9,7 +9,7 @@ use gumdp_files::Task;
 
 use super::charts::beta_label;
 use super::{BOX_PARTS, figure, problem_file, task_figure, views, write_figures};
-use crate::frontier::{Facts, TradeOff, Turn};
+use crate::frontier::{Facts, TradeOff, Turn, significant};
 use crate::number;
 use crate::store::Store;
 use gumdp_plot::page::{Figure, Page, View};
@@ -122,7 +122,7 @@ fn over_levels(of: &Task, trade_off: &TradeOff) -> Figure {
     let [level, measure] = trade_off.measure.titles();
     let places = trade_off.main_changes(MARKED).into_iter().filter_map(|turn| turn.at);
     let inside = |at: &f64| levels().any(|level| level.level <= *at) && levels().any(|level| level.level >= *at);
-    let mark = |at: f64| ReferenceLine { kind: LineKind::Change, at, label: number::beta(at) };
+    let mark = |at: f64| ReferenceLine { kind: LineKind::Change, at, label: significant(at) };
     let plot = LinePlot {
         labels: Labels::new(
             format!("{kind} behaviour over the {}", if is_erm { "attitude to risk" } else { "level" }),
@@ -227,7 +227,7 @@ fn stats(distribution: &Distribution, risk: Risk) -> Option<BoxStats> {
 fn changes(trade_off: &TradeOff) -> Table {
     let [level, _] = trade_off.measure.titles();
     let place = |turn: &Turn| match turn.at {
-        Some(at) => Field::number(level, number::beta(at)),
+        Some(at) => Field::number(level, significant(at)).sorted_by(at),
         None => Field::number(level, format!("{} – {}", number::beta(turn.after_level), number::beta(turn.to_level)))
             .sorted_by(turn.to_level),
     };

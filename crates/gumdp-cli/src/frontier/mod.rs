@@ -3,6 +3,8 @@
 
 mod words;
 
+pub use words::significant;
+
 use gumdp::frontier::{Bargain, Behaviour, Change, Frontier, Point, Sampled, Visits};
 use gumdp::measures::Form;
 use gumdp::stats::Statistic;

@@ -187,7 +187,7 @@ fn times(visits: f64) -> String {
 }
 
 /// Five significant digits, without trailing zeros.
-fn significant(value: f64) -> String {
+pub fn significant(value: f64) -> String {
     let rounded: f64 = format!("{value:.4e}").parse().unwrap_or(value);
     crate::number::beta(rounded)
 }

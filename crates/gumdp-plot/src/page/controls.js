@@ -97,7 +97,7 @@ function levelControls(root, data) {
     });
     control.append(html("div", { class: "picker", role: "radiogroup", "aria-label": "Who plays" }, ...choices));
   }
-  const change = html("p", { class: "change", "aria-live": "polite" });
+  const change = html("p", { class: data.changes.length ? "change" : "off", "aria-live": "polite" });
   const views = html("div", { class: "grid" });
   root.replaceChildren(control, change, views);
   const all = data.entries.flat().filter(Boolean);

@@ -8,6 +8,7 @@ use crate::clock::Moment;
 use crate::oracle::{Limits, OracleError, check_bounded, lowest_means};
 use crate::problem::Problem;
 use crate::risk::{Erm, Risk};
+use crate::stop::Stop;
 
 /// [`exact()`](super::exact()) level by level.
 ///
@@ -89,7 +90,7 @@ impl Explorer {
     }
 
     /// All levels that are known, in order, and where behaviour changes between them; behaviours are numbered in the order in which
-    /// they take over.
+    /// they take over. Changes are located for as long as the patience lasts; without any, only between which levels they are is known.
     ///
     /// # Errors
     /// Those of [`exact()`](super::exact()).
@@ -100,7 +101,11 @@ impl Explorer {
         let kind = |point: &Point| given.iter().position(|other| same_form(other, point));
         points.sort_by(|a, b| kind(a).cmp(&kind(b)).then(a.level().total_cmp(&b.level())));
         let mut found = self.found();
-        if let Some(deadline) = Moment::now().after(patience) {
+        if patience.is_zero() {
+            // Also where there is no clock.
+            found.limits.stop = Stop::new();
+            found.limits.stop.request();
+        } else if let Some(deadline) = Moment::now().after(patience) {
             found.limits.stop = found.limits.stop.by(deadline);
         }
         let (changes, complete) = found.changes(&points)?;

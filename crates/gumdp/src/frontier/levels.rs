@@ -70,14 +70,20 @@ pub fn attitudes(problem: &Problem, own: &[Risk], count: usize, limits: &Limits)
     let left = count.saturating_sub(first.len());
     let (loving, averse) = (left * 3 / 8, left - left * 3 / 8);
     let side = |sign: f64, many: usize| (0..many).map(move |k| Erm::new(sign * beta(range, k, many)));
-    let mut grid: Vec<Risk> = side(-1.0, loving).rev().chain(side(1.0, averse)).flatten().map(Risk::from).collect();
-    let mut all = first;
+    let grid: Vec<Risk> = side(-1.0, loving).rev().chain(side(1.0, averse)).flatten().map(Risk::from).collect();
+    Ok(distinct(first.into_iter().chain(far_apart_first(grid))))
+}
+
+/// The same risks in another order, far apart first, so that what is known after some of them is an outline of the rest.
+#[must_use]
+pub fn far_apart_first(mut risks: Vec<Risk>) -> Vec<Risk> {
+    let mut all = Vec::with_capacity(risks.len());
     for step in [16, 8, 4, 2, 1] {
-        let (now, later) = grid.iter().enumerate().partition::<Vec<_>, _>(|(place, _)| place % step == step / 2);
+        let (now, later) = risks.iter().enumerate().partition::<Vec<_>, _>(|(place, _)| place % step == step / 2);
         all.extend(now.into_iter().map(|(_, risk)| *risk));
-        grid = later.into_iter().map(|(_, risk)| *risk).collect();
+        risks = later.into_iter().map(|(_, risk)| *risk).collect();
     }
-    Ok(distinct(all.into_iter()))
+    all
 }
 
 /// The range of β for costs between these. If every cost is the same, no β is better than another.

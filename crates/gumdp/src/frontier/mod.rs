@@ -10,7 +10,7 @@ mod sampled;
 
 pub use exact::exact;
 pub use explorer::Explorer;
-pub use levels::{attitudes, few, usual};
+pub use levels::{attitudes, far_apart_first, few, usual};
 pub use sampled::{Intervals, SampleError, Sampled, Tally, sampled};
 
 use crate::model::{Mdp, Pair, State};
