@@ -5,6 +5,7 @@
 use super::decide::{ActionValue, ExactDecision};
 use super::minimise::{Search, Solution};
 use super::occupancy_dp::Limits;
+use super::optima::Passes;
 use super::unfolded::Start;
 use super::{OracleError, finite};
 use crate::model::{Pair, State};
@@ -103,7 +104,7 @@ impl Solution {
             return finite(cost, cost).map(|(value, mean)| Some((value, mean, true)));
         }
         let Some(outer) = self.risk.bounded() else { return Ok(None) };
-        let search = Search::new(policy.of(), self.risk, outer, limits, after)?;
+        let search = Search::new(policy.of(), self.risk, outer, limits, Passes::new(policy.of(), limits, after)?)?;
         search.lowest(WIDTH, most_states).map(Some)
     }
 }

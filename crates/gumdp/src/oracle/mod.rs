@@ -15,6 +15,7 @@
 
 mod backup;
 mod backward_induction;
+mod costs;
 mod decide;
 mod depth_first;
 mod distribution;
@@ -27,6 +28,7 @@ mod occupancy_dp;
 mod occupancy_mdp;
 mod optima;
 mod optimal;
+mod outlook;
 mod reduced;
 mod settled;
 mod sweep;

@@ -72,7 +72,7 @@ pub(super) enum Decided {
     /// All, for each time and state.
     ByState(Choices),
     ByOccupancy {
-        reduced: Reduced,
+        reduced: Arc<Reduced>,
         aim: Aim,
         strategy: Strategy,
         /// For each time from 0; shorter than the horizon if the later ones are not stored.
