@@ -7,12 +7,13 @@
 use std::collections::BTreeSet;
 
 use super::OracleError;
-use super::minimise::{CLAIMED, EXCLUDED, MOST_SOLVES, PATIENCE, Search, WIDE};
+use super::minimise::{CLAIMED, EXCLUDED, MOST_SOLVES, Search, WIDE};
 use super::ties::EQUAL;
 use crate::risk::Aim;
 
-/// Solves after which values that are as good as the best are no longer looked for.
-const FOR_TIES: u64 = 256;
+/// Solves after which values that are as good as the best are no longer looked for, and after which the interval may be wide.
+const FOR_TIES: u64 = 512;
+const PATIENCE: u64 = 1024;
 
 impl Search<'_> {
     /// The costs that can be the best λ, ascending, if they are known. Those that differ by rounding are one.
@@ -23,9 +24,18 @@ impl Search<'_> {
         let most = self.best.risk + EQUAL * self.spread;
         let matter = self.outer.that_matter((most, self.best.outer), self.extremes, f64::INFINITY);
         let mut costs = matter.first().and_then(|&ends| self.passes.final_costs(ends))?;
-        let rounding = EQUAL * self.spread * self.outer.unit();
-        costs.dedup_by(|next, last| *next - *last <= rounding);
+        self.merge(&mut costs);
         Some(costs).filter(|costs| !costs.is_empty())
+    }
+
+    /// Makes one of ascending values that are the same but for rounding: the highest, since rounding above λ may weigh much in the tail,
+    /// and rounding below it does not.
+    fn merge(&self, values: &mut Vec<f64>) {
+        values.dedup_by(|next, last| {
+            let is_same = self.is_same(*next, *last);
+            *last = if is_same { *next } else { *last };
+            is_same
+        });
     }
 
     /// Looks at all of these costs, or excludes them. Returns what is certain then.
@@ -33,7 +43,7 @@ impl Search<'_> {
         let (equal, before) = (EQUAL * self.spread, self.passes.solves);
         let mut found = vec![(self.best.risk, self.best.outer)];
         let (mut seen, mut slack) = (BTreeSet::new(), equal);
-        let mut open = around(costs.partition_point(|&cost| cost < self.best.outer), costs.len());
+        let mut open = around(nearest(costs, self.best.outer), costs.len());
         while !open.is_empty() {
             let solves = self.passes.solves - before;
             if solves > MOST_SOLVES {
@@ -68,13 +78,21 @@ impl Search<'_> {
             });
             open = halves.collect();
         }
-        found.retain(|&(risk, _)| risk <= self.best.risk + 2.0 * equal);
-        found.sort_by(|(_, a), (_, b)| a.total_cmp(b));
-        found.dedup_by(|next, last| next.1 == last.1);
-        self.tied = found.into_iter().map(|(_, y)| y).collect();
+        let tied = found.into_iter().filter(|&(risk, _)| risk <= self.best.risk + 2.0 * equal);
+        let mut tied: Vec<f64> = tied.map(|(_, y)| y).collect();
+        tied.sort_by(f64::total_cmp);
+        self.merge(&mut tied);
+        self.tied = tied;
         let width = if slack > 0.0 { self.rounding.max(4.0 * equal) } else { CLAIMED * self.width };
         Ok(self.best.risk - width)
     }
+}
+
+/// The number of the cost that is nearest to a value.
+fn nearest(costs: &[f64], value: f64) -> usize {
+    let above = costs.partition_point(|&cost| cost < value).min(costs.len() - 1);
+    let below = above.saturating_sub(1);
+    if value - costs[below] < costs[above] - value { below } else { above }
 }
 
 /// Intervals of so many numbers that touch, narrow around one of them and wider farther away.
@@ -89,13 +107,14 @@ fn around(best: usize, count: usize) -> Vec<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::around;
+    use super::{around, nearest};
 
     #[test]
     fn all_numbers_are_in_some_interval() {
         assert_eq!(around(0, 1), [(0, 0)]);
         assert_eq!(around(7, 2), [(0, 1)]);
         assert_eq!(around(3, 9), [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 7), (7, 8)]);
+        assert_eq!([-1.0, 0.0, 0.4, 0.6, 2.0, 9.0].map(|value| nearest(&[0.0, 1.0, 2.0], value)), [0, 0, 0, 1, 2, 2]);
         let many = around(1000, 1_000_000);
         assert!(many.windows(2).all(|pair| pair[0].1 == pair[1].0));
         assert_eq!((many[0].0, many[many.len() - 1].1, many.len()), (0, 999_999, 32));

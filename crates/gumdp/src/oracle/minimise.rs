@@ -20,7 +20,7 @@ use crate::risk::{Bounded, Erm, Extremes, FirstLook, FixedRisk, Interval, Outer,
 
 /// How wide the interval may be, as a part of how far apart costs can be, and after so many solves.
 const WIDTH: f64 = 1e-10;
-pub(super) const PATIENCE: u64 = 512;
+const PATIENCE: u64 = 512;
 pub(super) const WIDE: f64 = 1e-7;
 /// The part of it that is excluded, and the part that is claimed; the rest is for rounding.
 pub(super) const EXCLUDED: f64 = 0.9;
@@ -168,7 +168,7 @@ pub fn solve(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) -> Resul
         Some(costs) => search.look_through(&costs)?,
         None => search.certify()?.unwrap_or(search.best.risk),
     };
-    if search.best.outer != looked_at {
+    if !search.is_same(looked_at, search.best.outer) {
         search.improve()?;
     }
     let low = low.max(search.extremes.mean);
@@ -267,6 +267,11 @@ impl<'a> Search<'a> {
         Ok((risk, self.passes.solve(&[self.aim(outer)])?[0].mean, certain))
     }
 
+    /// Whether two values of the outer variable are the same but for rounding.
+    pub(super) fn is_same(&self, a: f64, b: f64) -> bool {
+        self.outer.is_same(a, b, self.extremes)
+    }
+
     /// Excludes everything that is better than the best by more than the width; returns what is certain then, unless that is
     /// certain anyway.
     fn certify(&mut self) -> Result<Option<f64>, OracleError> {
@@ -291,7 +296,8 @@ impl<'a> Search<'a> {
         for _ in 0..CLOSER_LOOKS {
             let (best, closer) = (self.best.outer, step / CLOSER);
             let around = (-NEIGHBOURS..=NEIGHBOURS).filter(|&k| k != 0).map(|k| closer * f64::from(k));
-            let candidates = around.map(|by| self.outer.near(best, by, self.extremes)).filter(|&y| y != best).collect();
+            let candidates =
+                around.map(|by| self.outer.near(best, by, self.extremes)).filter(|&y| !self.is_same(y, best)).collect();
             self.look_at(candidates, self.best.risk)?;
             step = closer;
         }
@@ -313,7 +319,7 @@ impl<'a> Search<'a> {
                 (self.best.risk, self.best.outer) = (risk, outer);
             }
             let least = WORTHWHILE * self.width;
-            if gain <= least || outer == y {
+            if gain <= least || self.is_same(outer, y) {
                 break;
             }
             // A policy is looked at only if it is better.
@@ -358,7 +364,8 @@ impl<'a> Search<'a> {
             // An interval without inside has been solved at both of its ends, and that is all there is.
             let split = left.filter_map(|interval| Some((interval, split(outer, interval, self.best.outer)?)));
             let split: Vec<(Interval, f64)> = split.collect();
-            let candidates: Vec<f64> = split.iter().map(|&(_, y)| y).filter(|&y| y != self.best.outer).collect();
+            let candidates: Vec<f64> =
+                split.iter().map(|&(_, y)| y).filter(|&y| !self.is_same(y, self.best.outer)).collect();
             self.look_at(candidates, threshold)?;
             open = split.into_iter().flat_map(|((low, high), y)| [(low, y), (y, high)]).collect();
         }

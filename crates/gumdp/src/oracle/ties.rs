@@ -183,7 +183,7 @@ impl Search<'_> {
             return others.map(|y| self.of_lowest_entropic_mean(self.outer.at(y).aim)).collect();
         }
         let near = near(problem, Erm::WORST.into(), self.spread) * self.outer.unit();
-        let best = [self.best.outer].into_iter().filter(|best| !self.tied.contains(best));
+        let best = [self.best.outer].into_iter().filter(|&best| !self.tied.iter().any(|&y| self.is_same(y, best)));
         let aims: Vec<Aim> = self.tied.iter().copied().chain(best).map(|y| self.aim(y).within(near)).collect();
         let means: Vec<f64> = self.passes.solve(&aims)?.iter().map(|optimum| optimum.mean).collect();
         let lowest = means.iter().copied().fold(f64::INFINITY, f64::min);

@@ -22,6 +22,8 @@ use super::{Erm, FixedRisk, Form, Measure, Risk, RiskError, Sweep, valid_level};
 const STEPS: usize = 200;
 /// β needs no more digits: the objective is flat at its minimum.
 const BETA_DIGITS: f64 = 1e-10;
+/// Values of β that are closer than this part of them are the same: the objective is flat.
+const SAME_BETA: f64 = 1e-8;
 
 /// The entropic value at risk at one level.
 ///
@@ -216,6 +218,10 @@ impl Bounded for Beta {
 
     fn know_linear_range(&mut self, range: f64) {
         self.linear_range = Some(range);
+    }
+
+    fn is_same(&self, a: f64, b: f64, _: Extremes) -> bool {
+        a == b || (a - b).abs() <= SAME_BETA * a.abs().min(b.abs())
     }
 
     /// From far below the scale of the costs, where the mean counts, to far above it.
