@@ -21,9 +21,10 @@ impl Search<'_> {
         if self.outer.is_entropic() {
             return None;
         }
-        let most = self.best.risk + EQUAL * self.spread;
-        let matter = self.outer.that_matter((most, self.best.outer), self.extremes, f64::INFINITY);
-        let mut costs = matter.first().and_then(|&ends| self.passes.final_costs(ends))?;
+        let equal = EQUAL * self.spread;
+        let matter = self.outer.that_matter((self.best.risk + equal, self.best.outer), self.extremes, f64::INFINITY);
+        let &(low, high) = matter.first()?;
+        let mut costs = self.passes.final_costs((low - equal, high + equal))?;
         self.merge(&mut costs);
         Some(costs).filter(|costs| !costs.is_empty())
     }

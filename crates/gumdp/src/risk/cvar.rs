@@ -127,7 +127,11 @@ impl Bounded for Cvar {
         1.0 - self.level
     }
 
-    fn first_look(&self, Extremes { lowest, minimax, .. }: Extremes, count: usize) -> FirstLook {
+    fn first_look(&self, extremes: Extremes, count: usize) -> FirstLook {
+        let Extremes { lowest, minimax, .. } = extremes;
+        if self.is_same(lowest, minimax, extremes) {
+            return FirstLook { known: None, values: vec![minimax], step: 0.0 };
+        }
         let step = (minimax - lowest) / (count - 1) as f64;
         let inside = (1..count - 1).map(|k| lowest + step * k as f64);
         FirstLook { known: None, values: [lowest, minimax].into_iter().chain(inside).collect(), step }

@@ -94,7 +94,7 @@ pub(crate) trait Bounded: OuterForm {
 
     /// Whether two values are the same but for rounding.
     fn is_same(&self, a: f64, b: f64, Extremes { lowest, minimax, .. }: Extremes) -> bool {
-        let rounding = 8.0 * f64::EPSILON * lowest.abs().max(minimax.abs());
+        let rounding = 64.0 * f64::EPSILON * lowest.abs().max(minimax.abs());
         a == b || (a - b).abs() <= rounding.max(SAME * self.unit() * (minimax - lowest))
     }
 
