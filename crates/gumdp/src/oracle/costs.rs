@@ -12,8 +12,8 @@ use super::ties::EQUAL;
 use crate::risk::Aim;
 
 /// Solves after which values that are as good as the best are no longer looked for, and after which the interval may be wide.
-const FOR_TIES: u64 = 512;
-const PATIENCE: u64 = 1024;
+const FOR_TIES: u64 = 256;
+const PATIENCE: u64 = 512;
 
 impl Search<'_> {
     /// The costs that can be the best λ, ascending, if they are known. Those that differ by rounding are one.
