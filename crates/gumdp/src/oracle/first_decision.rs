@@ -3,9 +3,10 @@
 //! Not here: later decisions, where the variable is what it was at the first ([`Solution::decide`]).
 
 use super::decide::{ActionValue, ExactDecision};
-use super::minimise::{Search, Solution};
+use super::minimise::Search;
 use super::occupancy_dp::Limits;
 use super::optima::Passes;
+use super::solution::Solution;
 use super::unfolded::Start;
 use super::{OracleError, finite};
 use crate::model::{Pair, State};

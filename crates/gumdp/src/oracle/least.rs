@@ -6,9 +6,9 @@
 
 use super::OracleError;
 use super::forward::distribution;
-use super::minimise::Solution;
 use super::occupancy_dp::Limits;
 use super::optima::{PASS, Passes};
+use super::solution::Solution;
 use super::ties::{EQUAL, spread};
 use crate::problem::Problem;
 use crate::risk::{Aim, Erm, Risk};

@@ -6,17 +6,17 @@
 //! distributions are computed only where the search starts and ends.
 //! Not here: what needs no search ([`super::optimal`]), and values at risk ([`super::least`]).
 
-use super::decide::{ExactDecision, decide};
 use super::forward::distribution;
 use super::least::least;
-use super::occupancy_dp::{Limits, Method};
+use super::occupancy_dp::Limits;
 use super::optima::Passes;
-use super::optimal::{Inner, OptimalPolicy};
+use super::optimal::Inner;
 use super::settled::by_mean;
+use super::solution::Solution;
 use super::ties::{EQUAL, lowest_mean, rounding, spread};
 use super::{OracleError, check_bounded};
-use crate::problem::{OccupancyState, Problem};
-use crate::risk::{Bounded, Erm, Extremes, FirstLook, FixedRisk, Interval, Outer, Risk, SearchBy};
+use crate::problem::Problem;
+use crate::risk::{Bounded, Erm, Extremes, FirstLook, Interval, Risk, SearchBy};
 
 /// How wide the interval may be, as a part of how far apart costs can be, and after so many solves.
 const WIDTH: f64 = 1e-10;
@@ -41,79 +41,6 @@ const LOOKS: u64 = (FIRST_LOOK + 2 * CLOSER_LOOKS * NEIGHBOURS as usize) as u64;
 pub(super) const MOST_LAW_STATES: u64 = 2_000_000;
 /// Solves after which the search gives up: hours, and no problem is known to need them.
 pub(super) const MOST_SOLVES: u64 = 1 << 18;
-
-/// The lowest possible risk of a problem and a policy that attains it.
-#[derive(Clone, Debug)]
-pub struct Solution {
-    /// The measure.
-    pub risk: Risk,
-    /// The lowest possible risk: that of [`Solution::policy`].
-    pub value: f64,
-    /// No policy has a lower risk, but for rounding. Equal to `value` where that is exact.
-    pub low: f64,
-    /// The same as `value`.
-    pub high: f64,
-    /// The expected cost of the policy.
-    pub mean: f64,
-    /// The outer variable that goes with it, if the measure is a minimum over one.
-    pub outer: Option<Outer>,
-    /// Number of occupancy states expanded in all solves; for backward induction, states of the model times the horizon.
-    pub states: u64,
-    /// Number of problems solved inside.
-    pub solves: u64,
-    /// How the last of them was.
-    pub method: Method,
-    /// Occupancy states expanded in that one.
-    pub states_at_last: u64,
-    pub(super) fixed: FixedRisk,
-    pub(super) policy: OptimalPolicy,
-}
-
-impl Solution {
-    /// A policy that attains the optimum: deterministic, of lowest mean among those whose risk is equal within 1e-12 of how far apart
-    /// costs can be, then with the lowest action. Cloning it is cheap.
-    #[must_use]
-    pub fn policy(&self) -> OptimalPolicy {
-        self.policy.clone()
-    }
-
-    /// The measure with its outer variable at the best value: what the policy minimises.
-    #[must_use]
-    pub fn fixed(&self) -> FixedRisk {
-        self.fixed
-    }
-
-    /// One decision with its reasons, as [`super::decide()`] gives it, with the outer variable fixed at its best value.
-    ///
-    /// # Errors
-    /// Those of [`super::decide()`].
-    ///
-    /// # Panics
-    /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
-    pub fn decide(&self, at: &OccupancyState, limits: &Limits) -> Result<ExactDecision, OracleError> {
-        decide(self.policy.of(), self.fixed, at, limits)
-    }
-
-    /// Of the problem that is left when the outer variable is fixed. So many states and problems were solved to find it.
-    pub(super) fn of(risk: Risk, fixed: FixedRisk, inner: Inner, work: (u64, u64)) -> Self {
-        let Inner { value, mean, method, policy, states: states_at_last } = inner;
-        let (value, outer, (states, solves)) = (value + fixed.price(), fixed.outer(), work);
-        Self {
-            risk,
-            value,
-            low: value,
-            high: value,
-            mean,
-            outer,
-            states,
-            solves,
-            method,
-            states_at_last,
-            fixed,
-            policy,
-        }
-    }
-}
 
 /// The lowest risk over all policies, history-dependent and stochastic ones included, in parallel in rayon's current thread pool;
 /// the same bits for any number of threads. Exact but for rounding if the measure has no outer variable, or it is found by

@@ -67,7 +67,6 @@ pub struct OptimalPolicy {
 
 /// What is stored of the decisions.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one for each solution")]
 pub(super) enum Decided {
     /// All, for each time and state.
     ByState(Choices),

@@ -269,7 +269,7 @@ impl<const AIMS: usize> Terminals<AIMS> for KinkedTerminals<AIMS> {
 
     #[inline]
     fn of_lowest_mean(&self, (low, high): (f64, f64), mean: f64) -> Option<[f64; AIMS]> {
-        let is_linear = (0..AIMS).fold(true, |all, k| all & ((high <= self.low[k]) | (low >= self.high[k])));
+        let is_linear = (0..AIMS).all(|k| high <= self.low[k] || low >= self.high[k]);
         is_linear.then(|| self.of(mean))
     }
 }
