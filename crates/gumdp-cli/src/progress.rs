@@ -16,8 +16,8 @@ use crate::trial::Trial;
 
 /// A run that takes longer than this is told of.
 const LONG_RUN: Duration = Duration::from_secs(10);
-/// Preparations that take longer than this are told of.
-const LONG_PREPARATION: Duration = Duration::from_secs(2);
+/// Work of unknown length that takes longer than this is told of.
+const LONG_WORK: Duration = Duration::from_secs(2);
 /// Between two signs of life of a run.
 const SIGN_OF_LIFE: Duration = Duration::from_millis(500);
 
@@ -29,6 +29,8 @@ pub struct Progress {
     told: AtomicBool,
     /// When the decisions of a run were shown last.
     shown: Mutex<Instant>,
+    /// Of work of unknown length.
+    teller: Option<Teller>,
 }
 
 impl Progress {
@@ -44,7 +46,7 @@ impl Progress {
         } else {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
-        Self { bar, told: AtomicBool::new(false), shown: Mutex::new(Instant::now()) }
+        Self { bar, told: AtomicBool::new(false), shown: Mutex::new(Instant::now()), teller: None }
     }
 
     /// A bar of `total` of these.
@@ -54,9 +56,12 @@ impl Progress {
         Self::of(ProgressBar::new(total).with_style(style))
     }
 
-    /// A spinner for work of unknown length.
+    /// A spinner for work of unknown length; where there is no terminal, it is told once it takes long.
     pub fn spinner(message: &str) -> Self {
-        Self::of(ProgressBar::new_spinner().with_message(message.to_owned()))
+        let mut progress = Self::of(ProgressBar::new_spinner().with_message(message.to_owned()));
+        let tells = !talk::is_quiet() && progress.bar.is_hidden();
+        progress.teller = tells.then(|| Teller::new(message));
+        progress
     }
 
     /// A bar of `total` levels of risk.
@@ -78,6 +83,9 @@ impl Progress {
 
     /// Says what is being worked on.
     pub fn message(&self, text: String) {
+        if let Some(Teller { stage, .. }) = &self.teller {
+            text.clone_into(&mut stage.lock().unwrap_or_else(PoisonError::into_inner));
+        }
         self.bar.set_message(text);
     }
 
@@ -104,55 +112,58 @@ impl Progress {
     }
 }
 
-/// What is done before the first decision: a spinner on a terminal; elsewhere it is told once it takes long.
-pub struct Preparing {
-    progress: Arc<Progress>,
-    /// What is done now.
-    stage: Arc<Mutex<String>>,
-    /// Ends the thread that tells.
-    over: Option<Sender<()>>,
-    teller: Option<JoinHandle<()>>,
-}
+/// What is done before the first decision.
+pub struct Preparing(Arc<Progress>);
 
 impl Preparing {
     /// It begins.
     pub fn new() -> Self {
-        let progress = Arc::new(Progress::spinner("preparing"));
-        let stage = Arc::new(Mutex::new(String::new()));
-        let (over, ended) = mpsc::channel();
-        let now = Arc::clone(&stage);
-        let tells = !talk::is_quiet() && progress.bar.is_hidden();
-        let teller = tells.then(|| std::thread::spawn(move || tell_stages(&now, &ended)));
-        Self { progress, stage, over: Some(over), teller }
+        Self(Arc::new(Progress::spinner("preparing")))
     }
 
     /// Listens to what is done.
     pub fn tell(&self) -> Tell {
-        let (progress, stage) = (Arc::clone(&self.progress), Arc::clone(&self.stage));
-        Arc::new(move |what| {
-            progress.message(format!("preparing: {what}"));
-            what.clone_into(&mut stage.lock().unwrap_or_else(PoisonError::into_inner));
-        })
+        let progress = Arc::clone(&self.0);
+        Arc::new(move |what| progress.message(format!("preparing: {what}")))
     }
 }
 
-impl Drop for Preparing {
+/// Tells what is done where there is no terminal, each once, from the time on when it takes long.
+#[derive(Debug)]
+struct Teller {
+    /// What is done now.
+    stage: Arc<Mutex<String>>,
+    /// Ends the thread that tells.
+    over: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Teller {
+    fn new(stage: &str) -> Self {
+        let stage = Arc::new(Mutex::new(stage.to_owned()));
+        let (over, ended) = mpsc::channel();
+        let now = Arc::clone(&stage);
+        let thread = Some(std::thread::spawn(move || tell_stages(&now, &ended)));
+        Self { stage, over: Some(over), thread }
+    }
+}
+
+impl Drop for Teller {
     fn drop(&mut self) {
         drop(self.over.take());
-        if let Some(teller) = self.teller.take() {
+        if let Some(thread) = self.thread.take() {
             // It only waits and writes.
-            let _ = teller.join();
+            let _ = thread.join();
         }
     }
 }
 
-/// Tells what is done, each once, from the time on when it takes long.
 fn tell_stages(stage: &Mutex<String>, ended: &Receiver<()>) {
-    let (mut told, mut wait) = (String::new(), LONG_PREPARATION);
+    let (mut told, mut wait) = (String::new(), LONG_WORK);
     while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
         let now = stage.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if now != told {
-            talk::say!("preparing: {now}");
+            talk::say!("{now} ...");
             told = now;
         }
         wait = SIGN_OF_LIFE;

@@ -18,11 +18,11 @@ impl From<Output> for Ended {
         Self {
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).expect("stdout is text"),
-            // Preparation speaks after some seconds: whether it does is a matter of the clock.
+            // What takes long speaks after some seconds: whether it does is a matter of the clock.
             stderr: String::from_utf8(output.stderr)
                 .expect("stderr is text")
                 .split_inclusive('\n')
-                .filter(|line| !line.starts_with("preparing: "))
+                .filter(|line| !line.trim_end().ends_with(" ..."))
                 .collect(),
         }
     }

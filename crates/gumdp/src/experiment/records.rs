@@ -152,7 +152,10 @@ pub(super) fn check(path: &Path, identity: &str, mut own: impl FnMut(&Record) ->
     let differs = |line: usize, run: u64| records_damage(line, &format!("has run {run} again, with another end"));
     while let Some(record) = records.next()? {
         if !own(&record) {
-            return Err(damage(format!("run {} is of another problem or seed; remove the file", record.run)));
+            return Err(damage(format!(
+                "run {} is of another problem or seed; give another path to write to",
+                record.run
+            )));
         }
         if !held.insert(record.run) {
             let (_, known) = *again.entry(record.run).or_insert((records.line, record.end_sum()));

@@ -1,6 +1,7 @@
 //! Depth-first evaluation of a subtree of the occupancy MDP: no memory but the path, nothing merged.
 
 use super::known_cost;
+use super::outlook::Outlook;
 use super::reduced::Reduced;
 use super::valuation::Valuation;
 use crate::model::Pair;
@@ -14,6 +15,15 @@ pub(super) trait Costs {
 
     /// The final cost of what was gathered there.
     fn cost(&mut self, at: usize) -> f64;
+
+    /// What can follow the state that is visited next, before the last step, if it is known.
+    #[inline]
+    fn outlook(&mut self) -> Option<Outlook> {
+        None
+    }
+
+    /// Passes over all that follows it.
+    fn skip(&mut self, _: &Outlook) {}
 }
 
 /// They are computed from what is gathered on the way.
@@ -60,7 +70,13 @@ impl Costs for Path<'_> {
 }
 
 /// They were kept, in the order in which a walk asks for them.
-impl Costs for std::slice::Iter<'_, f64> {
+pub(super) struct Kept<'a> {
+    pub(super) costs: std::slice::Iter<'a, f64>,
+    /// Empty if they are not known.
+    pub(super) outlooks: std::slice::Iter<'a, Outlook>,
+}
+
+impl Costs for Kept<'_> {
     #[inline]
     fn take(&mut self, _: usize, _: u32, at: usize) -> usize {
         at
@@ -68,7 +84,18 @@ impl Costs for std::slice::Iter<'_, f64> {
 
     #[inline]
     fn cost(&mut self, _: usize) -> f64 {
-        self.next().copied().unwrap_or(f64::NAN)
+        self.costs.next().copied().unwrap_or(f64::NAN)
+    }
+
+    #[inline]
+    fn outlook(&mut self) -> Option<Outlook> {
+        self.outlooks.next().copied()
+    }
+
+    #[inline]
+    fn skip(&mut self, outlook: &Outlook) {
+        self.costs = self.costs.as_slice()[outlook.costs as usize..].iter();
+        self.outlooks = self.outlooks.as_slice()[outlook.outlooks as usize..].iter();
     }
 }
 
@@ -102,6 +129,12 @@ impl<'a, C: Costs, V: Valuation> Walk<'a, C, V> {
                 valuation.better(&mut best, &valuation.of_cost(pair, self.costs.cost(below)));
             }
         } else if !self.stop.is_requested() {
+            if let Some(outlook) = self.costs.outlook()
+                && let Some(value) = valuation.of_outlook(&outlook)
+            {
+                self.costs.skip(&outlook);
+                return value;
+            }
             for &choice in reduced.choices(state) {
                 let below = self.costs.take(remaining, choice.pair, at);
                 let successors = reduced.successors(choice);

@@ -3,8 +3,10 @@
 //! Not here: later decisions, where the variable is what it was at the first ([`Solution::decide`]).
 
 use super::decide::{ActionValue, ExactDecision};
-use super::minimise::{Search, Solution};
+use super::minimise::Search;
 use super::occupancy_dp::Limits;
+use super::optima::Passes;
+use super::solution::Solution;
 use super::unfolded::Start;
 use super::{OracleError, finite};
 use crate::model::{Pair, State};
@@ -103,7 +105,7 @@ impl Solution {
             return finite(cost, cost).map(|(value, mean)| Some((value, mean, true)));
         }
         let Some(outer) = self.risk.bounded() else { return Ok(None) };
-        let search = Search::new(policy.of(), self.risk, outer, limits, after)?;
+        let search = Search::new(policy.of(), self.risk, outer, limits, Passes::new(policy.of(), limits, after)?)?;
         search.lowest(WIDTH, most_states).map(Some)
     }
 }

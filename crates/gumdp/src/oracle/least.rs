@@ -6,11 +6,10 @@
 
 use super::OracleError;
 use super::forward::distribution;
-use super::minimise::Solution;
-use super::occupancy_dp::{Limits, solve_aim};
+use super::occupancy_dp::Limits;
 use super::optima::{PASS, Passes};
+use super::solution::Solution;
 use super::ties::{EQUAL, spread};
-use super::unfolded::Start;
 use crate::problem::Problem;
 use crate::risk::{Aim, Erm, Risk};
 
@@ -24,30 +23,29 @@ pub(super) fn least(problem: &Problem, risk: Risk, most: f64, limits: &Limits) -
     // Costs that are closer than this are equal.
     let slack = EQUAL * spread(problem, limits)?;
     let aim = |x: f64| outer.at(x + slack).aim.within(EQUAL / problem.horizon() as f64);
-    let mut passes = Passes::new(problem, limits, Start::of(problem))?;
+    let mut passes = Passes::with_policies(problem, limits)?;
     let extremes = passes.solve(&[Erm::BEST.into(), Erm::WORST.into()])?;
     // Nothing costs less than the lowest; the highest is what the most careful policy needs at most.
     let (mut low, mut high) = ((extremes[0].value - 2.0 * slack).next_down(), extremes[1].value);
     loop {
-        let width = NARROW * (high - low);
+        let width = (NARROW * (high - low)).max(slack);
         while high - low > width && high > low.next_up() {
             (low, high) = narrowed(&mut passes, &aim, (low, high), most)?;
         }
-        let inner = solve_aim(problem, aim(high), limits)?;
-        passes.states += inner.states;
-        passes.solves += 1;
+        let inner = passes.inner(aim(high))?;
         let attained = match distribution(problem, &inner.policy, limits) {
             Ok(costs) => costs.risk(risk).min(high + slack),
             Err(error) if error.is_limit() => high,
             Err(other) => return Err(other),
         };
         let below = (attained - 2.0 * slack).next_down();
-        if below > low && passes.values(&[aim(below)])?[0] <= most {
+        if below - low > 0.5 * slack && passes.values(&[aim(below)])?[0] <= most {
             high = below;
             continue;
         }
-        let inner = if attained == high { inner } else { solve_aim(problem, aim(attained), limits)? };
-        let work = (passes.states + inner.states, passes.solves + 1);
+        let is_same = (attained - high).abs() <= slack;
+        let inner = if is_same { inner } else { passes.inner(aim(attained))? };
+        let work = (passes.states, passes.solves);
         let solution = Solution::of(risk, outer.at(attained), inner, work);
         return Ok(Solution { value: attained, low: attained, high: attained, ..solution });
     }

@@ -6,26 +6,25 @@
 //! distributions are computed only where the search starts and ends.
 //! Not here: what needs no search ([`super::optimal`]), and values at risk ([`super::least`]).
 
-use super::decide::{ExactDecision, decide};
 use super::forward::distribution;
 use super::least::least;
-use super::occupancy_dp::{Limits, Method};
+use super::occupancy_dp::Limits;
 use super::optima::Passes;
-use super::optimal::{Inner, OptimalPolicy, optimum};
+use super::optimal::Inner;
 use super::settled::by_mean;
+use super::solution::Solution;
 use super::ties::{EQUAL, lowest_mean, rounding, spread};
-use super::unfolded::Start;
 use super::{OracleError, check_bounded};
-use crate::problem::{OccupancyState, Problem};
-use crate::risk::{Bounded, Erm, Extremes, FirstLook, FixedRisk, Interval, Outer, Risk, SearchBy};
+use crate::problem::Problem;
+use crate::risk::{Bounded, Erm, Extremes, FirstLook, Interval, Risk, SearchBy};
 
 /// How wide the interval may be, as a part of how far apart costs can be, and after so many solves.
 const WIDTH: f64 = 1e-10;
 const PATIENCE: u64 = 512;
-const WIDE: f64 = 1e-7;
+pub(super) const WIDE: f64 = 1e-7;
 /// The part of it that is excluded, and the part that is claimed; the rest is for rounding.
-const EXCLUDED: f64 = 0.9;
-const CLAIMED: f64 = 0.95;
+pub(super) const EXCLUDED: f64 = 0.9;
+pub(super) const CLAIMED: f64 = 0.95;
 /// The least gain that is worth looking at, as a part of the width.
 const WORTHWHILE: f64 = 0.01;
 /// Turns of taking the best policy for an outer variable and the best outer variable for the policy.
@@ -41,80 +40,7 @@ const LOOKS: u64 = (FIRST_LOOK + 2 * CLOSER_LOOKS * NEIGHBOURS as usize) as u64;
 /// Occupancy states of the distribution of a policy that was found by backward induction, at most: it may have far more than that.
 pub(super) const MOST_LAW_STATES: u64 = 2_000_000;
 /// Solves after which the search gives up: hours, and no problem is known to need them.
-const MOST_SOLVES: u64 = 1 << 18;
-
-/// The lowest possible risk of a problem and a policy that attains it.
-#[derive(Clone, Debug)]
-pub struct Solution {
-    /// The measure.
-    pub risk: Risk,
-    /// The lowest possible risk: that of [`Solution::policy`].
-    pub value: f64,
-    /// No policy has a lower risk, but for rounding. Equal to `value` where that is exact.
-    pub low: f64,
-    /// The same as `value`.
-    pub high: f64,
-    /// The expected cost of the policy.
-    pub mean: f64,
-    /// The outer variable that goes with it, if the measure is a minimum over one.
-    pub outer: Option<Outer>,
-    /// Number of occupancy states expanded in all solves; for backward induction, states of the model times the horizon.
-    pub states: u64,
-    /// Number of problems solved inside.
-    pub solves: u64,
-    /// How the last of them was.
-    pub method: Method,
-    /// Occupancy states expanded in that one.
-    pub states_at_last: u64,
-    pub(super) fixed: FixedRisk,
-    pub(super) policy: OptimalPolicy,
-}
-
-impl Solution {
-    /// A policy that attains the optimum: deterministic, of lowest mean among those whose risk is equal within 1e-12 of how far apart
-    /// costs can be, then with the lowest action. Cloning it is cheap.
-    #[must_use]
-    pub fn policy(&self) -> OptimalPolicy {
-        self.policy.clone()
-    }
-
-    /// The measure with its outer variable at the best value: what the policy minimises.
-    #[must_use]
-    pub fn fixed(&self) -> FixedRisk {
-        self.fixed
-    }
-
-    /// One decision with its reasons, as [`super::decide()`] gives it, with the outer variable fixed at its best value.
-    ///
-    /// # Errors
-    /// Those of [`super::decide()`].
-    ///
-    /// # Panics
-    /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
-    pub fn decide(&self, at: &OccupancyState, limits: &Limits) -> Result<ExactDecision, OracleError> {
-        decide(self.policy.of(), self.fixed, at, limits)
-    }
-
-    /// Of the problem that is left when the outer variable is fixed. So many states and problems were solved to find it.
-    pub(super) fn of(risk: Risk, fixed: FixedRisk, inner: Inner, work: (u64, u64)) -> Self {
-        let Inner { value, mean, method, policy, states: states_at_last } = inner;
-        let (value, outer, (states, solves)) = (value + fixed.price(), fixed.outer(), work);
-        Self {
-            risk,
-            value,
-            low: value,
-            high: value,
-            mean,
-            outer,
-            states,
-            solves,
-            method,
-            states_at_last,
-            fixed,
-            policy,
-        }
-    }
-}
+pub(super) const MOST_SOLVES: u64 = 1 << 18;
 
 /// The lowest risk over all policies, history-dependent and stochastic ones included, in parallel in rayon's current thread pool;
 /// the same bits for any number of threads. Exact but for rounding if the measure has no outer variable, or it is found by
@@ -161,13 +87,16 @@ pub fn solve(problem: &Problem, risk: impl Into<Risk>, limits: &Limits) -> Resul
     if let Some(solution) = by_mean(problem, risk, outer.as_ref(), limits)? {
         return Ok(solution);
     }
-    let mut search = Search::new(problem, risk, outer, limits, Start::of(problem))?;
+    let mut search = Search::new(problem, risk, outer, limits, Passes::with_policies(problem, limits)?)?;
     search.look_around()?;
-    search.improve(search.best.outer)?;
-    let mut low = search.best.risk;
-    if let Some(certain) = search.certify()? {
-        low = certain;
-        search.improve(search.best.outer)?;
+    search.improve()?;
+    let looked_at = search.best.outer;
+    let low = match search.costs() {
+        Some(costs) => search.look_through(&costs)?,
+        None => search.certify()?.unwrap_or(search.best.risk),
+    };
+    if !search.is_same(looked_at, search.best.outer) {
+        search.improve()?;
     }
     let low = low.max(search.extremes.mean);
     search.solution(low)
@@ -196,29 +125,32 @@ pub(super) struct Search<'a> {
     risk: Risk,
     pub(super) outer: Box<dyn Bounded>,
     /// Whether values come from backward induction.
-    by_induction: bool,
+    pub(super) by_induction: bool,
     pub(super) limits: &'a Limits,
     pub(super) passes: Passes<'a>,
     pub(super) extremes: Extremes,
     pub(super) best: Best,
     /// How far apart costs can be.
     pub(super) spread: f64,
+    /// What rounding may make of a risk.
+    pub(super) rounding: f64,
     /// How wide the certified interval may be.
-    width: f64,
+    pub(super) width: f64,
+    /// Values of the outer variable that are as good as the best.
+    pub(super) tied: Vec<f64>,
     /// Occupancy states after which the search gives up.
     most_states: u64,
 }
 
 impl<'a> Search<'a> {
-    /// Knows the extremes of what follows the start. `risk` is not entropic.
+    /// Knows the extremes of what follows the start of the passes. `risk` is not entropic.
     pub(super) fn new(
         problem: &'a Problem,
         risk: Risk,
         mut outer: Box<dyn Bounded>,
         limits: &'a Limits,
-        start: Start,
+        mut passes: Passes<'a>,
     ) -> Result<Self, OracleError> {
-        let mut passes = Passes::new(problem, limits, start)?;
         let linear_range = if outer.is_entropic() { passes.linear_range()? } else { None };
         if let Some(range) = linear_range {
             outer.know_linear_range(range);
@@ -232,7 +164,7 @@ impl<'a> Search<'a> {
         let extremes = passes.solve(&[Erm::BEST.into(), Erm::MEAN.into(), Erm::WORST.into()])?;
         let [lowest, mean, minimax] = [0, 1, 2].map(|k| extremes[k].value);
         let spread = spread(problem, limits)?;
-        let width = (WIDTH * spread).max(rounding(problem, lowest, minimax));
+        let rounding = rounding(problem, lowest, minimax);
         let best = Best { risk: f64::INFINITY, outer: 0.0, policy: None };
         let extremes = Extremes { lowest, mean, minimax };
         Ok(Self {
@@ -245,7 +177,9 @@ impl<'a> Search<'a> {
             extremes,
             best,
             spread,
-            width,
+            rounding,
+            width: rounding.max(WIDTH * spread),
+            tied: Vec::new(),
             most_states: u64::MAX,
         })
     }
@@ -258,6 +192,11 @@ impl<'a> Search<'a> {
         let certain = self.certify()?.is_none_or(|low| low > self.extremes.mean);
         let Best { risk, outer, .. } = self.best;
         Ok((risk, self.passes.solve(&[self.aim(outer)])?[0].mean, certain))
+    }
+
+    /// Whether two values of the outer variable are the same but for rounding.
+    pub(super) fn is_same(&self, a: f64, b: f64) -> bool {
+        self.outer.is_same(a, b, self.extremes)
     }
 
     /// Excludes everything that is better than the best by more than the width; returns what is certain then, unless that is
@@ -284,17 +223,19 @@ impl<'a> Search<'a> {
         for _ in 0..CLOSER_LOOKS {
             let (best, closer) = (self.best.outer, step / CLOSER);
             let around = (-NEIGHBOURS..=NEIGHBOURS).filter(|&k| k != 0).map(|k| closer * f64::from(k));
-            let candidates = around.map(|by| self.outer.near(best, by, self.extremes)).collect();
+            let candidates =
+                around.map(|by| self.outer.near(best, by, self.extremes)).filter(|&y| !self.is_same(y, best)).collect();
             self.look_at(candidates, self.best.risk)?;
             step = closer;
         }
         Ok(())
     }
 
-    /// Takes the best policy for an outer variable, the best outer variable for its distribution, and so on.
-    fn improve(&mut self, mut y: f64) -> Result<(), OracleError> {
+    /// Takes the best policy for the best outer variable, the best outer variable for its distribution, and so on.
+    fn improve(&mut self) -> Result<(), OracleError> {
+        let mut y = self.best.outer;
         for _ in 0..TURNS {
-            let inner = optimum(self.problem, self.aim(y), self.limits)?;
+            let inner = self.passes.inner(self.aim(y))?;
             let found = self.found(inner, y)?;
             let Found { risk, outer, .. } = found;
             let gain = self.best.policy.as_ref().map_or(f64::INFINITY, |best| best.risk - risk);
@@ -304,7 +245,14 @@ impl<'a> Search<'a> {
             if risk < self.best.risk {
                 (self.best.risk, self.best.outer) = (risk, outer);
             }
-            if gain <= WORTHWHILE * self.width || outer == y {
+            let least = WORTHWHILE * self.width;
+            if gain <= least || self.is_same(outer, y) {
+                break;
+            }
+            // A policy is looked at only if it is better.
+            let about = self.best.risk;
+            let value = self.passes.values(&[self.outer.quick_aim(outer, about)])?[0];
+            if self.outer.quick_risk(outer, value, about) >= risk - least {
                 break;
             }
             y = outer;
@@ -316,8 +264,6 @@ impl<'a> Search<'a> {
     fn found(&mut self, inner: Inner, y: f64) -> Result<Found, OracleError> {
         let most_states = if self.by_induction { MOST_LAW_STATES } else { u64::MAX };
         let law_limits = Limits { max_states: self.limits.max_states.min(most_states), ..self.limits.clone() };
-        self.passes.solves += 1;
-        self.passes.states += inner.states;
         let (risk, outer) = match distribution(self.problem, &inner.policy, &law_limits) {
             Ok(costs) => (costs.risk(self.risk), self.outer.best(&costs.tail())),
             Err(error) if error.is_limit() => (self.risk_at(y, inner.value), y),
@@ -345,7 +291,8 @@ impl<'a> Search<'a> {
             // An interval without inside has been solved at both of its ends, and that is all there is.
             let split = left.filter_map(|interval| Some((interval, split(outer, interval, self.best.outer)?)));
             let split: Vec<(Interval, f64)> = split.collect();
-            let candidates: Vec<f64> = split.iter().map(|&(_, y)| y).filter(|&y| y != self.best.outer).collect();
+            let candidates: Vec<f64> =
+                split.iter().map(|&(_, y)| y).filter(|&y| !self.is_same(y, self.best.outer)).collect();
             self.look_at(candidates, threshold)?;
             open = split.into_iter().flat_map(|((low, high), y)| [(low, y), (y, high)]).collect();
         }
@@ -359,9 +306,13 @@ impl<'a> Search<'a> {
         let solved = self.passes.values(&aims)?;
         let risk = |(y, value): (f64, f64)| (self.outer.quick_risk(y, value, about), y);
         let risks = candidates.into_iter().zip(solved).map(risk).filter(|(risk, _)| risk.is_finite());
-        let Some((risk, y)) = risks.min_by(|(a, _), (b, _)| a.total_cmp(b)) else { return Ok(()) };
+        let risks: Vec<(f64, f64)> = risks.collect();
+        let lowest = risks.iter().fold(f64::INFINITY, |lowest, (risk, _)| risk.min(lowest));
         // A smaller gain is not worth a look; the interval that holds it is excluded or split again.
         let least = WORTHWHILE * self.width;
+        // So that rounding does not choose among equal ones.
+        let equal = risks.into_iter().filter(|(risk, _)| *risk <= lowest + least);
+        let Some((risk, y)) = equal.min_by(|(_, a), (_, b)| a.total_cmp(b)) else { return Ok(()) };
         if risk < self.best.risk - least {
             let value = self.passes.values(&[self.aim(y)])?[0];
             let risk = self.risk_at(y, value);

@@ -15,6 +15,7 @@
 
 mod backup;
 mod backward_induction;
+mod costs;
 mod decide;
 mod depth_first;
 mod distribution;
@@ -27,8 +28,10 @@ mod occupancy_dp;
 mod occupancy_mdp;
 mod optima;
 mod optimal;
+mod outlook;
 mod reduced;
 mod settled;
+mod solution;
 mod sweep;
 mod ties;
 mod unfolded;
@@ -40,10 +43,11 @@ pub(crate) use forward::{
     Visit, check_policy, distribution_with_visits, occupancy_by_state, probability_of_visit, visits_by_state,
 };
 pub use forward::{distribution, distribution_after, expected_occupancy};
-pub use minimise::{Solution, solve};
+pub use minimise::solve;
 pub use occupancy_dp::{Limits, Method, Strategy};
 pub use occupancy_mdp::OccupancyMdp;
 pub use optimal::OptimalPolicy;
+pub use solution::Solution;
 use ties::lowest_mean;
 pub(crate) use ties::lowest_means;
 

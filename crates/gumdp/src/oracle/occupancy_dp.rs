@@ -16,6 +16,8 @@
 //! which takes no memory, in parallel. The size of that search is known beforehand. Problems that do not fit are refused
 //! early, with a projection. Not here: approximations.
 
+use std::sync::Arc;
+
 use super::level::Level;
 use super::optimal::{Decided, Inner, OptimalPolicy};
 use super::reduced::Reduced;
@@ -167,7 +169,7 @@ impl std::fmt::Display for Method {
 /// Solves a problem for one aim.
 pub(super) fn solve_aim(problem: &Problem, aim: Aim, limits: &Limits) -> Result<Inner, OracleError> {
     check_bounded(problem)?;
-    let (reduced, start) = (Reduced::new(problem), Start::of(problem));
+    let (reduced, start) = (Arc::new(Reduced::new(problem)), Start::of(problem));
     let outcome = Sweep { problem, reduced: &reduced, limits }.run(&start, aim)?;
     let [Optimum { value, mean }] = Optimum::of(&start.outcomes, &outcome.roots, &[aim])?;
     let Outcome { states, method, decisions, .. } = outcome;

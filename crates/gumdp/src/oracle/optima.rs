@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::backward_induction::Linear;
 use super::occupancy_dp::{Limits, Optimum};
+use super::optimal::{Inner, optimum};
 use super::unfolded::{Start, Unfolded};
 use super::{OracleError, check_bounded};
 use crate::problem::Problem;
@@ -19,6 +20,8 @@ pub(crate) const PASS: usize = 8;
 pub(crate) struct Passes<'a> {
     problem: &'a Problem,
     limits: &'a Limits,
+    /// Whether there is room for policies.
+    with_policies: bool,
     start: Start,
     /// If the objective is linear.
     linear: Option<Linear<'a>>,
@@ -40,6 +43,7 @@ impl<'a> Passes<'a> {
         Ok(Self {
             problem,
             limits,
+            with_policies: false,
             start,
             linear: Linear::new(problem, limits),
             known: HashMap::new(),
@@ -53,6 +57,32 @@ impl<'a> Passes<'a> {
     /// For whole episodes.
     pub(crate) fn from_start(problem: &'a Problem, limits: &'a Limits) -> Result<Self, OracleError> {
         Self::new(problem, limits, Start::of(problem))
+    }
+
+    /// The same, for policies too.
+    pub(super) fn with_policies(problem: &'a Problem, limits: &'a Limits) -> Result<Self, OracleError> {
+        Ok(Self { with_policies: true, ..Self::from_start(problem, limits)? })
+    }
+
+    /// The optimum for an aim with its policy, for whole episodes.
+    pub(super) fn inner(&mut self, aim: Aim) -> Result<Inner, OracleError> {
+        let inner = if self.by_induction(&[aim]).is_some() {
+            optimum(self.problem, aim, self.limits)?
+        } else {
+            self.unfolded()?.inner(aim)?
+        };
+        self.solves += 1;
+        self.states += inner.states;
+        Ok(inner)
+    }
+
+    fn unfolded(&mut self) -> Result<&Unfolded<'a>, OracleError> {
+        if self.unfolded.is_none() {
+            let policy_bytes = if self.with_policies { self.limits.policy_bytes } else { 0 };
+            let limits = Limits { policy_bytes, ..self.limits.clone() };
+            self.unfolded = Some(Unfolded::new(self.problem, &limits, &self.start)?);
+        }
+        self.unfolded.as_ref().ok_or(OracleError::Stopped)
     }
 
     /// The lowest possible entropic risks.
@@ -102,14 +132,9 @@ impl<'a> Passes<'a> {
             self.transitions += solves * transitions;
             return Ok(optima);
         }
-        let unfolded = match &self.unfolded {
-            Some(unfolded) => unfolded,
-            None => self.unfolded.insert(Unfolded::new(self.problem, self.limits, &self.start)?),
-        };
-        let mut all = Vec::with_capacity(aims.len());
+        let unfolded = self.unfolded()?;
+        let (mut all, states) = (Vec::with_capacity(aims.len()), unfolded.states);
         for some in aims.chunks(PASS) {
-            self.solves += some.len() as u64;
-            self.states += unfolded.states;
             all.extend(match some.len() {
                 1 => filled::<1>(unfolded, some, with_means)?,
                 2 => filled::<2>(unfolded, some, with_means)?,
@@ -117,6 +142,8 @@ impl<'a> Passes<'a> {
                 _ => filled::<PASS>(unfolded, some, with_means)?,
             });
         }
+        self.solves += aims.len() as u64;
+        self.states += states * aims.len().div_ceil(PASS) as u64;
         Ok(all)
     }
 

@@ -67,12 +67,11 @@ pub struct OptimalPolicy {
 
 /// What is stored of the decisions.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one for each solution")]
 pub(super) enum Decided {
     /// All, for each time and state.
     ByState(Choices),
     ByOccupancy {
-        reduced: Reduced,
+        reduced: Arc<Reduced>,
         aim: Aim,
         strategy: Strategy,
         /// For each time from 0; shorter than the horizon if the later ones are not stored.

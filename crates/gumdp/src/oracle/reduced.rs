@@ -120,14 +120,17 @@ impl Reduced {
         if remaining <= self.deepest { self.sizes[(remaining - 1) * states + state as usize] } else { f64::INFINITY }
     }
 
-    /// Final costs in the unmerged tree below each state when `remaining` steps remain.
-    pub(super) fn leaves(&self, remaining: usize) -> Vec<f64> {
+    /// Final costs in the unmerged tree below each state when `remaining` steps remain, and states of it before the last step.
+    pub(super) fn leaves(&self, remaining: usize) -> Vec<(f64, f64)> {
         let states = 0..self.first_choice.len() as u32 - 1;
-        let mut leaves: Vec<f64> = states.clone().map(|state| self.last_pairs(state).len() as f64).collect();
+        let mut counts: Vec<(f64, f64)> =
+            states.clone().map(|state| (self.last_pairs(state).len() as f64, 0.0)).collect();
         for _ in 1..remaining {
-            let below = |&choice: &Choice| self.successors(choice).iter().map(|next| leaves[next.state as usize]);
-            leaves = states.clone().map(|state| self.choices(state).iter().flat_map(below).sum()).collect();
+            let below = |&choice: &Choice| self.successors(choice).iter().map(|next| counts[next.state as usize]);
+            let all = |state: u32| self.choices(state).iter().flat_map(below);
+            let sum = |state: u32| all(state).fold((0.0, 1.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+            counts = states.clone().map(sum).collect();
         }
-        leaves
+        counts
     }
 }

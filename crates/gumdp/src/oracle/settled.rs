@@ -7,9 +7,10 @@
 
 use super::OracleError;
 use super::forward::{distribution, law_from};
-use super::minimise::{MOST_LAW_STATES, Solution};
+use super::minimise::MOST_LAW_STATES;
 use super::occupancy_dp::Limits;
 use super::optimal::optimum;
+use super::solution::Solution;
 use super::ties::{EQUAL, spread};
 use super::unfolded::Start;
 use crate::problem::Problem;

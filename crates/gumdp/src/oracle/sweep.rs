@@ -1,10 +1,13 @@
 //! The engine of the occupancy solver: forward over merged levels, depth first below the last of them, then backward.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::depth_first::{Path, Walk};
 use super::level::{self, Level};
 use super::occupancy_dp::{Limits, Strategy};
+use super::outlook::Outlook;
 use super::reduced::Reduced;
 use super::unfolded::Start;
 use super::valuation::{Solved, Valuation};
@@ -53,7 +56,7 @@ pub(super) struct Outcome {
 /// The best pair of every occupancy state of one time.
 #[derive(Clone, Debug)]
 pub(super) struct Decisions {
-    level: Level,
+    level: Arc<Level>,
     pairs: Vec<u32>,
 }
 
@@ -67,10 +70,10 @@ impl Decisions {
 /// A level that has been expanded.
 pub(super) struct Expanded {
     /// With features only if `kept`.
-    pub(super) level: Level,
+    pub(super) level: Arc<Level>,
     /// Numbers in the next level of all successors of all choices of all states, in that order.
     pub(super) links: Vec<u32>,
-    kept: bool,
+    pub(super) kept: bool,
 }
 
 /// The way down to the last merged level.
@@ -98,21 +101,26 @@ impl Sweep<'_> {
     /// Solves the occupancy states at the start for an aim.
     pub(super) fn run(&self, start: &Start, aim: Aim) -> Result<Outcome, OracleError> {
         let Unfolding { mut levels, frontier, time } = self.unfold(start)?;
-        let method = match (time == start.time, time + 1 == self.problem.horizon()) {
-            (_, true) => Method::Merged,
-            (true, false) => Method::DepthFirst,
-            (false, false) => Method::Mixed { depth_first_from: time },
-        };
+        let method = self.method(start, time);
         let states = levels.states + self.states_below(&frontier, time);
         let mut solved = self.descend(&frontier, time, &[aim])?;
         let kept = self.keeps(&levels, &frontier, time);
-        let mut decisions = vec![Decisions::of(frontier, &solved, kept)];
+        let mut decisions = vec![Decisions::of(&Arc::new(frontier), &solved, kept)];
         while let Some(Expanded { level, links, kept }) = levels.expanded.pop() {
-            solved = self.back_up(&level, &links, &solved, &[aim])?;
-            decisions.push(Decisions::of(level, &solved, kept));
+            solved = self.back_up((&level, &links, None), &solved, &[aim])?;
+            decisions.push(Decisions::of(&level, &solved, kept));
         }
         decisions.reverse();
         Ok(Outcome { roots: solved, states, method, decisions })
+    }
+
+    /// How it is solved if the frontier is at this time.
+    pub(super) fn method(&self, start: &Start, time: usize) -> Method {
+        match (time == start.time, time + 1 == self.problem.horizon()) {
+            (_, true) => Method::Merged,
+            (true, false) => Method::DepthFirst,
+            (false, false) => Method::Mixed { depth_first_from: time },
+        }
     }
 
     /// Forward over merged levels, up to the last step or to where the rest is searched depth first.
@@ -201,12 +209,13 @@ impl Sweep<'_> {
             level.forget();
         }
         levels.bytes += level.bytes() + 4 * links.len() as u64 + size_of::<Expanded>() as u64;
-        Ok((Expanded { level, links, kept }, next))
+        level.seal();
+        Ok((Expanded { level: Arc::new(level), links, kept }, next))
     }
 
     /// Whether the decisions of this level are stored for the policy: if there is something to decide, it would take long to
     /// decide again, and memory allows it.
-    fn keeps(&self, levels: &Levels, level: &Level, time: usize) -> bool {
+    pub(super) fn keeps(&self, levels: &Levels, level: &Level, time: usize) -> bool {
         let remaining = self.problem.horizon() - time;
         levels.kept_bytes + decision_bytes(level) <= self.limits.policy_bytes
             && level
@@ -261,11 +270,10 @@ impl Sweep<'_> {
         Ok(solved)
     }
 
-    /// Solves every state of a level from the next level's.
+    /// Solves every state of a level, with its links and what is known of its outlooks, from the next level's.
     pub(super) fn back_up<V: Valuation>(
         &self,
-        level: &Level,
-        links: &[u32],
+        (level, links, outlooks): (&Level, &[u32], Option<&[Outlook]>),
         next: &[V::Value],
         valuation: &V,
     ) -> Result<Vec<V::Value>, OracleError> {
@@ -280,10 +288,13 @@ impl Sweep<'_> {
                 (state, first)
             })
             .collect();
-        let back_up = |&(state, mut first): &(u32, usize)| {
+        let back_up = |(number, &(state, mut first)): (usize, &(u32, usize))| {
             let mut best = V::UNSOLVED;
             if stop.is_requested() {
                 return best;
+            }
+            if let Some(value) = outlooks.and_then(|outlooks| valuation.of_outlook(&outlooks[number])) {
+                return value;
             }
             for &choice in self.reduced.choices(state) {
                 let successors = self.reduced.successors(choice);
@@ -294,16 +305,15 @@ impl Sweep<'_> {
             }
             best
         };
-        let solved = work.par_iter().with_min_len(PIECE).map(back_up).collect();
+        let solved = work.par_iter().with_min_len(PIECE).enumerate().map(back_up).collect();
         check_stop(stop)?;
         Ok(solved)
     }
 }
 
 impl Decisions {
-    fn of(mut level: Level, solved: &[[Solved; 1]], kept: bool) -> Option<Self> {
-        level.seal();
-        kept.then(|| Self { level, pairs: solved.iter().map(|[solved]| solved.pair).collect() })
+    pub(super) fn of(level: &Arc<Level>, solved: &[[Solved; 1]], kept: bool) -> Option<Self> {
+        kept.then(|| Self { level: level.clone(), pairs: solved.iter().map(|[solved]| solved.pair).collect() })
     }
 }
 

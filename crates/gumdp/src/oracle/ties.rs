@@ -73,11 +73,18 @@ pub(super) fn lowest_mean(problem: &Problem, aim: Aim, limits: &Limits) -> Resul
         limits.max_states = limits.max_states.min(LINEAR_STATES);
     }
     match solve_aim(problem, second.within(near(problem, second, spread)), &limits) {
-        Ok(inner) if inner.mean < first.mean - EQUAL * spread => {
-            Ok(Inner { value: first.value, states: first.states + inner.states, ..inner })
-        }
+        Ok(inner) => Ok(of_lower_mean(first, inner, spread)),
         Err(error) if !error.is_limit() => Err(error),
         _ => Ok(first),
+    }
+}
+
+/// The first, or one of the same risk if its mean is lower.
+fn of_lower_mean(first: Inner, second: Inner, spread: f64) -> Inner {
+    if second.mean < first.mean - EQUAL * spread {
+        Inner { value: first.value, states: first.states + second.states, ..second }
+    } else {
+        first
     }
 }
 
@@ -151,9 +158,6 @@ fn second_aim(aim: Aim, lowest: f64, spread: f64) -> Option<Aim> {
     }
 }
 
-/// Solves after which no more values of an outer variable are looked for.
-const MOST_SOLVES: u64 = 256;
-
 impl Search<'_> {
     /// What is minimised at a value of the outer variable to find a policy.
     pub(super) fn aim(&self, y: f64) -> Aim {
@@ -171,51 +175,36 @@ impl Search<'_> {
     /// For each value of the outer variable that is as good as the best, as far as they are found, a policy of lowest mean; of many
     /// the one that has the lowest.
     pub(super) fn of_lowest_mean(&mut self) -> Result<Vec<Inner>, OracleError> {
-        let (problem, limits) = (self.problem, self.limits);
+        let problem = self.problem;
         if self.outer.is_entropic() {
             let worst = self.extremes.minimax <= self.best.risk + EQUAL * self.spread;
-            let others = [self.best.outer, f64::INFINITY].into_iter().filter(|&y| y == self.best.outer || worst);
-            return others.map(|y| lowest_mean(problem, self.outer.at(y).aim, limits)).collect();
+            let best = self.best.outer;
+            let others = [best, f64::INFINITY].into_iter().filter(|&y| y == best || worst);
+            return others.map(|y| self.of_lowest_entropic_mean(self.outer.at(y).aim)).collect();
         }
         let near = near(problem, Erm::WORST.into(), self.spread) * self.outer.unit();
-        let aims: Vec<Aim> = self.tied()?.into_iter().map(|y| self.aim(y).within(near)).collect();
-        let means = self.passes.solve(&aims)?;
-        let lowest = aims.iter().zip(&means).min_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
-        lowest.into_iter().map(|(&aim, _)| solve_aim(problem, aim, limits)).collect()
+        let best = [self.best.outer].into_iter().filter(|&best| !self.tied.iter().any(|&y| self.is_same(y, best)));
+        let aims: Vec<Aim> = self.tied.iter().copied().chain(best).map(|y| self.aim(y).within(near)).collect();
+        let means: Vec<f64> = self.passes.solve(&aims)?.iter().map(|optimum| optimum.mean).collect();
+        let lowest = means.iter().copied().fold(f64::INFINITY, f64::min);
+        let is_lowest = |(_, mean): &(&Aim, &f64)| **mean <= lowest + EQUAL * self.spread;
+        let first = aims.iter().zip(&means).find(is_lowest).map(|(&aim, _)| aim);
+        first.into_iter().map(|aim| self.passes.inner(aim)).collect()
     }
 
-    /// The costs that are as good a value of the outer variable λ as the best. No other value has to be looked at: between two
-    /// neighbouring costs what a policy attains is linear in λ, so one that is best inside is best at both ends.
-    fn tied(&mut self) -> Result<Vec<f64>, OracleError> {
-        let equal = EQUAL * self.spread;
-        let matter = self.outer.that_matter((self.best.risk + equal, self.best.outer), self.extremes, f64::INFINITY);
-        let mut found = vec![(self.best.risk, self.best.outer)];
-        let all = matter.first().and_then(|&ends| self.passes.final_costs(ends)).filter(|costs| !costs.is_empty());
-        let Some(costs) = all else { return Ok(vec![self.best.outer]) };
-        let last = costs.len() - 1;
-        let mut new = if last > 0 { vec![0, last] } else { vec![0] };
-        let (mut open, before) = (vec![(0, last)], self.passes.solves);
-        while !new.is_empty() && self.passes.solves - before < MOST_SOLVES {
-            let aims: Vec<Aim> = new.iter().map(|&k| self.aim(costs[k])).collect();
-            let values = self.passes.values(&aims)?;
-            found.extend(new.iter().zip(values).map(|(&k, value)| (self.risk_at(costs[k], value), costs[k])));
-            let lowest = found.iter().fold(f64::INFINITY, |lowest, &(risk, _)| risk.min(lowest));
-            open.retain(|(low, high)| high - low > 1);
-            let ends = |&(low, high): &(usize, usize)| (costs[low], costs[high]);
-            let aims: Vec<Aim> = open.iter().flat_map(|k| self.outer.exclusion(ends(k), lowest + equal)).collect();
-            let values = self.passes.values(&aims)?;
-            let left = open.iter().zip(values.chunks(2));
-            let left = left.filter(|(k, solved)| !self.outer.is_excluded(ends(k), solved, lowest + equal));
-            let halves = left.map(|(&(low, high), _)| (low, usize::midpoint(low, high), high));
-            let halves: Vec<(usize, usize, usize)> = halves.collect();
-            new = halves.iter().map(|&(_, middle, _)| middle).collect();
-            open = halves.into_iter().flat_map(|(low, middle, high)| [(low, middle), (middle, high)]).collect();
+    /// What [`lowest_mean`] finds.
+    fn of_lowest_entropic_mean(&mut self, aim: Aim) -> Result<Inner, OracleError> {
+        let Self { problem, limits, spread, .. } = *self;
+        if self.by_induction {
+            let inner = lowest_mean(problem, aim, limits)?;
+            self.passes.solves += 1;
+            self.passes.states += inner.states;
+            return Ok(inner);
         }
-        let lowest = found.iter().fold(f64::INFINITY, |lowest, &(risk, _)| risk.min(lowest));
-        (self.best.risk, self.best.outer) =
-            found.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or(found[0]);
-        found.retain(|&(risk, _)| risk <= lowest + 2.0 * equal);
-        Ok(found.into_iter().map(|(_, y)| y).collect())
+        let first = self.passes.inner(aim.within(near(problem, aim, spread)))?;
+        let Some(second) = second_aim(aim, first.value, spread) else { return Ok(first) };
+        let second = self.passes.inner(second.within(near(problem, second, spread)))?;
+        Ok(of_lower_mean(first, second, spread))
     }
 }
 

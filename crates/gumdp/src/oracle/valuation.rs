@@ -1,6 +1,7 @@
 //! What an occupancy state is worth, from what follows it: the one place where risk is taken, so that every way through the
 //! occupancy MDP gives the same bits.
 
+use super::outlook::Outlook;
 use super::reduced::Successor;
 use crate::risk::{Aim, Terminals};
 
@@ -30,6 +31,12 @@ pub(super) trait Valuation: Sync {
 
     /// Takes the other if that is better.
     fn better(&self, best: &mut Self::Value, other: &Self::Value);
+
+    /// Of all that can follow, if nothing more has to be known of it.
+    #[inline]
+    fn of_outlook(&self, _: &Outlook) -> Option<Self::Value> {
+        None
+    }
 }
 
 /// What is known of an occupancy state once it is solved for one aim.
@@ -119,6 +126,11 @@ impl<T: Terminals<AIMS>, const AIMS: usize> Valuation for Neutral<T, AIMS> {
         for (best, other) in best.iter_mut().zip(other) {
             *best = if *other < *best { *other } else { *best };
         }
+    }
+
+    #[inline]
+    fn of_outlook(&self, &Outlook { low, high, mean, .. }: &Outlook) -> Option<Self::Value> {
+        self.0.of_lowest_mean((low, high), mean)
     }
 }
 

@@ -104,6 +104,13 @@ impl std::fmt::Display for Terminal {
 pub(crate) trait Terminals<const AIMS: usize>: Sync {
     /// The value of each.
     fn of(&self, cost: f64) -> [f64; AIMS];
+
+    /// The lowest expected value of each where costs are between these and the lowest mean is this, if nothing more has to be known: if
+    /// each is linear there and does not fall.
+    #[inline]
+    fn of_lowest_mean(&self, (low, high): (f64, f64), _mean: f64) -> Option<[f64; AIMS]> {
+        (low == high).then(|| self.of(low))
+    }
 }
 
 /// Each by itself.
@@ -111,6 +118,15 @@ impl<const AIMS: usize> Terminals<AIMS> for [Terminal; AIMS] {
     #[inline]
     fn of(&self, cost: f64) -> [f64; AIMS] {
         self.map(|terminal| terminal.of(cost))
+    }
+
+    #[inline]
+    fn of_lowest_mean(&self, (low, high): (f64, f64), _mean: f64) -> Option<[f64; AIMS]> {
+        let is_constant = |terminal: &Terminal| match terminal {
+            Terminal::Above(threshold) => high <= *threshold || low > *threshold,
+            _ => low == high,
+        };
+        self.iter().all(is_constant).then(|| self.of(low))
     }
 }
 

@@ -127,7 +127,11 @@ impl Bounded for Cvar {
         1.0 - self.level
     }
 
-    fn first_look(&self, Extremes { lowest, minimax, .. }: Extremes, count: usize) -> FirstLook {
+    fn first_look(&self, extremes: Extremes, count: usize) -> FirstLook {
+        let Extremes { lowest, minimax, .. } = extremes;
+        if self.is_same(lowest, minimax, extremes) {
+            return FirstLook { known: None, values: vec![minimax], step: 0.0 };
+        }
         let step = (minimax - lowest) / (count - 1) as f64;
         let inside = (1..count - 1).map(|k| lowest + step * k as f64);
         FirstLook { known: None, values: [lowest, minimax].into_iter().chain(inside).collect(), step }
@@ -229,6 +233,7 @@ pub(crate) struct KinkedTerminals<const AIMS: usize> {
     mean: f64,
     tail: f64,
     low: [f64; AIMS],
+    high: [f64; AIMS],
     /// One over the width of the interval, or huge if that is 0.
     slope: [f64; AIMS],
     lambda: [f64; AIMS],
@@ -241,12 +246,12 @@ impl<const AIMS: usize> KinkedTerminals<AIMS> {
     pub(crate) fn of_aims(aims: &[Aim; AIMS]) -> Option<Self> {
         let kinked = |aim: &Aim| if let Terminal::Kinked(kinked) = aim.terminal { Some(kinked) } else { None };
         let Kinked { mean, tail, .. } = kinked(aims.first()?)?;
-        let mut all =
-            Self { mean, tail, low: [0.0; AIMS], slope: [0.0; AIMS], lambda: [0.0; AIMS], constant: [0.0; AIMS] };
+        let none = [0.0; AIMS];
+        let mut all = Self { mean, tail, low: none, high: none, slope: none, lambda: none, constant: none };
         for (k, aim) in aims.iter().enumerate() {
             let Kinked { low, high, lambda, constant, .. } =
                 kinked(aim).filter(|other| other.mean == mean && other.tail == tail)?;
-            (all.low[k], all.lambda[k], all.constant[k]) = (low, lambda, constant);
+            (all.low[k], all.high[k], all.lambda[k], all.constant[k]) = (low, high, lambda, constant);
             all.slope[k] = (1.0 / (high - low)).min(f64::MAX);
         }
         Some(all)
@@ -260,6 +265,12 @@ impl<const AIMS: usize> Terminals<AIMS> for KinkedTerminals<AIMS> {
             let (share, beyond) = (((x - self.low[k]) * self.slope[k]).clamp(0.0, 1.0), x - self.lambda[k]);
             self.constant[k] + (self.mean + self.tail * share) * beyond
         })
+    }
+
+    #[inline]
+    fn of_lowest_mean(&self, (low, high): (f64, f64), mean: f64) -> Option<[f64; AIMS]> {
+        let is_linear = (0..AIMS).all(|k| high <= self.low[k] || low >= self.high[k]);
+        is_linear.then(|| self.of(mean))
     }
 }
 

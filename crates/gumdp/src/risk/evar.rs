@@ -22,6 +22,8 @@ use super::{Erm, FixedRisk, Form, Measure, Risk, RiskError, Sweep, valid_level};
 const STEPS: usize = 200;
 /// β needs no more digits: the objective is flat at its minimum.
 const BETA_DIGITS: f64 = 1e-10;
+/// Values of β that are closer than this part of them are the same: the objective is flat.
+const SAME_BETA: f64 = 1e-8;
 
 /// The entropic value at risk at one level.
 ///
@@ -218,19 +220,23 @@ impl Bounded for Beta {
         self.linear_range = Some(range);
     }
 
+    fn is_same(&self, a: f64, b: f64, _: Extremes) -> bool {
+        a == b || (a - b).abs() <= SAME_BETA * a.abs().min(b.abs())
+    }
+
     /// From far below the scale of the costs, where the mean counts, to far above it.
     fn first_look(&self, Extremes { mean, minimax, .. }: Extremes, count: usize) -> FirstLook {
-        let scale = if minimax > mean { 1.0 / (minimax - mean) } else { 0.0 };
+        let scale = if minimax > mean { rounded(1.0 / (minimax - mean)) } else { 0.0 };
         let values = (0..count as i32).map(|k| scale * 4.0_f64.powi(k - 4)).collect();
         FirstLook { known: Some((minimax, f64::INFINITY)), values, step: 4.0_f64.ln() }
     }
 
     fn near(&self, y: f64, by: f64, _: Extremes) -> f64 {
-        y * by.exp()
+        rounded(y * by.exp())
     }
 
     fn that_matter(&self, (risk, y): (f64, f64), extremes: Extremes, _: f64) -> Vec<Interval> {
-        let usual = 1.0 / (risk - extremes.mean);
+        let usual = rounded(1.0 / (risk - extremes.mean));
         let first = if y > 0.0 && y.is_finite() { y } else { usual };
         vec![(0.0, first), (first, f64::INFINITY)]
     }
@@ -264,7 +270,7 @@ impl Bounded for Beta {
         } else if low == 0.0 {
             high / 4.0
         } else {
-            (low * high).sqrt()
+            rounded((low * high).sqrt())
         }
     }
 
@@ -283,6 +289,12 @@ impl Bounded for Beta {
         let logarithm = if is_mild(self.measure.level) { value.ln_1p() } else { value.ln() };
         about + (logarithm + self.measure.price()) / y
     }
+}
+
+/// With the leading 41 bits, so that values of β that are the same but for rounding are equal, and solved once.
+fn rounded(beta: f64) -> f64 {
+    const DROPPED: u64 = (1 << 12) - 1;
+    if beta.is_finite() { f64::from_bits((beta.to_bits() + DROPPED / 2) & !DROPPED) } else { beta }
 }
 
 /// The lowest that a function with these values at the ends and a second derivative of at most range²/4 can be.

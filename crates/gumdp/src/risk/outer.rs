@@ -9,6 +9,9 @@ use super::aim::Aim;
 use super::tail::Tail;
 use super::{Erm, FixedRisk};
 
+/// Values that are closer than this part of how far apart they can be are the same.
+const SAME: f64 = 1e-12;
+
 /// Values of the outer variable between two ends; the upper one may be infinite for β.
 pub(crate) type Interval = (f64, f64);
 
@@ -87,6 +90,12 @@ pub(crate) trait Bounded: OuterForm {
     /// What a unit of risk is in values of the quick aim.
     fn unit(&self) -> f64 {
         1.0
+    }
+
+    /// Whether two values are the same but for rounding.
+    fn is_same(&self, a: f64, b: f64, Extremes { lowest, minimax, .. }: Extremes) -> bool {
+        let rounding = 64.0 * f64::EPSILON * lowest.abs().max(minimax.abs());
+        a == b || (a - b).abs() <= rounding.max(SAME * self.unit() * (minimax - lowest))
     }
 
     /// Values all over the range of the variable, so many.
