@@ -124,11 +124,14 @@ fn damage_is_refused_or_played_again() {
     assert_same(&sandbox, "out", &whole);
     // A changed digit, another sweep, another version.
     let changed = journal.replacen("run,0,", "run,1,", 1);
+    let at = 1 + journal.split("run,0,").next().expect("a run").lines().count();
     let other = journal.replacen(journal.split(',').nth(3).expect("a fingerprint"), "0123456789abcdef", 1);
     let version = journal.replacen(&format!(",{},", env!("CARGO_PKG_VERSION")), ",0.0.9,", 1);
-    for (text, says) in
-        [(changed, "line 2 is damaged"), (other, "of another sweep"), (version, "another version of gumdp (0.0.9)")]
-    {
+    for (text, says) in [
+        (changed, &*format!("line {at} is damaged")),
+        (other, "of another sweep"),
+        (version, "another version of gumdp (0.0.9)"),
+    ] {
         fs::write(&path, text).unwrap();
         for command in ["merge out", "status out", "sweep sweep.toml --out out"] {
             let ended = sandbox.gumdp(command);
