@@ -342,3 +342,28 @@ fn a_tour_is_found_where_f_is_flat() {
     assert_eq!(optimum, -0.05);
     assert_eq!(costs(&experiment(&problem, &planner, 1, 0..5).unwrap()), [optimum; 5]);
 }
+
+/// Where solving takes no longer than simulating the optimum plays: estimates are those of the oracle, other measures' without what the outer
+/// variable costs; and places where no episode gets to are decided as well.
+#[test]
+fn the_optimum_plays_where_it_is_cheap() {
+    let shape = Shape { states: 8, actions: 3, successors: 2, initial: 1 };
+    let mut rng = generator(61, 0);
+    let mdp = random_mdp(shape, &mut rng);
+    let target: Vec<f64> = vec![1.0 / mdp.pair_count() as f64; mdp.pair_count()];
+    let objective = Objective::squared_distance(Partition::pairs(&mdp), target).unwrap();
+    let problem = Problem::new(mdp, objective, 0.97, 8).unwrap();
+    let start = problem.start(problem.mdp().initial()[0].0);
+    for risk in ["mean", "erm:5", "evar:0.5"] {
+        let solution = solve(&problem, risk.parse::<gumdp::Risk>().unwrap(), &Limits::default()).unwrap();
+        let fixed = solution.fixed();
+        let mut planner = GuidedPlanner::new(&problem, fixed, settings(5000)).unwrap();
+        let decision = planner.decide(&start, &mut rng).unwrap();
+        assert_eq!(planner.manner(), "solved exactly, as that takes no longer than simulating", "{risk}");
+        assert_eq!((decision.stopped, decision.simulations), (StopReason::Solved, 0));
+        assert!((decision.root_estimate + fixed.price() - solution.value).abs() < 1e-9, "{risk}: {decision:?}");
+        let mut elsewhere = problem.start(problem.mdp().initial()[0].0);
+        elsewhere.features.iter_mut().for_each(|feature| *feature += 0.01);
+        assert!(planner.act(&elsewhere, &mut rng).is_ok() && planner.decide(&elsewhere, &mut rng).is_ok());
+    }
+}

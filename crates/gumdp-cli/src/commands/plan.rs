@@ -29,6 +29,7 @@ use gumdp_plot::{Field, Table};
 /// What is known of actions where nothing was searched.
 const RANK: &str = "rank";
 /// What decided where features are few.
+const SOLVED: &str = "exact answer";
 const LATTICE: &str = "lattice";
 
 /// Make one decision and show its reasons.
@@ -268,7 +269,7 @@ impl<'a> Plan<'a> {
         self.stopped = match decision.stopped {
             StopReason::Simulations => "number of simulations",
             StopReason::TimeLimit => "time limit",
-            StopReason::Solved => "exact answer",
+            StopReason::Solved => SOLVED,
             StopReason::Marginal => "marginal backward induction",
             StopReason::NotFinite => "cost that is not finite",
             StopReason::Lattice => LATTICE,
@@ -317,7 +318,7 @@ impl<'a> Plan<'a> {
             Player::Paper if seen => &["visits", name, "mean", "worst seen"],
             Player::Paper => &["visits", name],
             Player::Default if searched => &["visits", name],
-            Player::Default if *stopped == LATTICE => &[name],
+            Player::Default if *stopped == LATTICE || *stopped == SOLVED => &[name],
             Player::Default => &[RANK],
             _ => &[name, "mean"],
         };
@@ -336,11 +337,12 @@ impl<'a> Plan<'a> {
         Table::of(&self.reasons, fields).print(out)?;
         writeln!(out)?;
         let root = known(*root_estimate);
-        if *stopped == LATTICE && self.preset == Player::Default {
-            writeln!(
-                out,
-                "estimated {name} {root}; backward induction over time, states and the features of the objective"
-            )?;
+        if self.preset == Player::Default && !searched && (*stopped == LATTICE || *stopped == SOLVED) {
+            let how = match *stopped {
+                LATTICE => "backward induction over time, states and the features of the objective",
+                _ => "solved exactly, as that takes no longer than simulating",
+            };
+            writeln!(out, "estimated {name} {root}; {how}")?;
         } else if self.preset == Player::Default && !searched {
             writeln!(
                 out,

@@ -164,7 +164,9 @@ impl Agent {
                 Ok(solution) => Ok(solution.into()),
                 Err(OracleError::Stopped) => Err(OracleError::Stopped.into()),
                 Err(because) => {
-                    Self::guided(problem, spec, settings, &format!("{}, planning", because.in_short()), true)
+                    // Tighter limits than the planner's own say nothing about it.
+                    let tried = because.is_limit() && spec.limits.max_states >= Limits::QUICK.max_states;
+                    Self::guided(problem, spec, settings, &format!("{}, planning", because.in_short()), tried)
                 }
             },
             Who::BackwardInduction if spec.risk.as_erm().is_none() => Err(AgentError::NotEntropic(spec.risk)),

@@ -160,7 +160,7 @@ impl Formula {
     }
 
     /// How much the value grows if `pair` is visited with this much occupancy. A formula need not have a value before the
-    /// episode is over; where it has none, the value of visiting nothing but `pair` stands in, which was checked to exist.
+    /// episode is over; where what changes of it has none, the value of visiting nothing but `pair` stands in, which was checked to exist.
     #[inline]
     pub(super) fn increase(&self, term: &Term, features: &[f64], pair: usize, mass: f64) -> f64 {
         let (k, costs) = (term.costs.count(), term.costs.of(pair));

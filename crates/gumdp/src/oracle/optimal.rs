@@ -91,33 +91,38 @@ impl OptimalPolicy {
     /// The best pair in this situation; at the horizon, where nothing is left to decide, any of the state's.
     #[must_use]
     pub fn best(&self, at: &OccupancyState) -> Pair {
+        let limits = Limits { max_states: u64::MAX, max_bytes: u64::MAX, ..Limits::default() };
+        let any = || Pair(self.problem.mdp().pairs(at.state).start);
+        self.best_within(at, &limits).unwrap_or_else(any)
+    }
+
+    /// The same; `None` if it is not stored and the rest of the problem does not fit the limits, or if it was stopped.
+    pub(crate) fn best_within(&self, at: &OccupancyState, limits: &Limits) -> Option<Pair> {
         let problem = &self.problem;
         let (reduced, aim, strategy, decisions) = match &*self.decided {
-            Decided::ByState(choices) => return choices.best(problem, at.time, at.state),
+            Decided::ByState(choices) => return Some(choices.best(problem, at.time, at.state)),
             Decided::ByOccupancy { reduced, aim, strategy, decisions } => (reduced, *aim, *strategy, decisions),
         };
         let state = at.state.0;
         let choices = reduced.choices(state);
         if choices.len() == 1 || at.time >= problem.horizon() {
-            return Pair(choices[0].pair);
+            return Some(Pair(choices[0].pair));
         }
         let stored = decisions.get(at.time).and_then(Option::as_ref);
         if let Some(pair) = stored.and_then(|decisions| decisions.find(state, &at.features)) {
-            return Pair(pair);
+            return Some(Pair(pair));
         }
         let small = reduced.size(problem.horizon() - at.time, state) <= WALKED_TREE;
         let mixed = matches!(strategy, Strategy::Auto | Strategy::ByState | Strategy::Mixed);
         let limits = Limits {
-            max_states: u64::MAX,
-            max_bytes: u64::MAX,
             policy_bytes: 0,
             strategy: if small && mixed { Strategy::DepthFirst } else { strategy },
             stop: self.stop.clone(),
-            ..Limits::default()
+            ..limits.clone()
         };
         let start = Start { time: at.time, features: at.features.clone(), outcomes: vec![(at.state, 1.0)] };
-        let rest = Sweep { problem, reduced, limits: &limits }.run(&start, aim);
-        Pair(rest.map_or(choices[0].pair, |outcome| outcome.roots[0][0].pair))
+        let rest = Sweep { problem, reduced, limits: &limits }.run(&start, aim).ok()?;
+        Some(Pair(rest.roots[0][0].pair))
     }
 }
 

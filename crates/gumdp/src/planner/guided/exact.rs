@@ -1,8 +1,9 @@
 //! The optimum, where solving the problem exactly takes no longer than the simulations of an episode.
 
 use super::GuidedPlanner;
-use crate::oracle::{self, Limits, OptimalPolicy};
-use crate::policy::{ActionReason, Decision, PolicyFailure, StopReason};
+use crate::model::Action;
+use crate::oracle::{self, Limits};
+use crate::policy::{ActionReason, Decision, StopReason};
 use crate::problem::OccupancyState;
 
 /// The most occupancy states, and bytes for them and their decisions, that solving exactly may take: about a second.
@@ -10,7 +11,7 @@ const MOST_STATES: u64 = 4_000_000;
 const MOST_BYTES: u64 = 512 << 20;
 
 impl GuidedPlanner {
-    /// As many occupancy states as an episode would simulate steps: so with more and more simulations every problem that can be solved is.
+    /// As many occupancy states as an episode would simulate steps: so with more and more simulations every problem of up to that many is solved.
     pub(super) fn affordable(&self) -> Limits {
         let horizon = self.problem.horizon() as u64;
         let steps = self.settings.most().saturating_mul(horizon).saturating_mul(horizon + 1) / 2;
@@ -23,25 +24,28 @@ impl GuidedPlanner {
         self.too_large = true;
     }
 
-    /// The optimum's decision, and the lowest risk after each action.
-    pub(super) fn decide_exactly(
-        &self,
-        optimal: &OptimalPolicy,
-        at: &OccupancyState,
-    ) -> Result<Decision, PolicyFailure> {
-        let limits = Limits { stop: self.stop.clone(), ..Limits::default() };
-        let values = oracle::decide(&self.problem, self.risk, at, &limits).map_err(|_| PolicyFailure::Stopped)?;
+    /// The move of the optimum; `None` if it does not decide, or where no episode gets to and the rest does not fit.
+    pub(super) fn exactly(&self, at: &OccupancyState) -> Option<Action> {
+        let pair = self.optimal.as_ref()?.best_within(at, &self.affordable())?;
+        Some(self.problem.mdp().action(pair))
+    }
+
+    /// That, and the lowest risk after each action.
+    pub(super) fn decide_exactly(&self, at: &OccupancyState) -> Option<Decision> {
+        let action = self.exactly(at)?;
+        let values = oracle::decide(&self.problem, self.risk, at, &self.affordable()).ok()?;
+        // As with other manners: what the outer variable costs is not part of it.
         let reason = |one: &oracle::ActionValue| ActionReason {
             action: one.action,
             visits: 0,
-            erm: one.value,
+            erm: one.value - self.risk.price(),
             mean: one.mean,
             min: f64::NAN,
             max: f64::NAN,
         };
         let reasons: Vec<ActionReason> = values.reasons.iter().map(reason).collect();
-        Ok(Decision {
-            action: self.problem.mdp().action(optimal.best(at)),
+        Some(Decision {
+            action,
             root_estimate: reasons.iter().map(|reason| reason.erm).fold(f64::INFINITY, f64::min),
             reasons,
             tree_nodes: 0,

@@ -32,7 +32,7 @@ use crate::clock::Moment;
 use crate::model::{Action, Pair};
 use crate::objective::PathEvaluator;
 use crate::oracle::OptimalPolicy;
-use crate::policy::{ActionReason, Decision, Policy, PolicyFailure, StopReason};
+use crate::policy::{ActionReason, Decision, Policy, PolicyFailure, StopReason, certain};
 use crate::problem::{OccupancyState, Problem};
 use crate::risk::{Erm, FixedRisk};
 use crate::rng::Rng;
@@ -92,6 +92,7 @@ pub struct GuidedPlanner {
     scratch: Scratch,
     /// Decides if it could be had.
     optimal: Option<OptimalPolicy>,
+    /// Whether solving exactly was tried in vain.
     too_large: bool,
     /// Decides in its manner.
     published: Option<Box<Planner>>,
@@ -304,8 +305,8 @@ impl GuidedPlanner {
 impl Policy for GuidedPlanner {
     fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure> {
         self.prepare_once()?;
-        if let Some(optimal) = &mut self.optimal {
-            return optimal.act(at, rng);
+        if let Some(action) = self.exactly(at) {
+            return Ok(action);
         }
         if let Some(published) = &mut self.published {
             return published.act(at, rng);
@@ -322,8 +323,8 @@ impl Policy for GuidedPlanner {
     /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
     fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Decision, PolicyFailure> {
         self.prepare_once()?;
-        if let Some(optimal) = &self.optimal {
-            return self.decide_exactly(optimal, at);
+        if let Some(decision) = self.decide_exactly(at) {
+            return Ok(decision);
         }
         if let Some(published) = &mut self.published {
             return published.decide(at, rng);
@@ -376,8 +377,9 @@ impl Policy for GuidedPlanner {
 
     /// Known where the optimum or an exact lattice decides: nothing is drawn then.
     fn probabilities(&self, at: &OccupancyState, probabilities: &mut Vec<f64>) -> bool {
-        if let Some(optimal) = &self.optimal {
-            return optimal.probabilities(at, probabilities);
+        if let Some(action) = self.exactly(at) {
+            let mdp = self.problem.mdp();
+            return certain(mdp, at.state, mdp.pair(at.state, action), probabilities);
         }
         if !self.lattice().is_some_and(Lattice::is_exact) {
             return false;

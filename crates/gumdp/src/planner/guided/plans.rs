@@ -186,15 +186,19 @@ impl Smoothing {
         for (&pair, &mass) in path.iter().zip(&problem.masses()[start..]) {
             objective.add(&mut self.features, pair as usize, mass);
         }
-        let mut sum = 0.0;
+        let (mut sum, mut count) = (0.0, 0);
         for way in 0..SHIFTS {
             self.shifted.clone_from(&self.features);
             for (feature, shifts) in &self.shifts {
                 self.shifted[*feature] += shifts[way];
             }
-            sum += objective.value_of_features(&self.shifted);
+            // f need not have a value where more has been gathered than there is.
+            let value = objective.value_of_features(&self.shifted);
+            if value.is_finite() {
+                (sum, count) = (sum + value, count + 1);
+            }
         }
-        0.5 * (cost + sum / SHIFTS as f64)
+        if count == 0 { cost } else { 0.5 * (cost + sum / f64::from(count)) }
     }
 }
 
@@ -214,9 +218,12 @@ impl GuidedPlanner {
         simulations: u64,
         rng: &mut Rng,
     ) {
-        let improve = |own: &mut Self, part: u64, mut smoothing: Option<Smoothing>, rng: &mut Rng| {
-            for _ in 0..=simulations / part / ROUND {
-                own.improve_plan(destinations, at, ROUND.min(simulations), 0.0, smoothing.as_mut(), rng);
+        let improve = |own: &mut Self, share: u64, mut smoothing: Option<Smoothing>, rng: &mut Rng| {
+            let mut left = simulations / share;
+            while left > 0 {
+                let round = left.min(ROUND);
+                own.improve_plan(destinations, at, round, 0.0, smoothing.as_mut(), rng);
+                left -= round;
             }
         };
         self.plan.clear();
@@ -226,17 +233,19 @@ impl GuidedPlanner {
         }
         improve(self, 2, None, rng);
         let plain = std::mem::take(&mut self.plan);
+        // A smoothed simulation takes about twice as long.
         for smoothing in smoothings {
-            improve(self, 8, smoothing, rng);
+            improve(self, 16, smoothing, rng);
         }
         improve(self, 4, None, rng);
         let [mut plain, mut smoothed] =
             [plain, std::mem::take(&mut self.plan)].map(|plan| Tried { plan, costs: Vec::new() });
         let seed = rng::word(rng);
+        let most = ALL.min(simulations as usize / 16);
         for tried in [&mut plain, &mut smoothed] {
-            self.try_plan(tried, at, seed, ALL, &mut { ALL }, None);
+            self.try_plan(tried, at, seed, most, &mut { most }, None);
         }
-        self.plan = if self.leads(&smoothed, &plain, 0.0) { smoothed.plan } else { plain.plan };
+        self.plan = if most > 0 && self.leads(&smoothed, &plain, 0.0) { smoothed.plan } else { plain.plan };
     }
 
     /// Improves the plan with so many simulations from here on, by changes that are better by `caution` standard errors; returns how many

@@ -1,4 +1,5 @@
-//! What is done once before the first decision: a lattice where features are few, else a choice among manners by pilot episodes.
+//! What is done once before the first decision: a lattice where features are few, the optimum where that is cheap, else a choice among manners by
+//! pilot episodes.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::oracle::optimal_policy;
 use crate::planner::lattice::{Lattice, Scratch};
 use crate::planner::mcts::Planner;
 use crate::planner::settings::{Budget, Exploration, PlannerSettings};
-use crate::policy::{PolicyFailure, Uniform};
+use crate::policy::{Policy, PolicyFailure, Uniform};
 use crate::problem::OccupancyState;
 use crate::rng::{self, Purpose};
 
@@ -79,7 +80,8 @@ impl GuidedPlanner {
         let chooses = self.settings.pilots && self.settings.budget.time_limit.is_none() && !settled && !asks;
         if chooses && self.settings.lattice && !self.too_large {
             tell("solving it exactly");
-            if let Ok(optimal) = optimal_policy(&self.problem, self.risk, &self.affordable()) {
+            if let Ok(mut optimal) = optimal_policy(&self.problem, self.risk, &self.affordable()) {
+                optimal.set_stop(&self.stop);
                 self.optimal = Some(optimal);
                 self.prepared = Some(Prepared { lattice, destinations: None, manner: Manner::Exact, scale });
                 return Ok(());
