@@ -315,15 +315,21 @@ function gridView(problem, grid, options) {
 /** @param {Drawn} problem @param {[number, number][]} positions @param {[number, number, number, number][]} edges @param {WorldOptions} options */
 function graphView(problem, positions, edges, options) {
   const { width, inks, which = "a", behaviour, agent, small = false } = options;
-  const radius = small ? 9 : 24;
+  const usual = small ? 9 : 24;
   const [xs, ys] = [positions.map(([x]) => x), positions.map(([, y]) => y)];
   const ends = (/** @type {number[]} */ values) => /** @type {[number, number]} */ ([Math.min(...values), Math.max(...values)]);
   const [domainX, domainY] = [ends(xs), ends(ys)];
-  const margin = radius * (small ? 2 : 2.4);
+  const margin = usual * (small ? 2 : 2.4);
   const room = Math.max(1, width - 2 * margin);
   const unit = Math.min(small ? 34 : 120, room / Math.max(1e-9, domainX[1] - domainX[0]), ((options.height ?? 360) - 2 * margin) / Math.max(1e-9, domainY[1] - domainY[0]));
   const height = (domainY[1] - domainY[0]) * unit + 2 * margin;
   const left = (width - (domainX[1] - domainX[0]) * unit) / 2;
+  // Arrows need room between neighbours.
+  let near = Infinity;
+  positions.forEach(([x, y], state) => {
+    for (let other = 0; other < state; other += 1) near = Math.min(near, Math.hypot(x - positions[other][0], y - positions[other][1]));
+  });
+  const radius = Math.min(usual, Math.max(0.3 * near * unit, small ? 4 : 11));
   const centre = (/** @type {number} */ state) => [left + (xs[state] - domainX[0]) * unit, margin + (ys[state] - domainY[0]) * unit];
   const root = drawing(width, height, spokenWorld(options, `Graph of ${problem.states.length} states`), inks);
   const most = options.most ?? Math.max(1e-12, ...(behaviour?.occupancy ?? [0]));
@@ -344,7 +350,7 @@ function graphView(problem, positions, edges, options) {
     const thick = share > 0.02 ? 1.5 + 2.5 * share : 1.5;
     const length = Math.hypot(x2 - x1, y2 - y1) || 1;
     const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
-    const bend = small ? 5 : 16;
+    const bend = small ? 5 : (2 / 3) * radius;
     const [mx, my] = [(x1 + x2) / 2 - dy * bend, (y1 + y2) / 2 + dx * bend];
     const towards = (/** @type {number} */ x, /** @type {number} */ y) => {
       const far = Math.hypot(x - mx, y - my) || 1;
@@ -368,8 +374,10 @@ function graphView(problem, positions, edges, options) {
       svg("circle", { cx: x, cy: y, r: radius, fill: colour, stroke: inks.muted, "stroke-width": small ? 1 : 1.5 })]);
     if (!small) {
       const ink = inkOn(colour, inks);
-      label(group, x, y + (behaviour ? 0 : 4), name.length > 7 ? `${name.slice(0, 6)}…` : name, { "text-anchor": "middle", "font-weight": 600, fill: ink });
-      if (behaviour) label(group, x, y + 13, `${Math.round(100 * mass)} %`, { "text-anchor": "middle", "font-size": 10, fill: ink });
+      const told = behaviour && radius > 14;
+      const letters = Math.max(2, Math.floor((7 * radius) / usual));
+      label(group, x, y + (told ? 0 : 4), name.length > letters ? `${name.slice(0, letters - 1)}…` : name, { "text-anchor": "middle", "font-weight": 600, fill: ink, "font-size": radius > 14 ? 12 : 10 });
+      if (told) label(group, x, y + 13, `${Math.round(100 * mass)} %`, { "text-anchor": "middle", "font-size": 10, fill: ink });
       if (state === agent) group.append(svg("circle", { cx: x, cy: y, r: radius + 5, fill: "none", stroke: inks.mark, "stroke-width": 5, class: "agent" }));
     }
     root.append(group);
@@ -385,7 +393,7 @@ function stripView(problem, options) {
   const rows = Math.ceil(problem.states.length / columns);
   const root = drawing(columns * box + 2, rows * tall + 2, spokenWorld(options, `${problem.states.length} states`), inks);
   const most = options.most ?? Math.max(1e-12, ...(behaviour?.occupancy ?? [0]));
-  const short = (/** @type {string} */ text) => (text.length > 15 ? `${text.slice(0, 14)}…` : text);
+  const short = (/** @type {string} */ text, /** @type {number} */ most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
   problem.states.forEach((name, state) => {
     const [x, y] = [1 + (state % columns) * box, 1 + Math.floor(state / columns) * tall];
     const mass = behaviour?.occupancy[state] ?? 0;
@@ -393,10 +401,10 @@ function stripView(problem, options) {
       svg("title", {}, [`${name}${behaviour ? `: ${percent(mass)} of the time` : ""}`]),
       svg("rect", { x, y, width: box - 2, height: tall - 2, rx: 3, fill: shade(inks, (0.55 * mass) / most, which), stroke: inks.grid })]);
     if (!small) {
-      label(group, x + 8, y + 18, short(name), { "font-weight": 600 });
+      label(group, x + 8, y + 18, short(name, 11), { "font-weight": 600 });
       const masses = behaviour?.actions[state] ?? [];
       const best = masses.indexOf(Math.max(0, ...masses));
-      if (mass > 1e-9 && best >= 0) label(group, x + 8, y + 35, short(problem.actions[best]), { fill: inks.ink, "font-size": 11 });
+      if (mass > 1e-9 && best >= 0) label(group, x + 8, y + 35, short(problem.actions[best], 14), { fill: inks.ink, "font-size": 11 });
       if (state === agent) group.append(svg("rect", { x: x + 1, y: y + 1, width: box - 4, height: tall - 4, rx: 3, fill: "none", stroke: inks.mark, "stroke-width": 4, class: "agent" }));
     }
     root.append(group);

@@ -1,6 +1,6 @@
 // @ts-check
 import { CANCELLED, Engine } from "./engine.js";
-import { levelOf, page, part, say } from "./page.js";
+import { levelOf, numberOf, page, part, say } from "./page.js";
 import { showAll, showHonesty } from "./show.js";
 import { showMarks, showSlider } from "./slider.js";
 import { remember } from "./link.js";
@@ -196,6 +196,18 @@ async function solveAll(current) {
   const order = /** @type {any[]} */ (told.levels);
   if (!page.planned) page.levels = [...order].sort(ascending);
   settle();
+  // A link may ask for a level that is not on the slider, and for one that is none.
+  for (const handle of /** @type {const} */ (["a", "b"])) {
+    const risk = page[handle];
+    if (order.some((level) => level.risk === risk) || (page.known.has(risk) && !page.planned)) continue;
+    try {
+      if (!(await look(risk))) return;
+    } catch (error) {
+      if (!current() || isCancelled(error)) throw error;
+      page[handle] = "";
+      settle();
+    }
+  }
   for (const risk of wantedFirst(order.map((level) => level.risk))) {
     if (page.known.has(risk) && !page.planned) continue;
     if (!(await look(risk))) return;
@@ -272,8 +284,7 @@ function settle() {
   const neutral = page.levels.find((level) => levelOf(level.level) === 0) ?? page.levels[0];
   const there = (/** @type {string} */ risk) => page.levels.some((level) => level.risk === risk);
   // The same attitude may be written otherwise, as in a link.
-  const [measure, number] = [(/** @type {string} */ risk) => risk.split(":")[0], (/** @type {string} */ risk) => Number(risk.split(":")[1]?.replace("inf", "Infinity") || NaN)];
-  const own = (/** @type {string} */ risk) => page.levels.find((level) => level.measure === measure(risk) && levelOf(level.level) === number(risk))?.risk ?? risk;
+  const own = (/** @type {string} */ risk) => page.levels.find((level) => level.measure === risk.split(":")[0] && levelOf(level.level) === numberOf(risk))?.risk ?? risk;
   [page.a, page.b] = [own(page.a), own(page.b)];
   // A handle that came with a link waits for its level.
   if (!page.a) page.a = neutral?.risk ?? "";

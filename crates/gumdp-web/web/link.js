@@ -1,5 +1,5 @@
 // @ts-check
-import { page } from "./page.js";
+import { numberOf, page } from "./page.js";
 
 /** The whole state in the address of the page, and back. */
 
@@ -43,6 +43,17 @@ export function remember() {
   later = setTimeout(async () => history.replaceState(null, "", await link()), 200);
 }
 
+const MEASURES = ["erm", "cvar", "evar"];
+
+/** The attitude of a link, or nothing if it is none of this measure. @param {string | null} risk @param {string} measure */
+function attitudeIn(risk, measure) {
+  if (risk === null) return "";
+  if (["best", "mean", "worst"].includes(risk)) return measure === "erm" ? risk : "";
+  const number = numberOf(risk);
+  const fits = measure === "erm" || (number >= 0 && number <= 1);
+  return risk.startsWith(`${measure}:`) && !Number.isNaN(number) && fits ? risk : "";
+}
+
 /** What an address says. @param {string} hash @returns {Promise<{ task: string | null, file: string, text: string | null, measure: string, risk: string, other: string | null, dark: boolean | null,
  *   episode: typeof page.wanted } | null>} */
 export async function followed(hash) {
@@ -56,10 +67,11 @@ export async function followed(hash) {
   }
   const whole = (/** @type {string | null} */ text) => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : 0);
   const played = state.get("played");
+  const measure = MEASURES.find((own) => own === state.get("measure")) ?? "erm";
   const actions = played === null ? null : played.split(".").filter(Boolean).map(whole);
   return {
     episode: { number: whole(state.get("episode")), step: whole(state.get("step")), actions },
-    task: state.get("task"), file: state.get("file") ?? "mine.toml", text, measure: state.get("measure") ?? "erm",
-    risk: state.get("risk") ?? "", other: state.get("with"), dark: state.has("theme") ? state.get("theme") === "dark" : null,
+    task: state.get("task"), file: state.get("file") ?? "mine.toml", text, measure,
+    risk: attitudeIn(state.get("risk"), measure), other: state.has("with") ? attitudeIn(state.get("with"), measure) : null, dark: state.has("theme") ? state.get("theme") === "dark" : null,
   };
 }

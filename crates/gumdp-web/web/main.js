@@ -53,6 +53,11 @@ async function start() {
     redrawStage();
     remember();
   });
+  // A link that is put into the address of the open page.
+  window.addEventListener("hashchange", () => {
+    if (/[#&](task|text)=/.test(location.hash)) location.reload();
+    else remember();
+  });
   part("cancel").addEventListener("click", () => {
     cancelAhead();
     say("cancelled; what is known stays");
@@ -72,19 +77,22 @@ async function start() {
   showGallery(gallery);
   performance.measure("usable", { start: 0, end: performance.now() });
   let wanted = null;
+  let trouble = "";
   try {
     wanted = await followed(location.hash);
-  } catch (error) {
-    say(`the link cannot be read: ${error}`);
+  } catch {
+    trouble = "the link cannot be read: it is cut off or damaged";
   }
   if (wanted?.dark !== null && wanted?.dark !== undefined) setTheme(wanted.dark);
   if (wanted?.dark) showGallery();
   setMeasure(wanted?.measure ?? "erm");
-  [page.a, page.b, page.comparing] = [wanted?.risk ?? "", wanted?.other ?? "", Boolean(wanted?.other)];
+  [page.a, page.b, page.comparing] = [wanted?.risk ?? "", wanted?.other ?? "", typeof wanted?.other === "string"];
   page.wanted = wanted?.episode ?? null;
   part("compare").checked = page.comparing;
   const own = embedded();
   const named = wanted?.task ? entryText(wanted.task) : null;
+  if (wanted?.task && named === null) trouble = `the link asks for "${wanted.task}", which is not in the gallery`;
+  if (trouble) document.addEventListener("problem", () => say(`${trouble}; this is ${page.problem?.name}`), { once: true });
   if (wanted?.text) await openText(wanted.text, wanted.file, true);
   else if (named !== null && wanted?.task) await openText(named, `${wanted.task}.toml`, true);
   else if (own) await openText(own.text, own.file);

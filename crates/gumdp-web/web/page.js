@@ -51,12 +51,26 @@ export function levelOf(level) {
   return Number(level);
 }
 
+/** The number of an attitude: 2.5 of "erm:2.5". @param {string} risk */
+export function numberOf(risk) {
+  return Number(risk.split(":")[1]?.replace("inf", "Infinity") || NaN);
+}
+
+/** The step of the slider at which an attitude stands: its own, or else the next one; -1 if there is none. @param {string} risk */
+export function stepOf(risk) {
+  const own = page.levels.findIndex((level) => level.risk === risk);
+  const number = numberOf(risk);
+  if (own >= 0 || Number.isNaN(number)) return own;
+  const next = page.levels.findIndex((level) => levelOf(level.level) >= number);
+  return next < 0 ? page.levels.length - 1 : next;
+}
+
 /** What is known at a handle: its level, or the nearest that is known. @param {string} risk @returns {Known | null} */
 export function knownAt(risk) {
   const exact = page.known.get(risk);
   if (exact) return exact;
-  const place = page.levels.findIndex((level) => level.risk === risk);
-  for (let far = 1; far < page.levels.length; far += 1) {
+  const place = stepOf(risk);
+  for (let far = 0; far <= page.levels.length; far += 1) {
     for (const near of [place - far, place + far]) {
       const found = page.known.get(page.levels[near]?.risk ?? "");
       if (found) return found;
@@ -74,6 +88,11 @@ export function attitudeName({ measure, level }) {
   if (number === 0) return `${name}, the mean`;
   if (number === Infinity) return `${name}, the worst case`;
   return number === -Infinity ? `${name}, the best case` : name;
+}
+
+/** "1 step", "2 steps". @param {number} count @param {string} what */
+export function counted(count, what) {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** @param {string} text */

@@ -20,14 +20,17 @@ function map() {
   return { grid: scene, floor: scene.terrains.find((terrain) => terrain.name === "floor")?.symbol ?? "." };
 }
 
+/** What a terrain is called: its own name, or the usual one; of a one-way cell the way, too. @param {import("../../gumdp-plot/web/views.js").Terrain} terrain */
+function paintName(terrain) {
+  const known = ADDITIONS.find((other) => other.test(terrain));
+  const plain = known && (terrain.name === known.name || terrain.name === terrain.symbol || known.name.startsWith("one-way"));
+  return plain ? known.name : terrain.name;
+}
+
 /** Paints that can be chosen: what the legend has, and what it may have. */
 function paints() {
   const terrains = map()?.grid.terrains ?? [];
-  const own = terrains.map((terrain) => {
-    const known = ADDITIONS.find((other) => other.test(terrain));
-    const plain = known && (terrain.name === known.name || terrain.name === terrain.symbol || known.name.startsWith("one-way"));
-    return { key: terrain.symbol, symbol: terrain.symbol, name: plain ? known.name : terrain.name };
-  });
+  const own = terrains.map((terrain) => ({ key: terrain.symbol, symbol: terrain.symbol, name: paintName(terrain) }));
   const others = ADDITIONS.filter((addition) => !terrains.some((terrain) => addition.test(terrain)));
   return [...own, ...others.map((addition) => ({ key: addition.name, symbol: addition.wanted, name: addition.name }))];
 }
@@ -104,31 +107,47 @@ function paint(cells) {
   if (places.length > 0) edit(painted(text, places, symbol, floor, only === true));
 }
 
-/** @param {PointerEvent} event */
-function cellAt(event) {
-  const cell = document.elementFromPoint(event.clientX, event.clientY)?.closest("#canvas [data-cell]");
+/** @param {number} x @param {number} y */
+function cellAt(x, y) {
+  const cell = document.elementFromPoint(x, y)?.closest("#canvas [data-cell]");
   return cell ? Number(/** @type {SVGElement} */ (cell).dataset.cell) : null;
 }
 
+/** Pixels between two places of a stroke that are looked at: less than any cell is wide. */
+const STRIDE = 4;
+
 export function startPainting() {
   const box = part("canvas");
-  const touch = (/** @type {PointerEvent} */ event) => {
-    const cell = cellAt(event);
+  /** Where the stroke was last. @type {[number, number]} */
+  let [lastX, lastY] = [0, 0];
+  const touch = (/** @type {number} */ x, /** @type {number} */ y) => {
+    const cell = cellAt(x, y);
     if (cell === null || stroke.has(cell)) return;
     stroke.add(cell);
     box.querySelector(`[data-cell="${cell}"] rect`)?.setAttribute("fill", inks().a);
+  };
+  // A quick hand moves over several cells between two events.
+  const draw = (/** @type {PointerEvent} */ { clientX, clientY }) => {
+    const places = Math.max(1, Math.ceil(Math.hypot(clientX - lastX, clientY - lastY) / STRIDE));
+    for (let k = 1; k <= places; k += 1) touch(lastX + ((clientX - lastX) * k) / places, lastY + ((clientY - lastY) * k) / places);
+    [lastX, lastY] = [clientX, clientY];
   };
   box.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     event.preventDefault();
     box.focus();
     stroke = new Set();
-    touch(event);
+    [lastX, lastY] = [event.clientX, event.clientY];
+    touch(lastX, lastY);
     box.setPointerCapture(event.pointerId);
   });
-  box.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => event.buttons > 0 && touch(event));
+  box.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => event.buttons > 0 && draw(event));
   box.addEventListener("pointerup", () => {
     paint([...stroke]);
     stroke = new Set();
+  });
+  box.addEventListener("pointercancel", () => {
+    stroke = new Set();
+    showCanvas();
   });
   box.addEventListener("focus", showCanvas);
   box.addEventListener("blur", showCanvas);
@@ -143,7 +162,7 @@ export function startPainting() {
       event.preventDefault();
       cursor = Math.max(0, Math.min(rows - 1, row + move[0])) * columns + Math.max(0, Math.min(columns - 1, column + move[1]));
       showCanvas();
-      fill("painted", `row ${Math.floor(cursor / columns) + 1}, column ${(cursor % columns) + 1}: ${terrains[cells[cursor]].name}`);
+      fill("painted", `row ${Math.floor(cursor / columns) + 1}, column ${(cursor % columns) + 1}: ${paintName(terrains[cells[cursor]])}`);
     } else if (event.key === " " || event.key === "Enter") {
       event.preventDefault();
       paint([cursor]);

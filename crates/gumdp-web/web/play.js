@@ -158,7 +158,9 @@ async function whatIf(action) {
     const ends = /** @type {[number, number]} */ ([Math.min(best.low, other.low), Math.max(best.high, other.high)]);
     const laws = [{ law: best, name: problem.actions[situation.best] }, { law: other, name: `what if ${problem.actions[action]}` }];
     box.replaceChildren(sized(distributionView(action === situation.best ? laws.slice(0, 1) : laws, { width: widthOf(box, 560), height: 200, inks: inks(), domain: ends })));
-    fill("what-if-words", `From here, ${problem.actions[action]} leads to a mean of ${words(other.mean)} and costs from ${words(other.low)} to ${words(other.high)}; ${problem.actions[situation.best]}, the best, to a mean of ${words(best.mean)} and costs from ${words(best.low)} to ${words(best.high)}. Everything after is played as well as possible.`);
+    const leads = (/** @type {typeof best} */ law) => `to a mean of ${words(law.mean)} and costs from ${words(law.low)} to ${words(law.high)}`;
+    const instead = action === situation.best ? ", and is the best" : `; ${problem.actions[situation.best]}, the best, ${leads(best)}`;
+    fill("what-if-words", `From here, ${problem.actions[action]} leads ${leads(other)}${instead}. Everything after is played as well as possible.`);
   } catch (error) {
     fill("what-if-words", error instanceof Error ? error.message : String(error));
   }

@@ -2,7 +2,7 @@
 import { worldView } from "../../gumdp-plot/web/views.js";
 import { compute, isCancelled, live } from "./compute.js";
 import { remember } from "./link.js";
-import { fill, inks, page, part, say } from "./page.js";
+import { counted, fill, inks, page, part, say } from "./page.js";
 import { showEditor } from "./paint.js";
 import { showAll } from "./show.js";
 
@@ -71,6 +71,8 @@ function goTo(line, column) {
 
 /** Shows another text. What is known of it is computed if it is a problem. @param {string} text @param {string} file @param {boolean} [keep] whether handles stay where they are */
 export async function openText(text, file, keep = false) {
+  // A line ends as it does in the text box, where the map is read from.
+  text = text.replace(/\r\n?/g, "\n");
   opening += 1;
   const own = opening;
   const entry = entryOf(text);
@@ -89,7 +91,7 @@ export async function openText(text, file, keep = false) {
     if (!keep) [page.a, page.b] = ["", ""];
     part("title").textContent = opened.problem.title;
     part("description").textContent = [opened.problem.description, ...opened.problem.notes].join(" ");
-    say(`${opened.problem.name}: ${opened.problem.states.length} states, ${opened.problem.actions.length} actions, ${opened.problem.horizon} steps`);
+    say(`${opened.problem.name}: ${counted(opened.problem.states.length, "state")}, ${counted(opened.problem.actions.length, "action")}, ${counted(opened.problem.horizon, "step")}`);
     document.querySelectorAll("#gallery button").forEach((button) => {
       const current = /** @type {HTMLElement} */ (button).dataset.name === page.task;
       button.setAttribute("aria-current", String(current));
@@ -138,7 +140,8 @@ export function showGallery(all = entries) {
     button.type = "button";
     button.dataset.name = entry.name;
     button.title = entry.title;
-    button.setAttribute("aria-label", entry.title);
+    // Who speaks to the page says the name that is seen.
+    button.setAttribute("aria-label", entry.title.toLowerCase().includes(entry.name) ? entry.title : `${entry.name}: ${entry.title}`);
     button.setAttribute("aria-current", String(entry.name === page.task));
     const drawn = worldView({ ...entry, actions: ["left", "up", "right", "down"], place_of_state: null, horizon: 0 }, { width: 112, height: 76, inks: inks(), small: true });
     drawn.setAttribute("aria-hidden", "true");
@@ -168,11 +171,16 @@ export function startProblem() {
   box.addEventListener("scroll", () => (part("gutter").scrollTop = box.scrollTop));
   part("undo").addEventListener("click", () => travel(past, future));
   part("redo").addEventListener("click", () => travel(future, past));
-  part("file").addEventListener("change", () => part("file").files[0] && openFile(part("file").files[0]));
+  part("file").addEventListener("change", () => {
+    const file = part("file").files[0];
+    // The same file may be chosen again after it was edited elsewhere.
+    if (file) openFile(file).then(() => (part("file").value = ""));
+  });
   document.addEventListener("keydown", (event) => {
-    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || event.target === box) return;
+    const key = event.key.toLowerCase();
+    if (!(event.ctrlKey || event.metaKey) || !["y", "z"].includes(key) || event.target === box) return;
     event.preventDefault();
-    if (event.shiftKey) travel(future, past);
+    if (event.shiftKey || key === "y") travel(future, past);
     else travel(past, future);
   });
   window.addEventListener("dragover", (event) => {

@@ -21,10 +21,12 @@ async function copied(kind) {
   const name = page.builtIn && page.task ? page.task : page.file;
   if (kind === "link") return `${location.href.split("#")[0]}${await link()}`;
   if (kind === "toml") return page.problem?.source ?? page.text;
-  const how = page.planned ? "run" : "solve";
-  if (kind === "command") return `gumdp ${how} ${shell(name)} ${beta === null ? `--risk ${risk}` : `--beta=${beta}`}`;
+  // The same effort gives the same numbers.
+  const { runs, simulations } = knownAt(page.a) ?? {};
+  const effort = page.planned && runs ? ` --runs ${runs} --simulations ${simulations}` : "";
+  if (kind === "command") return `gumdp ${page.planned ? "run" : "solve"} ${shell(name)} ${beta === null ? `--risk ${risk}` : `--beta=${beta}`}${effort}`;
   const load = page.builtIn ? `gumdp.tasks["${page.task}"]` : `gumdp.Problem.from_file(${JSON.stringify(page.file)})`;
-  if (page.planned) return `import gumdp\n\nproblem = ${load}\nprint(gumdp.evaluate(problem, risk="${risk}", runs=100))\nprint(gumdp.bound(problem, "${risk}"))\n`;
+  if (page.planned) return `import gumdp\n\nproblem = ${load}\nprint(gumdp.evaluate(problem, risk="${risk}"${runs ? `, runs=${runs}, simulations=${simulations}` : ""}))\nprint(gumdp.bound(problem, "${risk}"))\n`;
   return `import gumdp\n\nproblem = ${load}\nsolution = gumdp.solve(problem, "${risk}")\nprint(solution.value, solution.mean)\n`;
 }
 

@@ -1,6 +1,6 @@
 // @ts-check
 import { words } from "../../gumdp-plot/web/views.js";
-import { attitudeName, fill, levelOf, page, part } from "./page.js";
+import { attitudeName, counted, fill, levelOf, page, part, stepOf } from "./page.js";
 import { showAll } from "./show.js";
 import { remember } from "./link.js";
 
@@ -11,7 +11,7 @@ const MOST_MARKS = 16;
 
 /** @param {string} risk */
 function placeOf(risk) {
-  return Math.max(0, page.levels.findIndex((level) => level.risk === risk));
+  return Math.max(0, stepOf(risk));
 }
 
 export function showSlider() {
@@ -96,9 +96,11 @@ export function showMarks() {
   marked = changes;
   for (const id of ["change-before", "change-after"]) part(id).disabled = changes.length === 0;
   if (page.changes) {
-    const found = all.length === 1 ? "1 change of behaviour" : `${all.length} changes of behaviour`;
+    const found = all.length === 0 ? "No change of behaviour" : `${counted(all.length, "change")} of behaviour`;
+    const more = page.changes.complete ? "" : all.length === 0 ? " was found between the levels" : ", and perhaps more";
     const some = changes.length < all.length ? ` (the ${changes.length} largest are marked)` : "";
-    fill("change", `${found}${page.changes.complete ? "" : ", and perhaps more"}${some}. Click a mark, or step through them, to read what changes there.`);
+    const how = all.length === 0 ? "" : " Click a mark, or step through them, to read what changes there.";
+    fill("change", `${found}${more}${some}.${how}`);
   } else fill("change", page.planned ? "Changes are marked only where problems are solved." : "");
 }
 

@@ -98,6 +98,34 @@ const tests = {
     await close(page);
   },
 
+  async "a quick stroke has no gaps, and files of other systems are painted, too"() {
+    const page = await open("#task=grid-mo");
+    await known(page);
+    const text = (await page.locator("#source").inputValue()).replaceAll("\n", "\r\n");
+    await page.locator("#file").setInputFiles({ name: "other.toml", mimeType: "text/plain", buffer: Buffer.from(text) });
+    await shown(page, "other: 107 states");
+    await page.locator("#palette button", { hasText: "wall" }).click();
+    await page.locator("#canvas").scrollIntoViewIfNeeded();
+    const middle = async (cell) => {
+      const box = await page.locator(`#canvas [data-cell="${cell}"] rect`).boundingBox();
+      return [box.x + box.width / 2, box.y + box.height / 2];
+    };
+    const [from, to] = [await middle(10), await middle(13)];
+    await page.mouse.move(...from);
+    await page.mouse.down();
+    await page.mouse.move(...to);
+    await page.mouse.up();
+    await until(page, () => document.querySelector("#source").value.includes("\n####.\n"));
+    await page.locator('[data-size="columns+"]').click();
+    await until(page, () => document.querySelector("#source").value.includes("\n####..\n"));
+    await shown(page, "other: ");
+    await page.locator("#canvas").press("Control+z");
+    await until(page, () => document.querySelector("#source").value.includes("\n####.\n"));
+    await page.locator("#canvas").press("Control+y");
+    await until(page, () => document.querySelector("#source").value.includes("\n####..\n"));
+    await close(page);
+  },
+
   async "bad text is told at its line, and mended"() {
     const page = await open("#task=rooms");
     await shown(page, "rooms");
@@ -181,6 +209,21 @@ const tests = {
     await known(other);
     assert.match(await other.locator("#source").inputValue(), /slip = 0\.2/);
     await close(other);
+  },
+
+  async "a link brings its own level, into an open page, too, and says what it cannot bring"() {
+    const page = await open("#task=msee&risk=erm:3.21&with=erm:7.5");
+    await until(page, () => /^β = 3\.21: .* β = 7\.5: /.test(document.querySelector("#reading-a").textContent));
+    await page.evaluate(() => (location.hash = "#task=mdp&risk=erm:1.5"));
+    await shown(page, "mdp: ");
+    await until(page, () => /^β = 1\.5: /.test(document.querySelector("#reading-a").textContent));
+    await close(page);
+    for (const [hash, told] of [["#task=nonsense", 'the link asks for "nonsense", which is not in the gallery; this is rooms'], ["#text=AAAA", "the link cannot be read: it is cut off or damaged; this is rooms"], ["#task=mdp&measure=x&risk=cvar:2&with=erm:x", "mdp: 4 states"]]) {
+      const other = await open(hash);
+      await shown(other, told);
+      await until(other, () => /^β = 0, the mean: /.test(document.querySelector("#reading-a").textContent));
+      await close(other);
+    }
   },
 
   async "an episode is in the address"() {
