@@ -374,7 +374,7 @@ function graphView(problem, positions, edges, options) {
       svg("circle", { cx: x, cy: y, r: radius, fill: colour, stroke: inks.muted, "stroke-width": small ? 1 : 1.5 })]);
     if (!small) {
       const ink = inkOn(colour, inks);
-      const told = behaviour && radius > 14;
+      const told = behaviour && radius > 18;
       const letters = Math.max(2, Math.floor((7 * radius) / usual));
       label(group, x, y + (told ? 0 : 4), name.length > letters ? `${name.slice(0, letters - 1)}…` : name, { "text-anchor": "middle", "font-weight": 600, fill: ink, "font-size": radius > 14 ? 12 : 10 });
       if (told) label(group, x, y + 13, `${Math.round(100 * mass)} %`, { "text-anchor": "middle", "font-size": 10, fill: ink });

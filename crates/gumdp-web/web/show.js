@@ -70,7 +70,9 @@ function showWorld(shown) {
   const box = part("world");
   const beside = shown.length > 1;
   const room = widthOf(box, 720);
-  const width = beside && room > 480 ? room / 2 - 6 : room;
+  // Graphs need more room beside each other than maps.
+  const enough = problem.scene.kind === "graph" && problem.scene.positions ? 640 : 480;
+  const width = beside && room > enough ? room / 2 - 6 : room;
   const most = Math.max(1e-12, ...shown.flatMap((known) => known.behaviour.occupancy));
   const drawings = shown.map((known, place) => {
     const which = place === 0 ? "a" : "b";
