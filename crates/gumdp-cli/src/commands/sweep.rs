@@ -29,7 +29,7 @@ const REHEARSAL: f64 = 5.0;
 /// Play a sweep: all combinations of problems, attitudes to risk, players, budgets and seeds of a file.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gumdp sweep sweep.toml --dry-run --json\n  gumdp sweep sweep.toml --out results\n  gumdp sweep sweep.toml --out results --shard 3/8\n  gumdp status results --missing\n  gumdp merge results\n  gumdp sweep sweep.toml --out results --engine slurm --array-size 100 --time 02:00:00 --submit\n\nA sweep.toml:\n  problems = [\"rooms\", \"maps/*.toml\"]\n  risks = [0, 10, \"cvar:0.9\"]\n  policies = [\"planner\", \"exact\"]\n  presets = [\"default\", \"paper\"]\n  simulations = [100, 1000]\n  runs = 1000\n  seed = [0, 1]\n\nHowever a sweep is cut and whatever dies on the way, the merged files are byte for byte those of one process. Play a shard again\nand it plays what is missing."
+    after_help = "Examples:\n  gumdp sweep sweep.toml --dry-run --json\n  gumdp sweep sweep.toml --out results\n  gumdp sweep sweep.toml --out results --shard 3/8\n  gumdp status results --missing\n  gumdp merge results\n  gumdp sweep sweep.toml --out results --engine slurm --array-size 100 --time 02:00:00 --submit\n\nA sweep.toml:\n  problems = [\"rooms\", \"maps/*.toml\"]\n  risks = [0, 10, \"cvar:0.9\"]\n  policies = [\"planner\", \"exact\"]\n  presets = [\"default\", \"paper\"]\n  simulations = [100, 1000]\n  runs = 1000\n  seed = [0, 1]\n\nHowever a sweep is cut and whatever dies on the way, the merged files are byte for byte those of one process. Play a shard again and it plays what is missing."
 )]
 pub struct SweepArgs {
     /// The file of the sweep.
