@@ -436,3 +436,117 @@ def test_the_environment_has_the_law_of_the_problem() -> None:
         costs.append(info["cost"])
     exact = gumdp.exact_distribution(rooms, "pi2")
     assert abs(np.mean(costs) - exact.mean) < 4 * np.std(costs) / np.sqrt(len(costs)) + 1e-12
+
+
+MEASURES = [gumdp.Mean(), Erm(3), Erm(-3), gumdp.Cvar(0.8), gumdp.MeanCvar(0.8, 0.5), gumdp.Evar(0.8), gumdp.Exceed(0.5)]
+
+
+@pytest.mark.parametrize("risk", MEASURES, ids=str)
+def test_expected_rewards_are_the_measure(risk: Any) -> None:
+    """At the outer variable that is best for some costs; at others, where the measure is a minimum, what is expected is lower."""
+    env = gumdp.gymnasium.OccupancyEnv("rooms", risk=risk, outer=None)
+    costs = np.random.default_rng(0).choice([0.1, 0.2, 0.55, 0.9], size=400)
+    env.fit(costs)
+    expected = -float(env._reward.of(costs).mean())
+    # The β of an entropic value at risk is one of a grid.
+    slack = 1e-4 if isinstance(risk, gumdp.Evar) else 1e-12
+    assert risk.of(costs) - 1e-12 <= expected <= risk.of(costs) + slack
+    best = env.outer
+    for shift in (-0.2, -0.01, 0.01, 0.2) if best else ():
+        env._reward.outer = (*best[:-1], best[-1] + shift)
+        other = -float(env._reward.of(costs).mean())
+        assert other <= expected + 1e-12 if risk == Erm(-3) else other >= expected - 1e-12
+
+
+def test_rewards_of_any_beta_are_finite() -> None:
+    for beta in (1e-300, 1e-9, 50.0, 1e6, 1e300, -1e300):
+        env = gumdp.gymnasium.OccupancyEnv("rooms", risk=Erm(beta), outer=0.0)
+        assert np.all(np.isfinite(env._reward.of(np.array([-1e9, 0.0, 1.0]))))
+
+
+def test_measures_that_are_no_expectations_are_refused() -> None:
+    for risk in (gumdp.Worst(), Erm(float("-inf")), gumdp.Cvar(1.0)):
+        with pytest.raises(ValueError, match="no expectation"):
+            gumdp.gymnasium.OccupancyEnv("rooms", risk=risk)
+    with pytest.raises(ValueError, match="outer is 1.0; mean has 0 outer variables|outer is 1.0; erm:0 has 0 outer variables"):
+        gumdp.gymnasium.OccupancyEnv("rooms", outer=1.0)
+    with pytest.raises(ValueError, match="outer is nan; it must be finite"):
+        gumdp.gymnasium.OccupancyEnv("rooms", risk=Erm(1), outer=float("nan"))
+
+
+def test_the_last_reward_has_the_measure() -> None:
+    env = gumdp.gymnasium.OccupancyEnv("rooms", risk=gumdp.Cvar(0.9), outer=0.25)
+    check_env(env, skip_render_check=True)
+    env.reset(seed=1)
+    over, rewards, info = False, [], {}
+    while not over:
+        _, reward, over, _, info = env.step(env.action_space.sample())
+        rewards.append(reward)
+    assert rewards[:-1] == [0.0] * (len(rewards) - 1)
+    assert rewards[-1] == pytest.approx(-(0.25 + max(info["cost"] - 0.25, 0) / 0.1), abs=1e-12)
+
+
+def vector(count: int, **settings: Any) -> Any:
+    return gumdp.gymnasium.OccupancyVectorEnv("grid-mo", count, **settings)
+
+
+def test_many_episodes_at_once() -> None:
+    envs = vector(8, risk=Erm(2), outer=0.5)
+    horizon = envs.problem.horizon
+    observations, info = envs.reset(seed=3)
+    assert np.isnan(info["cost"]).all() and envs.observation_space.contains(observations)
+    model, states = envs.problem.model, [observations["state"]]
+    rng = np.random.default_rng(0)
+    for step in range(1, horizon + 1):
+        actions = rng.integers(len(model.actions), size=8)
+        observations, rewards, over, cut, info = envs.step(actions)
+        assert envs.observation_space.contains(observations) and not cut.any()
+        assert (observations["time"] == step).all() and over.all() == (step == horizon)
+        for before, action, after in zip(states[-1], actions, observations["state"]):
+            assert model.to_numpy()[action, before, after] > 0
+        states.append(observations["state"])
+    assert np.allclose(rewards, -(0.5 + np.expm1(2 * (info["cost"] - 0.5)) / 2))
+    # The next step begins other episodes, whatever the actions.
+    observations, rewards, over, _, info = envs.step(np.zeros(8, dtype=int))
+    assert (observations["time"] == 0).all() and not rewards.any() and not over.any() and np.isnan(info["cost"]).all()
+    assert not observations["features"].any()
+
+
+def test_chance_depends_on_the_seed_alone() -> None:
+    def play(count: int) -> Any:
+        envs, rng = vector(count), np.random.default_rng(5)
+        envs.reset(seed=9)
+        return [envs.step(np.full(count, action))[0]["state"] for action in rng.integers(4, size=100)]
+
+    few, many = play(3), play(7)
+    assert all(np.array_equal(a, b[:3]) for a, b in zip(few, many))
+
+
+def test_costs_have_the_mean_of_random_play() -> None:
+    """20 000 episodes against the exact mean, five standard errors (false alarm below 1e-6)."""
+    problem = gumdp.tasks["rooms"]
+    exact = gumdp.exact_distribution(problem, "uniform").mean
+    envs, costs = gumdp.gymnasium.OccupancyVectorEnv("rooms", 1000), []
+    envs.reset(seed=0)
+    rng = np.random.default_rng(1)
+    while len(costs) < 20:
+        info = envs.step(rng.integers(2, size=1000))[4]
+        if not np.isnan(info["cost"]).any():
+            costs.append(info["cost"])
+    all_costs = np.concatenate(costs)
+    assert abs(all_costs.mean() - exact) < 5 * all_costs.std() / np.sqrt(all_costs.size)
+
+
+def test_wrong_actions_and_places() -> None:
+    envs = vector(2)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        envs.step([0, 0])
+    envs.reset()
+    with pytest.raises(ValueError, match=r"an action is 4; it must lie in \[0, 3\]"):
+        envs.step([0, 4])
+    with pytest.raises(ValueError, match="3 actions are given for 2 episodes"):
+        envs.step([0, 1, 2])
+    with pytest.raises(ValueError, match="num_envs"):
+        vector(0)
+    with pytest.raises(TypeError, match="one seed is for all"):
+        envs.reset(seed=[1, 2])

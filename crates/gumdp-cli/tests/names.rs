@@ -106,11 +106,11 @@ fn what_is_too_large_is_refused_at_once() {
             "kind = \"grid\"\ndiscount = 0.9\nhorizon = 9\nmap = \"\"\"\n{map}\n\"\"\"\n[legend]\n{legend}\n[objective]\nkind = \"entropy\"\n"
         )
     };
-    let wide = format!("S{}\n{}", ".".repeat(2199), vec![".".repeat(2200); 2199].join("\n"));
+    let wide = format!("S{}\n{}", ".".repeat(3199), vec![".".repeat(3200); 3199].join("\n"));
     sandbox.write("wide.toml", &grid(&wide, "S = \"start\"\n\".\" = \"floor\""));
     let refused = sandbox.gumdp("check wide.toml");
     assert!(
-        refused.stdout.contains("more than 1000000 cells") && refused.stdout.contains("hint"),
+        refused.stdout.contains("more than 10000000 cells") && refused.stdout.contains("hint"),
         "{}",
         refused.stdout
     );

@@ -6,16 +6,21 @@
 //! hold it; otherwise it moves, or slips to one side. Moving out of the map, into a wall, or out of a one-way cell in another
 //! direction than its own stays. An absorbing cell is never left.
 
-use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+
+use gumdp::{Mdp, ModelError, State};
+use hashbrown::{HashMap, HashSet};
 
 use super::scene::GridScene;
-use gumdp::{Mdp, ModelError};
 
 /// The actions of every map.
 pub(super) const ACTIONS: [&str; 4] = ["left", "up", "right", "down"];
 
-/// Maps with more states than this are refused: they would take minutes to read and gigabytes to hold.
-pub(super) const MAX_STATES: usize = 1_000_000;
+/// Maps with more cells than this are refused: they would take gigabytes.
+pub(super) const MAX_CELLS: usize = 10_000_000;
+/// So are maps with more states than this, unless they have as many cells: what can be carried doubles states again and again.
+const MAX_STATES: usize = 1_000_000;
+const STATES_OF_A_CELL: usize = 2;
 
 /// A map without its objective.
 pub(super) struct Map {
@@ -29,7 +34,7 @@ pub(super) struct Map {
 }
 
 /// A state of the model. The derived order is the order of the states' numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Situation {
     /// On the map.
     On {
@@ -48,6 +53,20 @@ pub(super) enum Situation {
     Over,
 }
 
+impl Hash for Situation {
+    /// In two words: maps of millions of cells look up each of their outcomes.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match *self {
+            Self::On { left, carried, cell, stuck } => {
+                state.write_u64(u64::from(carried) << 32 | u64::from(cell));
+                state.write_u8(u8::from(left) | u8::from(stuck) << 1);
+            }
+            Self::Home { carried } => state.write_u64(u64::from(carried)),
+            Self::Defeated | Self::Over => state.write_u64(u64::MAX),
+        }
+    }
+}
+
 impl Map {
     /// Where episodes start. Coming home counts at once if they start elsewhere.
     fn start(&self) -> Situation {
@@ -55,10 +74,16 @@ impl Map {
         Situation::On { left, carried: 0, cell: self.grid.start, stuck: false }
     }
 
+    /// The most states that it may have.
+    pub(super) fn most_states(&self) -> usize {
+        MAX_STATES.max(STATES_OF_A_CELL * self.grid.terrain_of_cell.len())
+    }
+
     /// All situations that can be reached, in order; `None` if there are too many.
     pub(super) fn situations(&self) -> Option<Vec<Situation>> {
         let start = self.start();
-        let mut reached = HashSet::from([start]);
+        let mut reached: HashSet<Situation> = HashSet::new();
+        reached.insert(start);
         let mut situations = vec![start];
         let mut next = 0;
         let mut outcomes = Vec::new();
@@ -68,7 +93,7 @@ impl Map {
                 self.outcomes(situation, action, &mut outcomes);
                 situations.extend(outcomes.iter().map(|&(successor, _)| successor).filter(|&s| reached.insert(s)));
             }
-            if situations.len() > MAX_STATES {
+            if situations.len() > self.most_states() {
                 return None;
             }
         }
@@ -78,14 +103,15 @@ impl Map {
 
     /// The model over these situations.
     pub(super) fn model(&self, situations: &[Situation]) -> Result<Mdp, ModelError> {
-        let number: HashMap<Situation, usize> = situations.iter().enumerate().map(|(n, &s)| (s, n)).collect();
+        let number: HashMap<Situation, u32> =
+            situations.iter().zip(0..).map(|(&situation, n)| (situation, n)).collect();
         let names = situations.iter().map(|&situation| self.name(situation));
-        let mut builder = Mdp::named(names, ACTIONS).start(number[&self.start()]);
+        let mut builder = Mdp::named(names, ACTIONS).start(State(number[&self.start()]));
         let mut outcomes = Vec::new();
         for (state, &situation) in situations.iter().enumerate() {
             for action in 0..ACTIONS.len() {
                 self.outcomes(situation, action, &mut outcomes);
-                builder = builder.transition(state, action, outcomes.iter().map(|&(s, p)| (number[&s], p)));
+                builder = builder.transition(state, action, outcomes.iter().map(|&(s, p)| (State(number[&s]), p)));
             }
         }
         builder.build()

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::document::{Key, Table, Value, shortened};
-use super::dynamics::{ACTIONS, MAX_STATES, Map, Situation};
+use super::dynamics::{ACTIONS, MAX_CELLS, Map, Situation};
 use super::error::counted;
 use super::mistakes::Mistake;
 use super::scene::{GridScene, Scene, Sticky, Terrain};
@@ -28,7 +28,7 @@ pub(super) fn read(root: Table) -> Option<World> {
     let slip = root.get("slip").and_then(Value::probability).unwrap_or(0.0);
     let (map_value, mut legend) = (map_value?, legend?);
     let map = read_map(map_value, &mut legend, slip)?;
-    let too_many = || format!("the map has more than {MAX_STATES} states; at most that many are read");
+    let too_many = || format!("the map has more than {} states; at most that many are read", map.most_states());
     let help =
         "fewer cells or resources: what is carried is part of a state, so each resource doubles the states of a cell";
     let situations = map.situations().or_else(|| map_value.error(too_many()).hint(help).tell())?;
@@ -212,8 +212,8 @@ fn read_map(value: Value, legend: &mut Legend, slip: f64) -> Option<Map> {
     if first_width == 0 {
         return value.error("map is empty; it must have at least one cell").tell();
     }
-    if lines.len().saturating_mul(columns) > MAX_STATES {
-        let mistake = value.error(format!("map has more than {MAX_STATES} cells; at most that many are read"));
+    if lines.len().saturating_mul(columns) > MAX_CELLS {
+        let mistake = value.error(format!("map has more than {MAX_CELLS} cells; at most that many are read"));
         return mistake.hint("larger cells, or the part of the map that matters").tell();
     }
     let mut terrain_of_cell = Vec::with_capacity(lines.len() * columns);

@@ -19,6 +19,7 @@ mod simulator;
 mod sweep;
 mod trials;
 mod turns;
+mod vector;
 mod walk;
 
 use pyo3::prelude::*;
@@ -50,6 +51,8 @@ mod _native {
     use super::sweep::{sweep_merge, sweep_open, sweep_play, sweep_status};
     #[pymodule_export]
     use super::trials::{bound, evaluate_trials, saved_table, solve_trials};
+    #[pymodule_export]
+    use super::vector::Walks;
     #[pymodule_export]
     use super::walk::Walk;
 

@@ -5,7 +5,6 @@
 //! state-action pairs (costs, occupancies, imitation targets) are indexed by pair; [`Mdp::by_state`] and
 //! [`Mdp::by_pair`] make them.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::rng::{self, Rng};
@@ -16,6 +15,9 @@ pub use error::missing_to_1;
 
 mod builder;
 mod error;
+mod names;
+
+use names::Names;
 
 /// Rows whose probabilities sum to 1 within this tolerance are accepted, and then renormalised.
 pub const ROW_TOLERANCE: f64 = 1e-9;
@@ -53,21 +55,6 @@ id! {
 id! {
     /// A state together with one of its actions, by number.
     Pair
-}
-
-/// All states or all actions, by number and by name.
-#[derive(Clone, Debug)]
-struct Names {
-    /// "state" or "action".
-    what: &'static str,
-    list: Vec<String>,
-    numbers: HashMap<String, u32>,
-}
-
-impl Names {
-    fn len(&self) -> usize {
-        self.list.len()
-    }
 }
 
 /// One possible outcome of a pair, laid out for sampling.
@@ -147,13 +134,13 @@ impl Mdp {
         states: impl IntoIterator<Item = S>,
         actions: impl IntoIterator<Item = A>,
     ) -> MdpBuilder {
-        MdpBuilder::new(states.into_iter().map(Into::into).collect(), actions.into_iter().map(Into::into).collect())
+        MdpBuilder::new(states, actions)
     }
 
     /// Starts a model with `states` states called s0, s1, … and `actions` actions called a0, a1, …
     #[must_use]
     pub fn sized(states: usize, actions: usize) -> MdpBuilder {
-        MdpBuilder::new((0..states).map(|s| format!("s{s}")).collect(), (0..actions).map(|a| format!("a{a}")).collect())
+        MdpBuilder::new((0..states).map(|s| format!("s{s}")), (0..actions).map(|a| format!("a{a}")))
     }
 
     /// Number of states.
@@ -327,25 +314,25 @@ impl Mdp {
     /// The name of a state.
     #[must_use]
     pub fn state_name(&self, state: State) -> &str {
-        &self.states.list[state.index()]
+        self.states.name(state.0)
     }
 
     /// The name of an action.
     #[must_use]
     pub fn action_name(&self, action: Action) -> &str {
-        &self.actions.list[action.index()]
+        self.actions.name(action.0)
     }
 
     /// The state with this name.
     #[must_use]
     pub fn find_state(&self, name: &str) -> Option<State> {
-        self.states.numbers.get(name).copied().map(State)
+        self.states.number(name).map(State)
     }
 
     /// The action with this name.
     #[must_use]
     pub fn find_action(&self, name: &str) -> Option<Action> {
-        self.actions.numbers.get(name).copied().map(Action)
+        self.actions.number(name).map(Action)
     }
 
     /// A vector over pairs that depends on the state only, such as a cost by state.

@@ -11,6 +11,8 @@ use crate::rng::mix;
 
 /// More features than this make too many boxes.
 const MOST_AXES: usize = 6;
+/// Where there are more features than this, more than that many are changed by some pair: they are not looked at pair by pair.
+const MOST_FEATURES: usize = 1024;
 /// Boxes that are narrower than this part of the axis are points.
 const POINT: f64 = 1e-11;
 /// Cells begin here, in cells before the lowest value: not where values that are multiples of each other lie.
@@ -43,6 +45,10 @@ impl Grid {
         let objective = problem.objective();
         let natures = objective.natures()?;
         let is_charged = |nature: &Nature| charges && matches!(nature, Nature::Linear(_));
+        let may_be_axis = |nature: &&Nature| !is_charged(nature) && **nature != Nature::Derived;
+        if natures.iter().filter(may_be_axis).count() > MOST_FEATURES {
+            return None;
+        }
         let pairs = problem.mdp().pair_count();
         let mut features = vec![0.0; natures.len()];
         let (mut low, mut high, mut of_pairs) = (features.clone(), features.clone(), Vec::with_capacity(pairs));

@@ -111,6 +111,11 @@ impl<'a> Relaxation<'a> {
     /// `None` if it is too large.
     fn new(problem: &'a Problem, f: Separable<'a>, erm: Erm, limits: &Limits) -> Option<Self> {
         let (mdp, horizon) = (problem.mdp(), problem.horizon());
+        let too_many = |looks: usize| looks.saturating_mul(STEPS) as u64 > limits.relaxed_transitions;
+        let plain = horizon.saturating_mul(mdp.transition_count());
+        if too_many(plain) {
+            return None;
+        }
         let own = followed(problem, &f);
         let mut moves: Vec<Move> = Vec::with_capacity(mdp.pair_count());
         for state in mdp.states() {
@@ -148,8 +153,7 @@ impl<'a> Relaxation<'a> {
                 .sum::<usize>()
         };
         let following = mdp.states().map(of_state).sum::<usize>().saturating_mul(entries);
-        let looks = following.saturating_add(horizon.saturating_mul(mdp.transition_count())).saturating_mul(STEPS);
-        if slots > MOST_VALUES || most_actions > usize::from(u16::MAX) || looks as u64 > limits.relaxed_transitions {
+        if slots > MOST_VALUES || most_actions > usize::from(u16::MAX) || too_many(following.saturating_add(plain)) {
             return None;
         }
         let mut passed = vec![0.0];

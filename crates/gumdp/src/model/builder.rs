@@ -1,8 +1,7 @@
 //! Building and validating a model.
 
-use std::collections::HashMap;
-
-use super::{Action, CERTAIN, Head, Mdp, ModelError, Names, Outcome, ROW_TOLERANCE, STICKY, State};
+use super::names::Names;
+use super::{Action, CERTAIN, Head, Mdp, ModelError, Outcome, ROW_TOLERANCE, STICKY, State};
 
 /// A state or an action, by name or by number. Strings, integers, [`State`]s and [`Action`]s turn into one by themselves.
 ///
@@ -48,17 +47,20 @@ pub struct MdpBuilder {
     states: Names,
     actions: Names,
     initial: Vec<(u32, f64)>,
-    /// `(state, action, its outcomes as a range of outcomes)`.
-    rows: Vec<(u32, u32, std::ops::Range<usize>)>,
+    /// State, action, and the outcomes that are theirs.
+    rows: Vec<(u32, u32, std::ops::Range<u32>)>,
     outcomes: Vec<(u32, f64)>,
     error: Option<ModelError>,
 }
 
 impl MdpBuilder {
-    pub(super) fn new(state_names: Vec<String>, action_names: Vec<String>) -> Self {
+    pub(super) fn new<S: Into<String>, A: Into<String>>(
+        states: impl IntoIterator<Item = S>,
+        actions: impl IntoIterator<Item = A>,
+    ) -> Self {
         let mut error = None;
-        let states = Names::new("state", state_names, &mut error);
-        let actions = Names::new("action", action_names, &mut error);
+        let states = Names::new("state", states, &mut error);
+        let actions = Names::new("action", actions, &mut error);
         Self { states, actions, initial: Vec::new(), rows: Vec::new(), outcomes: Vec::new(), error }
     }
 
@@ -94,7 +96,8 @@ impl MdpBuilder {
             let Some(successor) = self.state(successor.into()) else { return self };
             self.outcomes.push((successor, probability));
         }
-        self.rows.push((state, action, first..self.outcomes.len()));
+        // Too many to have such numbers are refused when the model is built.
+        self.rows.push((state, action, first as u32..self.outcomes.len() as u32));
         self
     }
 
@@ -118,7 +121,9 @@ impl MdpBuilder {
         let initial = self.initial_distribution()?;
 
         let mut rows = std::mem::take(&mut self.rows);
-        rows.sort_by_key(|&(state, action, _)| (state, action));
+        if !rows.is_sorted_by_key(|&(state, action, _)| (state, action)) {
+            rows.sort_by_key(|&(state, action, _)| (state, action));
+        }
         if let Some(twice) = rows.windows(2).find(|w| (w[0].0, w[0].1) == (w[1].0, w[1].1)) {
             let (state, action) = self.names(twice[0].0, twice[0].1);
             return Err(ModelError::DuplicateTransition { state, action });
@@ -128,17 +133,20 @@ impl MdpBuilder {
             first_pair[state as usize + 1] += 1;
         }
         if let Some(state) = first_pair[1..].iter().position(|&actions| actions == 0) {
-            return Err(ModelError::NoAction { state: self.states.list[state].clone() });
+            return Err(ModelError::NoAction { state: self.states.name(state as u32).to_owned() });
         }
         for state in 0..self.states.len() {
             first_pair[state + 1] += first_pair[state];
         }
-        let mut first_outcome = vec![0_u32];
+        let mut first_outcome = Vec::with_capacity(rows.len() + 1);
+        first_outcome.push(0_u32);
+        let mut row = Vec::new();
         let mut successors = Vec::with_capacity(self.outcomes.len());
         let mut probabilities = Vec::with_capacity(self.outcomes.len());
         let mut outcomes = Vec::with_capacity(self.outcomes.len());
         for (state, action, range) in &rows {
-            let mut row = self.validated_row(*state, *action, &self.outcomes[range.clone()])?;
+            let given = &self.outcomes[range.start as usize..range.end as usize];
+            self.validate_row(*state, *action, given, &mut row)?;
             successors.extend(row.iter().map(|&(successor, _)| successor));
             probabilities.extend(row.iter().map(|&(_, probability)| probability));
             row.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -189,15 +197,21 @@ impl MdpBuilder {
     }
 
     /// The outcomes of one row: checked, sorted by state, merged, without zeros, summing to 1.
-    fn validated_row(&self, state: u32, action: u32, row: &[(u32, f64)]) -> Result<Vec<(u32, f64)>, ModelError> {
-        for &(successor, value) in row {
+    fn validate_row(
+        &self,
+        state: u32,
+        action: u32,
+        given: &[(u32, f64)],
+        row: &mut Vec<(u32, f64)>,
+    ) -> Result<(), ModelError> {
+        for &(successor, value) in given {
             if !(0.0..=1.0 + ROW_TOLERANCE).contains(&value) {
                 let (state, action) = self.names(state, action);
-                let successor = self.states.list[successor as usize].clone();
+                let successor = self.states.name(successor).to_owned();
                 return Err(ModelError::Probability { state, action, successor, value });
             }
         }
-        normalised(row).map_err(|sum| {
+        normalise(given, row).map_err(|sum| {
             let (state, action) = self.names(state, action);
             ModelError::RowSum { state, action, sum }
         })
@@ -206,10 +220,11 @@ impl MdpBuilder {
     fn initial_distribution(&self) -> Result<Vec<(State, f64)>, ModelError> {
         for &(state, value) in &self.initial {
             if !(0.0..=1.0 + ROW_TOLERANCE).contains(&value) {
-                return Err(ModelError::InitialProbability { state: self.states.list[state as usize].clone(), value });
+                return Err(ModelError::InitialProbability { state: self.states.name(state).to_owned(), value });
             }
         }
-        let distribution = normalised(&self.initial).map_err(|sum| ModelError::InitialSum { sum })?;
+        let mut distribution = Vec::new();
+        normalise(&self.initial, &mut distribution).map_err(|sum| ModelError::InitialSum { sum })?;
         Ok(distribution.into_iter().map(|(state, probability)| (State(state), probability)).collect())
     }
 
@@ -228,54 +243,27 @@ impl MdpBuilder {
     }
 
     fn names(&self, state: u32, action: u32) -> (String, String) {
-        (self.states.list[state as usize].clone(), self.actions.list[action as usize].clone())
+        (self.states.name(state).to_owned(), self.actions.name(action).to_owned())
     }
 }
 
 /// Sorted, merged, without zeros and divided by the sum; the sum as an error if it is not close to 1.
-fn normalised(row: &[(u32, f64)]) -> Result<Vec<(u32, f64)>, f64> {
-    let sum = row.iter().fold(0.0, |sum, &(_, p)| sum + p);
+fn normalise(given: &[(u32, f64)], row: &mut Vec<(u32, f64)>) -> Result<(), f64> {
+    let sum = given.iter().fold(0.0, |sum, &(_, p)| sum + p);
     if (sum - 1.0).abs() > ROW_TOLERANCE {
         return Err(sum);
     }
-    let mut sorted: Vec<(u32, f64)> = row.iter().filter(|&&(_, p)| p > 0.0).map(|&(s, p)| (s, p / sum)).collect();
-    sorted.sort_by_key(|&(state, _)| state);
-    sorted.dedup_by(|later, earlier| {
+    row.clear();
+    row.extend(given.iter().filter(|&&(_, p)| p > 0.0).map(|&(s, p)| (s, p / sum)));
+    row.sort_by_key(|&(state, _)| state);
+    row.dedup_by(|later, earlier| {
         let same = later.0 == earlier.0;
         if same {
             earlier.1 += later.1;
         }
         same
     });
-    Ok(sorted)
-}
-
-impl Names {
-    fn new(what: &'static str, names: Vec<String>, error: &mut Option<ModelError>) -> Self {
-        let mut numbers = HashMap::with_capacity(names.len());
-        for (number, name) in names.iter().enumerate() {
-            if name.contains('\n') {
-                error.get_or_insert(ModelError::LineBreak { what, name: name.clone() });
-            }
-            if numbers.insert(name.clone(), number as u32).is_some() {
-                error.get_or_insert(ModelError::DuplicateName { what, name: name.clone() });
-            }
-        }
-        Self { what, list: names, numbers }
-    }
-
-    fn find(&self, key: Key) -> Result<u32, ModelError> {
-        let (name, found) = match key {
-            Key::Number(number) => {
-                (number.to_string(), u32::try_from(number).ok().filter(|&n| (n as usize) < self.len()))
-            }
-            Key::Name(name) => {
-                let found = self.numbers.get(&name).copied();
-                (name, found)
-            }
-        };
-        found.ok_or(ModelError::Unknown { what: self.what, name })
-    }
+    Ok(())
 }
 
 #[cfg(test)]

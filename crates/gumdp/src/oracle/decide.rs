@@ -91,7 +91,7 @@ fn over_occupancy_states(
     at: &OccupancyState,
     limits: &Limits,
 ) -> Result<(Vec<Optimum>, u64), OracleError> {
-    let reduced = Reduced::new(problem);
+    let reduced = Reduced::new(problem, &Start::at(at));
     let limits = &Limits { policy_bytes: 0, ..limits.clone() };
     let (mut values, mut states) = (Vec::new(), 1);
     for pair in problem.mdp().pairs(at.state).map(Pair) {

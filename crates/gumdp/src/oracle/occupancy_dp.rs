@@ -169,7 +169,8 @@ impl std::fmt::Display for Method {
 /// Solves a problem for one aim.
 pub(super) fn solve_aim(problem: &Problem, aim: Aim, limits: &Limits) -> Result<Inner, OracleError> {
     check_bounded(problem)?;
-    let (reduced, start) = (Arc::new(Reduced::new(problem)), Start::of(problem));
+    let start = Start::of(problem);
+    let reduced = Arc::new(Reduced::new(problem, &start));
     let outcome = Sweep { problem, reduced: &reduced, limits }.run(&start, aim)?;
     let [Optimum { value, mean }] = Optimum::of(&start.outcomes, &outcome.roots, &[aim])?;
     let Outcome { states, method, decisions, .. } = outcome;

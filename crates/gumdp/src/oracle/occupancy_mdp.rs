@@ -64,7 +64,8 @@ impl OccupancyMdp {
                 fixed.measure()
             )));
         }
-        let (reduced, start) = (Reduced::new(problem), Start::of(problem));
+        let start = Start::of(problem);
+        let reduced = Reduced::new(problem, &start);
         let limits = Limits { policy_bytes: 0, strategy: Strategy::Merge, ..limits.clone() };
         let unfolding = Sweep { problem, reduced: &reduced, limits: &limits }.unfold(&start)?;
         let counted = final_costs(problem, &reduced, &unfolding, fixed)?;

@@ -104,15 +104,22 @@ impl OptimalPolicy {
             Decided::ByOccupancy { reduced, aim, strategy, decisions } => (reduced, *aim, *strategy, decisions),
         };
         let state = at.state.0;
+        let steps = problem.horizon().saturating_sub(at.time);
+        if steps == 0 {
+            return Some(Pair(problem.mdp().pairs(at.state).start));
+        }
+        // Where no episode gets to is looked at when somebody asks.
+        let own = (!reduced.knows(state, steps)).then(|| Reduced::new(problem, &Start::at(at)));
+        let reduced = own.as_ref().unwrap_or(reduced);
         let choices = reduced.choices(state);
-        if choices.len() == 1 || at.time >= problem.horizon() {
+        if choices.len() == 1 {
             return Some(Pair(choices[0].pair));
         }
         let stored = decisions.get(at.time).and_then(Option::as_ref);
         if let Some(pair) = stored.and_then(|decisions| decisions.find(state, &at.features)) {
             return Some(Pair(pair));
         }
-        let small = reduced.size(problem.horizon() - at.time, state) <= WALKED_TREE;
+        let small = reduced.size(steps, state) <= WALKED_TREE;
         let mixed = matches!(strategy, Strategy::Auto | Strategy::ByState | Strategy::Mixed);
         let limits = Limits {
             policy_bytes: 0,
@@ -120,8 +127,7 @@ impl OptimalPolicy {
             stop: self.stop.clone(),
             ..limits.clone()
         };
-        let start = Start { time: at.time, features: at.features.clone(), outcomes: vec![(at.state, 1.0)] };
-        let rest = Sweep { problem, reduced, limits: &limits }.run(&start, aim).ok()?;
+        let rest = Sweep { problem, reduced, limits: &limits }.run(&Start::at(at), aim).ok()?;
         Some(Pair(rest.roots[0][0].pair))
     }
 }

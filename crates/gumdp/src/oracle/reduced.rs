@@ -1,7 +1,8 @@
 //! The model as the solver walks through it: actions that make no difference are dropped, and sizes are known beforehand.
 
+use super::unfolded::Start;
 use crate::model::{Mdp, Pair, State};
-use crate::problem::{Effects, Problem};
+use crate::problem::{Effects, Problem, steps_left};
 
 /// The longest tail that is searched depth first: bounds the recursion.
 const DEEPEST: usize = 512;
@@ -9,9 +10,12 @@ const DEEPEST: usize = 512;
 const SIZE_ENTRIES: usize = 1 << 23;
 
 /// Choices that differ. Two pairs of a state are one choice if they change the features alike and have the same successors;
-/// the lowest of them stands for all. At the last step successors do not matter.
+/// the lowest of them stands for all. At the last step successors do not matter. States that no episode gets to have no choices: of
+/// a large model they are most.
 #[derive(Clone, Debug)]
 pub(super) struct Reduced {
+    /// The most steps that can remain in each state, 0 if it is out of reach.
+    remaining: Vec<u32>,
     /// Choices of state s before the last step are `first_choice[s]..first_choice[s + 1]`.
     first_choice: Vec<u32>,
     choices: Vec<Choice>,
@@ -41,9 +45,11 @@ pub(super) struct Successor {
 }
 
 impl Reduced {
-    pub(super) fn new(problem: &Problem) -> Self {
+    /// What matters from this start on.
+    pub(super) fn new(problem: &Problem, start: &Start) -> Self {
         let mdp = problem.mdp();
         let mut reduced = Self {
+            remaining: steps_left(mdp, start.outcomes.iter().map(|next| next.0), problem.horizon() - start.time),
             first_choice: vec![0],
             choices: Vec::new(),
             successors: Vec::new(),
@@ -54,7 +60,11 @@ impl Reduced {
         };
         let mut effects = Effects::new(problem);
         for state in mdp.states() {
-            reduced.add_state(mdp, state, &mut effects);
+            if reduced.remaining[state.index()] > 0 {
+                reduced.add_state(mdp, state, &mut effects);
+            }
+            reduced.first_choice.push(reduced.choices.len() as u32);
+            reduced.first_last.push(reduced.last_pairs.len() as u32);
         }
         let states = mdp.state_count();
         reduced.deepest = problem.horizon().min(DEEPEST).min((SIZE_ENTRIES / states).max(1));
@@ -84,8 +94,11 @@ impl Reduced {
                 .extend(mdp.successors(Pair(pair)).map(|(s, probability)| Successor { probability, state: s.0 }));
             self.choices.push(Choice { pair, first, end: self.successors.len() as u32 });
         }
-        self.first_choice.push(self.choices.len() as u32);
-        self.first_last.push(self.last_pairs.len() as u32);
+    }
+
+    /// Whether all that can follow is here, where so many steps remain in a state.
+    pub(super) fn knows(&self, state: u32, remaining: usize) -> bool {
+        remaining <= self.remaining[state as usize] as usize
     }
 
     /// The choices of a state before the last step.

@@ -70,6 +70,11 @@ impl Start {
         Self { time: 0, features, outcomes: problem.mdp().initial().to_vec() }
     }
 
+    /// A situation.
+    pub(super) fn at(at: &OccupancyState) -> Self {
+        Self { time: at.time, features: at.features.clone(), outcomes: vec![(at.state, 1.0)] }
+    }
+
     /// What follows a pair in a situation.
     pub(super) fn after(problem: &Problem, at: &OccupancyState, pair: Pair) -> Self {
         let mut features = at.features.clone();
@@ -86,7 +91,7 @@ impl Start {
 impl<'a> Unfolded<'a> {
     /// Policies are quick to find only if the limits have room for them.
     pub(super) fn new(problem: &'a Problem, limits: &Limits, start: &Start) -> Result<Self, OracleError> {
-        let (reduced, limits) = (Arc::new(Reduced::new(problem)), limits.clone());
+        let (reduced, limits) = (Arc::new(Reduced::new(problem, start)), limits.clone());
         let sweep = Sweep { problem, reduced: &reduced, limits: &limits };
         let Unfolding { levels, mut frontier, time } = sweep.unfold(start)?;
         let states = levels.states + sweep.states_below(&frontier, time);

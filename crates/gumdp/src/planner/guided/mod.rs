@@ -81,7 +81,7 @@ pub struct GuidedPlanner {
     /// What is taken over outcomes.
     erm: Erm,
     settings: GuidedSettings,
-    moves: Moves,
+    moves: Arc<Moves>,
     spread: Spread,
     rarities: Arc<Rarities>,
     /// Whether what is minimised is linear: then marginal backward induction is exact.
@@ -131,17 +131,19 @@ impl GuidedPlanner {
     /// If a setting is out of range.
     pub fn new(problem: &Problem, risk: impl Into<FixedRisk>, settings: GuidedSettings) -> Result<Self, PlannerError> {
         settings.check()?;
-        let risk = risk.into();
-        let moves = Moves::new(problem);
+        Ok(Self::of_moves(problem, risk.into(), settings, Moves::new(problem)))
+    }
+
+    fn of_moves(problem: &Problem, risk: FixedRisk, settings: GuidedSettings, moves: Moves) -> Self {
         let features = vec![0.0; problem.objective().feature_count()];
-        Ok(Self {
+        Self {
             risk,
             erm: risk.erm(),
             linear: problem.objective().as_linear().is_some() && risk.is_entropic(),
             marginal: Marginal::new(problem, &moves),
             settings,
             spread: moves.spread(problem),
-            moves,
+            moves: Arc::new(moves),
             rarities: Arc::new(Rarities::new(problem)),
             prepared: None,
             scratch: Scratch::default(),
@@ -160,7 +162,16 @@ impl GuidedPlanner {
             simulated_steps: 0,
             stop: Stop::NEVER,
             problem: problem.clone(),
-        })
+        }
+    }
+
+    /// Begins anew if it is asked about a place that no episode gets to.
+    fn look_at(&mut self, at: &OccupancyState) {
+        if !self.moves.know(at.state, self.problem.horizon().saturating_sub(at.time)) {
+            let moves = Moves::with(&self.problem, Some(at.state));
+            let (stop, too_large) = (self.stop.clone(), self.too_large);
+            *self = Self { stop, too_large, ..Self::of_moves(&self.problem, self.risk, self.settings.clone(), moves) };
+        }
     }
 
     /// Simulations of a move of the root and the estimated ERM of playing it.
@@ -304,6 +315,7 @@ impl GuidedPlanner {
 
 impl Policy for GuidedPlanner {
     fn act(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Action, PolicyFailure> {
+        self.look_at(at);
         self.prepare_once()?;
         if let Some(action) = self.exactly(at) {
             return Ok(action);
@@ -322,6 +334,7 @@ impl Policy for GuidedPlanner {
     /// # Panics
     /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
     fn decide(&mut self, at: &OccupancyState, rng: &mut Rng) -> Result<Decision, PolicyFailure> {
+        self.look_at(at);
         self.prepare_once()?;
         if let Some(decision) = self.decide_exactly(at) {
             return Ok(decision);

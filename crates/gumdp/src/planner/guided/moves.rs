@@ -1,9 +1,9 @@
 //! What there is to choose from: the pairs of each state, but one for each effect.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use crate::model::{Pair, State};
-use crate::problem::{Effects, Problem};
+use crate::problem::{Effects, Problem, steps_left};
 
 /// Holds are kept for each time; this many in all.
 const KEPT_HOLDS: usize = 1 << 22;
@@ -11,11 +11,13 @@ const KEPT_HOLDS: usize = 1 << 22;
 /// Outcomes that are looked at, about, to see how many possibilities a step opens.
 const SPREAD_OUTCOMES: usize = 1 << 23;
 
-/// The moves of all states.
+/// The moves of all states that episodes get to.
 #[derive(Clone, Debug, Default)]
 pub(in crate::planner) struct Moves {
     /// Moves of state s are `first[s]..first[s + 1]`.
     first: Vec<u32>,
+    /// The most steps that can be left in each state.
+    left: Vec<u32>,
     /// Whether all moves of a state are of one class.
     one_class: Vec<bool>,
     all: Vec<Move>,
@@ -63,24 +65,42 @@ pub(super) struct Spread {
 
 impl Moves {
     pub(super) fn new(problem: &Problem) -> Self {
+        Self::with(problem, None)
+    }
+
+    /// The same, and those of all states that can follow this one.
+    pub(super) fn with(problem: &Problem, other: Option<State>) -> Self {
         let (mdp, objective) = (problem.mdp(), problem.objective());
-        let mut known = HashMap::new();
+        let mut known: HashMap<Vec<u64>, u32> = HashMap::new();
+        // That of the last pair: others of its state often change the objective alike.
+        let (mut key, mut last, mut class) = (Vec::new(), Vec::new(), 0);
         let most_holds = (KEPT_HOLDS / problem.horizon()).clamp(2, 256);
-        let mut moves = Self { first: vec![0], ..Self::default() };
+        let starts = mdp.initial().iter().map(|start| start.0).chain(other);
+        let left = steps_left(mdp, starts, problem.horizon());
+        let mut moves = Self { first: vec![0], left, ..Self::default() };
         let mut effects = Effects::new(problem);
         for state in mdp.states() {
             let own = moves.all.len();
+            if moves.left[state.index()] == 0 {
+                moves.one_class.push(true);
+                moves.first.push(own as u32);
+                continue;
+            }
             for (pair, first) in mdp.pairs(state).map(Pair).zip(effects.firsts(state, false)) {
                 if pair != *first {
                     continue;
                 }
                 let stay = mdp.successors(pair).find(|next| next.0 == state).map_or(0.0, |next| next.1);
                 let hold = moves.hold(stay, most_holds);
-                let key: Vec<u64> = objective.effect(pair.index()).chain([u64::from(hold)]).collect();
-                let count = known.len() as u32;
-                let class = *known.entry(key).or_insert(count);
-                if class == count {
-                    moves.classes.push(Class { pair, hold });
+                key.clear();
+                key.extend(objective.effect(pair.index()).chain([u64::from(hold)]));
+                if key != last {
+                    let count = known.len() as u32;
+                    class = *known.entry_ref(&key[..]).or_insert(count);
+                    if class == count {
+                        moves.classes.push(Class { pair, hold });
+                    }
+                    last.clone_from(&key);
                 }
                 let first_outcome = moves.outcomes.len() as u32;
                 moves.outcomes.extend(mdp.successors(pair).map(|(state, probability)| Outcome { state, probability }));
@@ -104,6 +124,11 @@ impl Moves {
         }) as u32
     }
 
+    /// Whether all that can follow is here, where so many steps are left in a state.
+    pub(super) fn know(&self, state: State, steps: usize) -> bool {
+        steps <= self.left[state.index()] as usize
+    }
+
     /// Number of moves.
     pub(super) fn len(&self) -> usize {
         self.all.len()
@@ -114,22 +139,40 @@ impl Moves {
         let entropy =
             |number| self.outcomes(number).iter().map(|to| -to.probability * to.probability.ln()).sum::<f64>();
         let mut likely = vec![0.0; self.first.len() - 1];
-        problem.mdp().initial().iter().for_each(|(state, p)| likely[state.index()] += p);
+        let mut after = likely.clone();
+        // The states that are likely at all, in order: of a large model they may be few.
+        let mut here = Vec::new();
+        for &(state, probability) in problem.mdp().initial() {
+            likely[state.index()] += probability;
+            here.push(state);
+        }
         let mut sum = Spread { choice: 0.0, chance: 0.0 };
         let (mut steps, mut seen) = (0, 0);
         while steps < problem.horizon() && seen <= SPREAD_OUTCOMES {
-            let mut next = vec![0.0; likely.len()];
-            for (state, share) in problem.mdp().states().zip(likely).filter(|(_, share)| *share > 0.0) {
+            let mut there = Vec::new();
+            for state in here {
+                let share = std::mem::take(&mut likely[state.index()]);
                 let own = self.range(state);
                 let each = share / own.len() as f64;
                 sum.choice += share * 0.5 * (own.len() as f64).ln();
                 for number in own {
                     sum.chance += each * entropy(number);
-                    self.outcomes(number).iter().for_each(|to| next[to.state.index()] += each * to.probability);
+                    for to in self.outcomes(number) {
+                        let next = &mut after[to.state.index()];
+                        if *next == 0.0 {
+                            there.push(to.state);
+                        }
+                        *next += each * to.probability;
+                    }
                     seen += self.outcomes(number).len();
                 }
             }
-            likely = next;
+            there.sort_unstable();
+            // What is too unlikely for a number may be listed again.
+            there.dedup();
+            there.retain(|state| after[state.index()] > 0.0);
+            std::mem::swap(&mut likely, &mut after);
+            here = there;
             steps += 1;
         }
         Spread { choice: sum.choice / steps as f64, chance: sum.chance / steps as f64 }
