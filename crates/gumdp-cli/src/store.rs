@@ -212,8 +212,11 @@ pub fn write_file(path: &Path, content: &[u8]) -> Result<()> {
 pub fn put(path: &Path, what: &str, text: &str) -> Result<()> {
     let replaced = path.is_file();
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists());
-    // A file that cannot be written is bad input, as an output folder is.
-    write_file(path, text.as_bytes()).map_err(BadInput::caused)?;
+    // A place where nothing can be written is bad input, as an output folder is; a full disk is not.
+    let no_room = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::FileTooLarge];
+    let is_full =
+        |error: &anyhow::Error| error.downcast_ref::<io::Error>().is_some_and(|e| no_room.contains(&e.kind()));
+    write_file(path, text.as_bytes()).map_err(|error| if is_full(&error) { error } else { BadInput::caused(error) })?;
     if let Some(folder) = folder {
         say!("created the folder {}", folder.display());
     }

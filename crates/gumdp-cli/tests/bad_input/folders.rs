@@ -72,6 +72,15 @@ fn a_stdout_that_is_full_is_a_failure() {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), "error: No space left on device (os error 28)\n"));
 }
 
+/// So is a disk that is full where a file was asked for: the name of the file is no bad input.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_saved_policy_that_finds_no_room_is_a_failure() {
+    let ended = Sandbox::new().gumdp("solve mdp --beta 1 --save /dev/full");
+    let stderr = "error: cannot write /dev/full: No space left on device (os error 28)\n";
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), stderr));
+}
+
 /// A refused file leaves the results of the last good one as they are.
 #[test]
 fn a_refused_file_leaves_earlier_results_alone() {

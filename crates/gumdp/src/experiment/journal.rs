@@ -154,7 +154,12 @@ mod tests {
             journal.append(run).unwrap();
         }
         let whole = std::fs::read(&path).unwrap();
-        assert!(all(&path, "other").is_err());
+        // A journal of something else is not to be thrown away line by line.
+        let error = all(&path, "other").unwrap_err().to_string();
+        assert!(error.starts_with("none of its runs is of this problem") && !error.contains("remove"), "{error}");
+        std::fs::write(&path, String::from_utf8_lossy(&whole).replacen("\n0,", "\n7,", 1)).unwrap();
+        let error = all(&path, "cell").unwrap_err().to_string();
+        assert_eq!(error, "line 2 is damaged or of another journal; remove it, and its run is played again");
         let mut rng = rng::stream(11, 0, Purpose::Policy);
         let (mut found, cases) = (0, if std::env::var_os("GUMDP_SLOW").is_some() { 100_000 } else { 2_000 });
         for _ in 0..cases {

@@ -18,6 +18,9 @@ pub(super) const HEADER: &str = "run,cost,simulated_steps,cpu_seconds,path,check
 /// That of journals without checksums, which are still read.
 const OLD_HEADER: &str = "run,cost,simulated_steps,cpu_seconds,path\n";
 
+/// The line of the first run, below the header.
+const FIRST_RECORD: usize = 2;
+
 /// What is kept of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
@@ -153,7 +156,7 @@ pub(super) fn check(path: &Path, identity: &str, mut own: impl FnMut(&Record) ->
     while let Some(record) = records.next()? {
         if !own(&record) {
             return Err(damage(format!(
-                "run {} is of another problem or seed; give another path to write to",
+                "run {} is of another problem or seed; give the ones it was made with, or another path to write to",
                 record.run
             )));
         }
@@ -243,10 +246,33 @@ impl Records {
         if !self.next_line()? {
             return Ok(None);
         }
-        let text = std::str::from_utf8(&self.text[..self.text.len() - 1]).ok();
-        let content = text.and_then(|text| if self.has_checks { uncovered(text, self.identity) } else { Some(text) });
-        let record = content.and_then(Record::of_line);
-        record.map(Some).ok_or_else(|| records_damage(self.line, "is damaged or of another journal"))
+        match self.record() {
+            Some(record) => Ok(Some(record)),
+            None => Err(self.refusal()?),
+        }
+    }
+
+    /// The run of the line that was read last.
+    fn record(&self) -> Option<Record> {
+        let text = std::str::from_utf8(&self.text[..self.text.len() - 1]).ok()?;
+        Record::of_line(if self.has_checks { uncovered(text, self.identity)? } else { text })
+    }
+
+    /// Why the line that was read last is no run of this journal. If no line is, the journal is hardly damaged but another one, and none of
+    /// its lines should be lost.
+    fn refusal(&mut self) -> io::Result<io::Error> {
+        let (line, mut is_other) = (self.line, self.has_checks && self.line == FIRST_RECORD);
+        while is_other && self.next_line()? {
+            is_other = self.record().is_none();
+        }
+        Ok(if is_other {
+            damage(
+                "none of its runs is of this problem, policy and seed; give the ones it was made with, or another path to write to, \
+                 or rename it",
+            )
+        } else {
+            records_damage(line, "is damaged or of another journal")
+        })
     }
 
     /// The run with this number, which is larger than those asked for before; `None` if it is not there.
