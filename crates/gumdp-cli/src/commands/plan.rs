@@ -81,6 +81,9 @@ struct Plan<'a> {
     state: &'a str,
     preset: Player,
     auto: Option<String>,
+    /// How the default planner decides.
+    #[serde(skip)]
+    manner: Option<String>,
     action: &'a str,
     /// What the estimates of the decision and of each action are of: a risk measure; "rank" if actions were ranked only.
     estimate_of: String,
@@ -174,6 +177,7 @@ impl Run for PlanArgs {
                 other => anyhow::Error::from(other),
             })?;
             plan.outer = agent.outer().map(str::to_owned);
+            plan.manner = (plan.preset == Player::Default).then(|| agent.what().to_owned());
             plan.planned(mdp, &decision, &agent.fixed().unwrap_or(Erm::MEAN.into()));
             // A proof takes longer than a limit of time may allow.
             if self.time_limit.is_none() && matches!(mdp.initial(), &[(start, _)] if start == state) {
@@ -309,6 +313,9 @@ impl<'a> Plan<'a> {
         }
         if let Some(found) = &self.auto {
             writeln!(out, "policy auto: {found}")?;
+        }
+        if let Some(manner) = &self.manner {
+            writeln!(out, "{manner}")?;
         }
         writeln!(out)?;
         let searched = self.simulations > 0;

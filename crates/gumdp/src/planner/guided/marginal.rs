@@ -312,6 +312,25 @@ mod tests {
     use crate::policy::Markov;
     use crate::test_problems::{gamble, msee};
 
+    /// What is told of how far it looks is how far it looks.
+    #[test]
+    fn it_looks_as_far_as_it_says() {
+        for problem in [msee(), gamble()] {
+            let moves = Moves::new(&problem);
+            let start = problem.start(problem.mdp().initial()[0].0);
+            let mut marginal = Marginal::new(&problem, &moves);
+            let (_, all) = moves.horizon_of(0);
+            for work in [0, 1, all / 7, all / 2, all - 1, all] {
+                let ahead = Ahead { work, forecast: 0.0, keep_risks: false };
+                marginal.last_time = None;
+                marginal.since = usize::MAX;
+                marginal.update(&problem, &moves, Erm::MEAN, &start, ahead);
+                assert_eq!(moves.horizon_of(work), (marginal.depth, all), "{work} of {all}");
+            }
+            assert_eq!(marginal.depth, problem.horizon());
+        }
+    }
+
     /// What is added is the expected occupancy of random moves but for that of the step which is decided now.
     #[test]
     fn the_forecast_is_what_random_moves_visit() {

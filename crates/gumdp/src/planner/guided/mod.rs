@@ -209,8 +209,7 @@ impl GuidedPlanner {
         let plans = self.destinations();
         let searches =
             by_lattice.is_some() || if plans.is_some() { self.covers(steps) } else { self.within(reach, steps) };
-        // As many outcomes as the budget would simulate steps: it does not take much longer than a search.
-        let work = (self.settings.usual(steps) as usize).saturating_mul(steps).min(MOST_OUTCOMES);
+        let work = self.work(steps);
         let forecast = if searches || self.linear { 0.0 } else { forecast };
         let keep_risks = searches || plans.is_some();
         self.marginal.update(&self.problem, &self.moves, self.erm, at, Ahead { work, forecast, keep_risks });
@@ -274,6 +273,12 @@ impl GuidedPlanner {
         self.expect(at, chosen);
         self.played = Some(edge);
         Ok(Searched { simulations, stopped, chosen, planned: None })
+    }
+
+    /// How many outcomes marginal backward induction may look at with so many steps to go: as many as the budget would simulate steps, which
+    /// does not take much longer than a search.
+    fn work(&self, steps: usize) -> usize {
+        (self.settings.usual(steps) as usize).saturating_mul(steps).min(MOST_OUTCOMES)
     }
 
     /// What the next occupancy state must be if this move is made, and what is left of the plan then.

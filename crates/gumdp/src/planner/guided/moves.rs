@@ -129,6 +129,23 @@ impl Moves {
         steps <= self.left[state.index()] as usize
     }
 
+    /// How many steps from the start can be looked ahead with so many looks at outcomes, and how many looks all steps would take.
+    pub(super) fn horizon_of(&self, work: usize) -> (usize, usize) {
+        let steps = self.left.iter().copied().max().unwrap_or(0) as usize;
+        // Outcomes of the states that are met first after so many steps.
+        let mut layers = vec![0; steps];
+        for (&left, state) in self.left.iter().zip((0..).map(State)).filter(|(left, _)| **left > 0) {
+            layers[steps - left as usize] += self.outcomes_from(state).len();
+        }
+        let (mut ahead, mut within, mut all) = (0, 0, 0_usize);
+        for layer in layers {
+            within += layer;
+            all = all.saturating_add(within);
+            ahead += usize::from(all <= work);
+        }
+        (ahead.max(steps.min(1)), all)
+    }
+
     /// Number of moves.
     pub(super) fn len(&self) -> usize {
         self.all.len()

@@ -48,7 +48,21 @@ impl GuidedPlanner {
             }
             (Manner::Plans, _) => "plans, chosen by pilot episodes".to_owned(),
             (Manner::Published, _) => "the published planner, chosen by pilot episodes".to_owned(),
-            _ => "marginal backward induction and tree search".to_owned(),
+            _ => {
+                let horizon = self.problem.horizon();
+                let (ahead, all) = self.moves.horizon_of(self.work(horizon));
+                let needed = if all > super::MOST_OUTCOMES {
+                    "all of them are more than it looks at".to_owned()
+                } else {
+                    format!("all of them would take {} simulations for a decision", all.div_ceil(horizon))
+                };
+                let how_far = if ahead < horizon {
+                    format!(", {ahead} of {horizon} steps ahead ({needed}),")
+                } else {
+                    String::new()
+                };
+                format!("marginal backward induction{how_far} and tree search")
+            }
         }
     }
 
