@@ -89,6 +89,35 @@ class SimulatedProblem:
         self.horizon = count("horizon", horizon, 1, 1_000_000)
         self.features = _feature_count(simulator) if features is None else count("features", features, 1, 1_000_000)
 
+    @classmethod
+    def from_gymnasium(
+        cls,
+        env: Any,
+        objective: Callable[[Floats], float],
+        *,
+        discount: float,
+        horizon: int | None = None,
+        **settings: Any,
+    ) -> SimulatedProblem:
+        """Any environment of Gymnasium, whose own steps are simulated from states that are saved and put back.
+
+        Parameters
+        ----------
+        env : gymnasium.Env
+            It belongs to the problem from then on. ``problem.simulator.here(observation)`` is the state that it is in.
+        objective : callable
+            f of the array of discounted sums of rewards, which may be vectors, or of other ``features``. To be small.
+        discount : float
+        horizon : int, optional
+            By default the environment's time limit, which it must not exceed.
+        **settings
+            As for :class:`Environment`: ``features``, ``actions`` or ``bins``, ``state_key``, and others.
+        """
+        from .environments import Environment
+
+        environment = Environment(env, **settings)
+        return cls(environment, objective, discount=discount, horizon=environment.horizon(horizon, 1_000_000))
+
     def play(self, planner: SimulatorPlanner, runs: int = 1, seed: int = 0) -> Floats:
         """The costs of some episodes.
 
