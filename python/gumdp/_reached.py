@@ -105,12 +105,10 @@ def reach_simulator(simulator: Any, steps: int | None, limits: Mapping[str, Any]
 
 def reach_env(environment: Environment, steps: int | None, limits: Mapping[str, Any]) -> Reached:
     """All states of an environment, which is left as it was found."""
-    before = Snapshot(environment.env)
     try:
         reached = reach(environment, steps=steps, **limits)
     finally:
-        before.restore()
-        environment.forget()
+        environment.leave()
     if environment.has_state_key:
         return reached
     return merged(reached, [plain(state.observation) for state in reached.states])

@@ -117,6 +117,7 @@ class Environment:
             if isinstance(fields, str) or not are_many(fields) or not all(isinstance(field, str) for field in fields):
                 raise TypeError(f"{name} is {shown(fields)}; it must be a list of names of fields")
         self.env, self.time_limit = taken_off(env)
+        self._as_found = Snapshot(self.env)
         self._features, self._state_key = features, state_key
         self.constant = frozenset(constant)
         self.ignored = NEVER | self.constant | frozenset(ignored)
@@ -196,6 +197,11 @@ class Environment:
     def has_state_key(self) -> bool:
         """Whether somebody said what makes a state."""
         return self._state_key is not None
+
+    def leave(self) -> None:
+        """Puts the environment back where it was found."""
+        self.forget()
+        self._as_found.restore()
 
     def forget(self) -> None:
         """Says that somebody may have stepped the environment in between."""

@@ -37,7 +37,7 @@ def outcomes(play: Callable[[Script], Result], limit: int) -> Iterator[tuple[Fra
     """
     turns: list[tuple[int, Sequence[Fraction]]] = []
     for _ in range(limit):
-        script = Script(turns)
+        script = Script(turns, limit)
         try:
             result = play(script)
         except TypeError as error:
@@ -53,18 +53,20 @@ def outcomes(play: Callable[[Script], Result], limit: int) -> Iterator[tuple[Fra
                 break
         else:
             return
-    raise Unscriptable(f"a single step or a beginning has more than {limit} outcomes")
+    raise Unscriptable(TOO_MANY.format(limit=limit))
 
 
+TOO_MANY = "a single step or a beginning has more than {limit} outcomes"
 FRESH = np.random.PCG64(0).state
 
 
 class Script(np.random.Generator):
     """Draws what it was told to, and then the first of all possibilities."""
 
-    def __init__(self, turns: list[tuple[int, Sequence[Fraction]]]) -> None:
+    def __init__(self, turns: list[tuple[int, Sequence[Fraction]]], limit: int) -> None:
         super().__init__(np.random.PCG64(0))
-        self.turns, self.position, self.probability = turns, 0, Fraction(1)
+        self.turns, self.limit = turns, limit
+        self.position, self.probability = 0, Fraction(1)
         self.refused: Unscriptable | None = None
 
     def check(self, result: Result) -> tuple[Fraction, Result]:
@@ -94,6 +96,11 @@ class Script(np.random.Generator):
         return taken
 
     def one_of(self, count: int) -> int:
+        """One of several possibilities that are equally likely."""
+        if self.position < len(self.turns) and len(self.turns[self.position][1]) == count:
+            return self.branch(self.turns[self.position][1])
+        if count > self.limit:
+            raise self.refuse(TOO_MANY.format(limit=self.limit))
         return self.branch([Fraction(1, count)] * count)
 
     def _many(self, size: Any, draw: Callable[[], Any], kind: Any) -> Any:
