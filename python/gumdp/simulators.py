@@ -14,6 +14,9 @@ from ._checks import HIGHEST_SEED, MOST_RUNS, Floats, are_many, budget, count, d
 from .planning import Playing, reasons_of
 from .risks import RiskLike, spec_of
 
+# Marks the random numbers of the world outside.
+WORLD = 1
+
 __all__ = ["SimulatedDecision", "SimulatedProblem", "Simulator", "SimulatorPlanner"]
 
 
@@ -133,7 +136,8 @@ class SimulatedProblem:
             raise TypeError(f"planner is {planner!r}; it must be a gumdp.SimulatorPlanner")
         costs = np.empty(count("runs", runs, 1, MOST_RUNS))
         for run in range(costs.size):
-            rng = np.random.default_rng([count("seed", seed, 0, HIGHEST_SEED), run])
+            # Another stream than any planner's of the same seed, which would know what is to come.
+            rng = np.random.default_rng([count("seed", seed, 0, HIGHEST_SEED), run, WORLD])
             planner.reset()
             state, done = self.simulator.initial(rng), False
             while not done:
