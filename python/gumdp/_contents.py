@@ -191,7 +191,7 @@ def manner(kind: type) -> Any:
 
 def _manner(kind: type) -> Any:
     module = kind.__module__
-    if issubclass(kind, (enum.Enum, type, np.generic, np.dtype)) or any(
+    if issubclass(kind, (enum.Enum, type, np.generic, np.dtype, np.vectorize)) or any(
         module == name or module.startswith(name + ".") for name in ASIDE
     ):
         return constant
