@@ -121,16 +121,15 @@ class Environment:
         self._features, self._state_key = features, state_key
         self.constant = frozenset(constant)
         self.ignored = NEVER | self.constant | frozenset(ignored)
-        self._options = None if options is None else dict(options)
+        self._options = {} if options is None else {"options": dict(options)}
         self._seed = None if reset_seed is None else count("reset_seed", reset_seed, 0, 2**31 - 1)
         self._uses_random = _uses_random(self.env)
         self._actions = list(actions) if actions is not None else actions_of(self.env.action_space, bins)
         if not self._actions:
             raise ValueError("actions is empty; there must be an action")
-        self._at: EnvironmentState | None = None
         self.names: list[str] | None = None
         """Names of the features, once a step has been made."""
-        self.env.reset(seed=0, options=self._options)
+        self.env.reset(seed=0, **self._options)
         self._start = Snapshot(self.env, constant=self.constant)
         if check:
             from .rehearsals import rehearse
@@ -140,10 +139,9 @@ class Environment:
     def initial(self, rng: np.random.Generator) -> EnvironmentState:
         """Where an episode begins."""
         self._start.restore(rng)
-        self._at = None
         scripted = isinstance(rng, Script) and self._seed is None
         number = self._seed if self._seed is not None else None if scripted else int(rng.integers(2**31))
-        observation, _ = self._drawing(rng, self.env.reset, seed=number, options=self._options)
+        observation, _ = self._drawing(rng, self.env.reset, seed=number, **self._options)
         state = self.here(observation)
         if isinstance(rng, Script) and scripted:
             for holder, place in state.snapshot.generators:
@@ -161,11 +159,7 @@ class Environment:
         """A step from any state."""
         if not isinstance(state, EnvironmentState):
             raise TypeError(f"state is {shown(state)}; it must be one that initial() or step() returned, or here()")
-        if self._at is state:
-            state.snapshot.draw_from(rng)
-        else:
-            state.snapshot.restore(rng)
-        self._at = None
+        state.snapshot.restore(rng)
         before = [pickle.dumps(other) for other in state.snapshot.others] if isinstance(rng, Script) else []
         returned = self._drawing(rng, self.env.step, action)
         if isinstance(rng, Script) and before != [pickle.dumps(other) for other in state.snapshot.others]:
@@ -178,9 +172,8 @@ class Environment:
 
     def here(self, observation: Any) -> EnvironmentState:
         """The state that the environment is in now, where it showed this observation."""
-        key = None if self._state_key is None else ("key", self._state_key(self.env.unwrapped, observation))
-        self._at = EnvironmentState(Snapshot(self.env, constant=self.constant), copied(observation), self.ignored, key)
-        return self._at
+        key = None if self._state_key is None else ("key", self._state_key(getattr(self.env, "unwrapped", self.env), observation))
+        return EnvironmentState(Snapshot(self.env, constant=self.constant), copied(observation), self.ignored, key)
 
     def horizon(self, given: Any, most: int) -> int:
         """The number of steps of an episode, which a time limit may say."""
@@ -200,12 +193,7 @@ class Environment:
 
     def leave(self) -> None:
         """Puts the environment back where it was found."""
-        self.forget()
         self._as_found.restore()
-
-    def forget(self) -> None:
-        """Says that somebody may have stepped the environment in between."""
-        self._at = None
 
     def _read(self, observation: Any, action: Any, reward: Any, info: Any) -> Floats:
         given = reward if self._features is None else self._features(observation, action, reward, info)
@@ -242,6 +230,9 @@ class Environment:
             EVERYONES.set_bit_generator(everyone)
             if others is not None:
                 random.setstate(others)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an environment may not be what it was when it is copied or pickled; make another one")
 
     def __repr__(self) -> str:
         return f"Environment({shown(self.env)})"
@@ -321,8 +312,9 @@ def _uses_random(env: Any) -> bool:
     while True:
         for kind in type(env).__mro__:
             known = vars(sys.modules.get(kind.__module__, sys)).values() if kind.__module__ != "builtins" else ()
-            if any(value is random or getattr(value, "__self__", None) is PYTHONS for value in list(known)):
-                return not kind.__module__.startswith("gymnasium.")
+            draws = any(value is random or getattr(value, "__self__", None) is PYTHONS for value in list(known))
+            if draws and not kind.__module__.startswith("gymnasium."):
+                return True
         if env is getattr(env, "unwrapped", env):
             return False
         env = env.env

@@ -53,7 +53,6 @@ def _play(environment: Environment, state: EnvironmentState, plan: list[Any], se
     lost = _different(environment, Snapshot(environment.env, constant=environment.constant), state.snapshot)
     if lost is not None:
         raise ValueError(f"the environment cannot be put back where it was: {lost} is not what it was")
-    environment.forget()
     played: Played = []
     for action in plan:
         played.append(environment.step(state, action, rng))

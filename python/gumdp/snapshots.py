@@ -72,19 +72,18 @@ class Snapshot:
             seen.add(id(thing))
             (KNOWN.get(kind) or manner(kind))(thing, self, rest)
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a snapshot belongs to the objects that it was taken of and cannot be copied or pickled")
+
     def restore(self, generator: np.random.Generator | None = None) -> None:
         """Puts every content back; what is drawn from this generator afterwards, if one is given, is new."""
         for put_back, thing, content in self.kept:
             put_back(thing, content)
         if generator is not None:
-            self.draw_from(generator)
-
-    def draw_from(self, generator: np.random.Generator) -> None:
-        """Puts a generator wherever there is one."""
-        for holder, place in self.generators:
-            holder[place] = generator
-        for other in self.others:
-            seed(other, generator)
+            for holder, place in self.generators:
+                holder[place] = generator
+            for other in self.others:
+                seed(other, generator)
 
     def key(self, ignored: frozenset[str] = frozenset()) -> Hashable:
         """Equal for equal contents, but for some fields of the roots."""

@@ -5,7 +5,9 @@ Those of this file have what makes real ones hard: objects in objects, lists tha
 
 from __future__ import annotations
 
+import copy
 import itertools
+import pickle
 import random
 import time
 from collections import deque
@@ -276,7 +278,7 @@ def test_actions_are_those_of_the_space() -> None:
 
     assert actions(Discrete(3, start=-1)) == [-1, 0, 1]
     assert [action.tolist() for action in actions(MultiDiscrete([2, 2]))] == [[0, 0], [0, 1], [1, 0], [1, 1]]
-    box = Box(np.array([-1.0, 0.0]), np.array([1.0, 2.0]))
+    box = Box(np.float32([-1, 0]), np.float32([1, 2]))
     assert [action.tolist() for action in actions(box, bins=[3, 2])] == [[x, y] for x in (-1, 0, 1) for y in (0, 2)]
     assert actions(Box(-1, 1), bins=5)[1].tolist() == [-0.5]
     assert actions(Box(-1, 1), actions=["left"]) == ["left"]
@@ -351,6 +353,24 @@ def test_an_environment_is_planned_in() -> None:
         assert planner.act(state).action == action
     assert problem.horizon == 2 and problem.features == 2
     assert np.isfinite(problem.play(gumdp.SimulatorPlanner(problem, 0.0, simulations=20), runs=2)).all()
+
+
+def test_what_cannot_be_copied_says_so() -> None:
+    problem = gumdp.SimulatedProblem.from_gymnasium(TimeLimit(Trap(), 2), np.max, discount=1.0)
+    for again in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="make another one"):
+            again(problem)
+        with pytest.raises(TypeError, match="belongs to the objects that it was taken of"):
+            again(problem.simulator.initial(np.random.default_rng(0)))
+
+
+def test_somebody_may_step_it_in_between() -> None:
+    environment = gumdp.Environment(Warehouse())
+    state = environment.initial(np.random.default_rng(0))
+    future = played(environment, state, [0, 1, 0], 1)
+    environment.initial(np.random.default_rng(5))
+    environment.env.step(0)
+    assert played(environment, state, [0, 1, 0], 1) == future
 
 
 def test_snapshots_name_what_differs() -> None:
