@@ -199,12 +199,9 @@ def _manner(kind: type) -> Any:
         if issubclass(kind, base):
             own = issubclass(kind, (dict, list, set, deque)) and hasattr(kind, "__dict__") and kind.__dictoffset__ != 0
             return _both(how) if own else how
-    slots = tuple(
-        name
-        for part in kind.__mro__
-        for name in ([part.__dict__["__slots__"]] if isinstance(part.__dict__.get("__slots__"), str) else part.__dict__.get("__slots__", ()))
-        if name not in ("__dict__", "__weakref__")
-    )
+    given = [part.__dict__.get("__slots__", ()) for part in kind.__mro__]
+    every = [name for names in given for name in ([names] if isinstance(names, str) else names)]
+    slots = [name for name in every if name not in ("__dict__", "__weakref__")]
     if slots:
         return _slotted(tuple(name if not name.startswith("__") else f"_{kind.__name__.lstrip('_')}{name}" for name in slots))
     return _object if kind.__dictoffset__ != 0 else _unknown

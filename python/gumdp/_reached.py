@@ -52,7 +52,8 @@ class Whereabouts:
         reached = OVER if terminated else self._number(observation)
         copies = self._copies.get(reached)
         if copies is None:
-            raise ValueError("no episode ends by itself" if terminated else f"state {shown(observation)} is where the horizon ends")
+            there = f"state {shown(observation)} is beyond the horizon"
+            raise ValueError("no episode ends by itself" if terminated else there)
         if not self._is_split or len(copies) == 1:
             return next(iter(copies.values()))
         given = reward.values() if isinstance(reward, Mapping) else np.ravel(reward) if are_many(reward) else [reward]
@@ -81,7 +82,8 @@ class Whereabouts:
             raise TypeError("states have a state_key; give the observation, or a state of the simulator")
         ignored, constant = self._ignored or (frozenset(), frozenset())
         fields = Snapshot(taken_off(env)[0], constant=constant).key(ignored)
-        found = {place for key, place in self._numbers.items() if isinstance(key, tuple) and key[0] == "fields" and key[2] == fields}
+        keys = ((key, place) for key, place in self._numbers.items() if isinstance(key, tuple) and key[0] == "fields")
+        found = {place for key, place in keys if key[2] == fields}
         if len(found) != 1:
             raise ValueError(f"{shown(env)} is in no state of the model")
         return found.pop()
@@ -159,7 +161,8 @@ def lay_out(reached: Reached, scale: float | None, environment: Environment | No
             if is_split and scale is not None:
                 costs.append([scale * feature for feature in arrived])
             else:
-                costs.append([float(sum(p * part for p, part in zip(outcomes.values(), each))) for each in zip(*(f for _, f in outcomes))])
+                by_feature = zip(*(features for _, features in outcomes))
+                costs.append([float(sum(p * part for p, part in zip(outcomes.values(), each))) for each in by_feature])
         at += 1
     initial = np.zeros(len(order))
     initial[list(start)] = list(start.values())
@@ -233,7 +236,7 @@ def _dense(model: Model, cost: Floats) -> Floats:
 
 
 def of_features(objective: Any, model: Model, names: Sequence[str]) -> Objective:
-    """An objective of features: a formula in their names, a weight for each, a function of their sums, or any objective of the model."""
+    """An objective of features: a formula in their names, a weight for each, a function of their sums, or any objective."""
     from ._objective import Objective
     from .expressions import NAME, Expression
     from .functions import Function
@@ -241,7 +244,8 @@ def of_features(objective: Any, model: Model, names: Sequence[str]) -> Objective
 
     if objective is None:
         if len(names) > 1:
-            raise ValueError(f"there are the features {', '.join(names)}; say what is to be small: a formula, weights or a function")
+            listed = ", ".join(names)
+            raise ValueError(f"there are the features {listed}; say what is to be small: a formula, weights or a function")
         return Linear(-model.costs[names[0]])
     if isinstance(objective, Objective):
         return objective
@@ -259,4 +263,5 @@ def of_features(objective: Any, model: Model, names: Sequence[str]) -> Objective
         return Linear(total)
     if callable(objective) and not isinstance(objective, type):
         return Function(OfFeatures(objective, model, names))
-    raise TypeError(f"objective is {shown(objective)}; it must be a formula, weights by name, a function of the sums of features, or an objective")
+    allowed = "a formula, weights by name, a function of the sums of features, or an objective"
+    raise TypeError(f"objective is {shown(objective)}; it must be {allowed}")

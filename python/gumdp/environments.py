@@ -1,4 +1,4 @@
-"""Environments of Gymnasium as simulators: their state is saved and put back, their random numbers come from where they are asked to."""
+"""Environments of Gymnasium as simulators: their state is saved and put back, their random numbers are those of the step."""
 
 from __future__ import annotations
 
@@ -212,7 +212,10 @@ class Environment:
         """Calls the environment with the global generators drawing from this one, and puts them back."""
         scripted = isinstance(rng, Script)
         everyone = EVERYONES.get_bit_generator()
-        ours = np.random.MT19937(int(np.random.Generator.integers(rng, 2**32))) if "seed" in kwargs and not scripted else rng.bit_generator
+        ours = rng.bit_generator
+        if "seed" in kwargs and not scripted:
+            # Old environments give NumPy's generator the seed, which only this kind can take.
+            ours = np.random.MT19937(int(rng.integers(2**32)))
         others = random.getstate() if self._uses_random else None
         if self._uses_random:
             random.seed(0 if scripted else int(rng.integers(2**63)))

@@ -63,7 +63,7 @@ class Model:
     # What it was made of, unless the model gives the same again.
     _source: Parts | NativeProblem | None
     costs: dict[str, Floats]
-    """Costs by name, one number for each pair, if the model was imported with rewards; or features, if it was made of a simulator."""
+    """Costs by name, one number for each pair, if the model was imported with rewards; features, if it was made of a simulator."""
 
     def __init__(
         self,
@@ -202,9 +202,10 @@ class Model:
     ) -> Model:
         """The model of an environment of Gymnasium without a table, from the states that can be reached.
 
-        As :meth:`from_simulator`. The state is what the environment's fields are; states that show the same observation and differ in
-        nothing that follows, such as in the last action, are one. A time limit that is a wrapper is no part of the model. Rewards, which may be vectors,
-        are the features ``reward``, or ``reward0``, ``reward1``, …, in ``model.costs`` as they are: gains, mostly.
+        As :meth:`from_simulator`. The state is what the environment's fields are; states that show the same observation and
+        differ in nothing that follows, such as in the last action, are one. A time limit that is a wrapper is no part of the
+        model. Rewards, which may be vectors, are the features ``reward``, or ``reward0``, ``reward1``, …, in ``model.costs`` as
+        they are: gains, mostly.
 
         Parameters
         ----------

@@ -36,13 +36,15 @@ def rehearse(environment: Environment) -> None:
             for one, other in zip(first, second):
                 _compare(environment, "step", one[0], other[0])
                 if not np.array_equal(one[1], other[1]) or one[2] != other[2]:
-                    raise ValueError(_message(f"the features are {shown(one[1].tolist())} once and {shown(other[1].tolist())} then", one[0]))
+                    values = f"{shown(one[1].tolist())} once and {shown(other[1].tolist())} then"
+                    raise ValueError(_message(f"the features are {values}", one[0]))
             state, _, done = first[-1]
             if done:
                 break
     for name in environment.constant:
         field = re.compile(rf"(?:\.env)*\.{re.escape(name)}(?![^.\[])")
-        changed = [way for way, value in Snapshot(environment.env).fields().items() if field.match(way) and before.get(way) != value]
+        now = Snapshot(environment.env).fields()
+        changed = [way for way, value in now.items() if field.match(way) and before.get(way) != value]
         if changed:
             raise ValueError(f"constant names the field {name}, in which {min(changed)} changes")
 
@@ -68,7 +70,8 @@ def _compare(environment: Environment, what: str, one: EnvironmentState, other: 
     if field is not None:
         mine, others = (state.snapshot.fields().get(field, "not there") for state in (one, other))
         values = f"{shown(mine)} once and {shown(others)} then"
-        raise ValueError(_message(f"after the same {what}, {field} is {values}; if it does not matter, ignored= can name it", one))
+        hint = "if it does not matter, ignored= can name it"
+        raise ValueError(_message(f"after the same {what}, {field} is {values}; {hint}", one))
     observations = [Snapshot([state.observation]) for state in (one, other)]
     if observations[0].differs(observations[1]) is not None:
         raise ValueError(_message(f"after the same {what}, the observation is another one though all fields are the same", one))

@@ -63,7 +63,8 @@ class Snapshot:
         self._key: dict[frozenset[str], Hashable] = {}
         seen, rest = set(), list(roots)
         if constant:
-            seen = {id(value) for root in roots for layer in _layers(root) for name, value in vars(layer).items() if name in constant}
+            fields = [field for root in roots for layer in _layers(root) for field in vars(layer).items()]
+            seen = {id(value) for name, value in fields if name in constant}
         while rest:
             thing = rest.pop()
             kind = type(thing)
@@ -183,7 +184,7 @@ class Keys:
         """Every value that is no container, by its way."""
         self.is_loose = True
         met: set[int] = set()
-        rest: list[tuple[str, Any]] = [(f"({type(root).__name__})" if place else "", root) for place, root in enumerate(self.roots)]
+        rest = [(f"({type(root).__name__})" if place else "", root) for place, root in enumerate(self.roots)]
         while rest:
             name, value = rest.pop()
             content = self.contents.get(id(value), value if isinstance(value, tuple) else None)
@@ -197,7 +198,8 @@ class Keys:
                     if isinstance(value, dict):
                         rest += [(f"{name}[{key!r}]", part) for key, part in content.items()]
                     else:
-                        rest += [(f"{name}.{key}", part) for key, part in content.items() if not (self.is_of_root(value) and key in self.ignored)]
+                        ignored = self.ignored if self.ignored and self.is_of_root(value) else ()
+                        rest += [(f"{name}.{key}", part) for key, part in content.items() if key not in ignored]
                 else:
                     rest += [(f"{name}[{place}]", part) for place, part in enumerate(content)]
 

@@ -5,6 +5,7 @@ A step whose random draws can be listed has exact probabilities (`scripting`); o
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
@@ -96,7 +97,7 @@ class Sampler:
         return [(Fraction(times, total), drawn) for drawn, times in counted.items()]
 
     def _bound(self, kinds: int, samples: int) -> float:
-        """Of Σ |p̂ − p| over that many kinds of outcomes: by Weissman et al. (2003), or its mean and McDiarmid's inequality if that is less.
+        """Of Σ |p̂ − p| over that many kinds of outcomes: Weissman et al. (2003), or its mean and McDiarmid's inequality.
 
         All rows share what the confidence leaves: row k may fail with probability δ/(k (k + 1)), and these sum to δ.
         """
@@ -125,7 +126,8 @@ def reach(
     level = number("confidence", confidence, "(0, 1)")
     if not 0 < level < 1:
         raise ValueError(f"confidence is {confidence}; it must lie in (0, 1)")
-    sampler = None if samples is None else Sampler(count("samples", samples, 2, 1_000_000_000), level, count("seed", seed, 0, 2**63))
+    first_seed = count("seed", seed, 0, 2**63)
+    sampler = None if samples is None else Sampler(count("samples", samples, 2, 1_000_000_000), level, first_seed)
 
     def possible(draw: Callable[[np.random.Generator], Drawn], where: str) -> list[tuple[Fraction, Drawn]]:
         try:
@@ -177,7 +179,7 @@ def reach(
         for action in simulator.actions(state):
             where = f"state {shown(state)}, action {shown(action)}"
             leads: Outcomes = {}
-            for probability, (to, features) in possible(lambda rng, action=action: stepped(state, action, rng), where):  # type: ignore[misc]
+            for probability, (to, features) in possible(functools.partial(stepped, state, action), where):
                 if not names:
                     names += names_of(simulator, len(features))
                 outcome = (OVER if to is None else numbered(to), features)

@@ -315,6 +315,11 @@ def test_an_environment_becomes_a_model() -> None:
     assert model.to_numpy()[1][two][model.states.index("3")] == 0.8
     assert model.state_of(2) == two == int(model.initial.argmax())
     assert model.state_of(env) == model.states.index(str(env.unwrapped.at))
+    another = gymnasium.wrappers.PassiveEnvChecker(Grid())
+    another.reset(seed=1)
+    assert model.state_of(another) == two
+    another.step(0)
+    assert model.states[model.state_of(another)] == str(another.unwrapped.at)
     # The hand-made table.
     P = np.zeros((2, 5, 5))
     for action, state in itertools.product(range(2), range(1, 5)):
