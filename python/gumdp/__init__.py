@@ -4,7 +4,7 @@ Bring a Markov decision process, an objective f(d) of how often state-action pai
 plans, solves exactly and plays the behaviour that minimises the risk of f. Lower is better everywhere.
 
 ==========  ==================================================================================================
-models      Model, Model.builder(), Model.from_gymnasium(env), Model.from_file(path)
+models      Model, Model.builder(), Model.from_gymnasium(env), from_env(env), from_simulator(simulator), from_file(path)
 objectives  Linear, Entropy, Imitation, Coverage, MultiObjective, Expression, any function f(d); 0.5 * a + b
 risks       Erm, Cvar, Evar, MeanCvar, Mean(), Worst(); a number is a β
 problems    Problem(model, objective, discount=..., horizon=...), Problem.from_gymnasium(env, ...), tasks["rooms"]
@@ -14,7 +14,7 @@ exact       solve gives a Solution, load_policy a saved one, exact_distribution 
 trials      solve(..., trials=inf) and evaluate(..., trials=K): f of the average occupancy of several episodes
 choices     frontier gives a Frontier over attitudes to risk, explain an Explanation: a decision tree
 sweeps      sweep(spec, out, executor=...) gives a Sweep: many cells, on one machine or many
-simulators  SimulatedProblem(simulator, f, discount=..., horizon=...), SimulatorPlanner(problem, risk)
+simulators  SimulatedProblem(simulator, f, ...), SimulatedProblem.from_gymnasium(env, f, ...), SimulatorPlanner(problem, risk)
 Gymnasium   gumdp.gymnasium.OccupancyEnv(problem): problems as environments
 ==========  ==================================================================================================
 
@@ -33,6 +33,7 @@ States and actions are numbers or names, everywhere.
 from . import objectives, risks
 from ._native import TooLarge, __version__
 from .builder import ModelBuilder
+from .environments import Environment, EnvironmentState
 from .evaluation import Distribution, Samples, TrialsMean, compare, evaluate, exact_distribution
 from .explaining import Explanation, Folded, NextBest, Node, explain
 from .expressions import Expression
@@ -46,6 +47,7 @@ from .risks import *  # noqa: F403
 from .simulators import SimulatedDecision, SimulatedProblem, Simulator, SimulatorPlanner
 from .solving import InfiniteTrials, LowerBound, SavedPolicy, Solution, bound, load_policy, solve
 from .sweeps import Executor, RayExecutor, Sweep, SweepFailed, sweep
+from .tabulating import Estimate
 
 __all__ = [
     "Agent",
@@ -53,6 +55,9 @@ __all__ = [
     "Change",
     "Decision",
     "Distribution",
+    "Environment",
+    "EnvironmentState",
+    "Estimate",
     "Executor",
     "Explanation",
     "Expression",

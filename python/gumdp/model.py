@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _native
-from ._checks import Floats, Ints, are_many, array, fixed, is_text, number, path_of, shown
+from ._arrays import hint_of, initial_of, names_of, rows_of
+from ._checks import Floats, Ints, array, fixed, is_text, number, path_of, shown
 from ._native import Model as NativeModel
 from ._native import Problem as NativeProblem
 from ._tables import Observations, Table
 
 if TYPE_CHECKING:
+    from ._reached import Laid, Whereabouts
     from .builder import ModelBuilder
+    from .tabulating import Estimate
 
 __all__ = ["Model"]
 
@@ -56,11 +59,11 @@ class Model:
 
     _native: NativeModel
     _pairs: tuple[Ints, Ints]
-    _observations: Observations | None
+    _observations: Observations | Whereabouts | None
     # What it was made of, unless the model gives the same again.
     _source: Parts | NativeProblem | None
     costs: dict[str, Floats]
-    """Costs by name, one number for each pair, if the model was imported with rewards."""
+    """Costs by name, one number for each pair, if the model was imported with rewards; features, if it was made of a simulator."""
 
     def __init__(
         self,
@@ -70,17 +73,17 @@ class Model:
         states: Sequence[str] | None = None,
         actions: Sequence[str] | None = None,
     ) -> None:
-        rows, (action_count, state_count) = _rows(P)
-        state_names = _names("states", states, "s", state_count)
-        action_names = _names("actions", actions, "a", action_count)
-        start = _initial(initial, state_names)
+        rows, (action_count, state_count) = rows_of(P)
+        state_names = names_of("states", states, "s", state_count)
+        action_names = names_of("actions", actions, "a", action_count)
+        start = initial_of(initial, state_names)
         try:
             self._take((state_names, action_names, start, *rows), {}, None)
         except ValueError as error:
-            raise ValueError(f"{error}{_hint(P)}" if "sum to" in str(error) else str(error)) from None
+            raise ValueError(f"{error}{hint_of(P)}" if "sum to" in str(error) else str(error)) from None
 
     def _take(
-        self, source: Parts | NativeProblem, costs: dict[str, Floats], observations: Observations | None
+        self, source: Parts | NativeProblem, costs: dict[str, Floats], observations: Observations | Whereabouts | None
     ) -> Model:
         self._native = source.model() if isinstance(source, NativeProblem) else _native.Model(*source)
         self._pairs = self._native.pairs()
@@ -97,6 +100,10 @@ class Model:
     def _of(cls, problem: NativeProblem, table: Table | None = None) -> Model:
         observations = None if table is None else table.observations(problem.model().states())
         return cls.__new__(cls)._take(problem, dict(problem.costs()), observations)
+
+    @classmethod
+    def _of_laid(cls, laid: Laid) -> Model:
+        return cls.__new__(cls)._take(laid.parts, laid.costs, laid.whereabouts)
 
     def _parts(self) -> Parts:
         native = self._native
@@ -132,23 +139,111 @@ class Model:
         table = Table(env, initial)
         return cls._of(table.read("gymnasium.json", table.text), table)
 
-    def state_of(self, observation: int, reward: float = 0.0, terminated: bool = False) -> int:
-        """The number of the state that an environment is in, for a model of that environment.
+    @classmethod
+    def from_simulator(
+        cls,
+        simulator: Any,
+        *,
+        max_states: int = 100_000,
+        samples: int | None = None,
+        confidence: float = 0.95,
+        seed: int = 0,
+    ) -> Model:
+        """The model of a simulator: all states that can be reached, and where each action leads with which probability.
 
-        It is the observation itself, but for two cases: an episode that terminated may be in the state ``terminated``, and
-        in a problem with ``rewards="split"`` the state depends on the reward that led to it.
+        Every random draw is gone through, so probabilities are exact: ``integers``, ``choice``, ``binomial``, ``permutation``, and
+        ``random`` or ``uniform`` where they are compared with numbers. ``model.costs`` has the expected features of each pair
+        by name (``simulator.names``, or feature0, feature1, …). An episode that is over is in the state ``terminated``.
 
         Parameters
         ----------
-        observation : int
-            What ``env.reset`` or ``env.step`` returned.
-        reward : float
-            The reward of that step.
+        simulator : Simulator
+            As for :class:`SimulatedProblem`.
+        max_states : int
+            More are a ValueError.
+        samples : int, optional
+            Where draws cannot be gone through, such as ``normal``, outcomes are estimated from so many samples. By default that
+            is a ValueError, which names the draw.
+        confidence : float
+            The probability that all bounds of :attr:`estimate` hold.
+        seed : int
+            Of the samples.
+
+        >>> class Walk:
+        ...     names = ["paid"]
+        ...     def initial(self, rng):
+        ...         return 0
+        ...     def actions(self, state):
+        ...         return ["rest", "climb"]
+        ...     def step(self, state, action, rng):
+        ...         up = action == "climb" and rng.random() < 0.75
+        ...         return state + up, [float(state)], state + up == 3
+        >>> model = Model.from_simulator(Walk())
+        >>> model.states, model.costs["paid"].tolist()
+        (['0', '1', '2', 'terminated'], [0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 0.0])
+        >>> model.to_numpy()[1][:, 1].tolist()
+        [0.75, 0.25, 0.0, 0.0]
+        """
+        from ._reached import lay_out, reach_simulator
+
+        limits = {"max_states": max_states, "samples": samples, "confidence": confidence, "seed": seed}
+        return cls._of_laid(lay_out(reach_simulator(simulator, None, limits), None, None))
+
+    @classmethod
+    def from_env(
+        cls,
+        env: Any,
+        *,
+        max_states: int = 100_000,
+        samples: int | None = None,
+        confidence: float = 0.95,
+        seed: int = 0,
+        **settings: Any,
+    ) -> Model:
+        """The model of an environment of Gymnasium without a table, from the states that can be reached.
+
+        As :meth:`from_simulator`. The state is what the environment's fields are; states that show the same observation and
+        differ in nothing that follows, such as in the last action, are one. A time limit that is a wrapper is no part of the
+        model. Rewards, which may be vectors, are the features ``reward``, or ``reward0``, ``reward1``, …, in ``model.costs`` as
+        they are: gains, mostly.
+
+        Parameters
+        ----------
+        env : gymnasium.Env
+            It is left as it was found.
+        **settings
+            As for :class:`Environment`.
+        """
+        from ._reached import lay_out, reach_env
+        from .environments import Environment
+
+        environment = Environment(env, **settings)
+        limits = {"max_states": max_states, "samples": samples, "confidence": confidence, "seed": seed}
+        return cls._of_laid(lay_out(reach_env(environment, None, limits), None, environment))
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """How probabilities were estimated from samples, and how far off they may be; None if they were not."""
+        return getattr(self._observations, "estimate", None)
+
+    def state_of(self, observation: Any, reward: Any = 0.0, terminated: bool = False) -> int:
+        """The number of the state that an environment or a simulator is in, for a model of it.
+
+        For a model of a table ``P`` it is the observation itself, but for two cases: an episode that terminated may be in the state
+        ``terminated``, and in a problem with ``rewards="split"`` the state depends on the reward that led to it.
+
+        Parameters
+        ----------
+        observation : object
+            What ``env.reset`` or ``env.step`` returned, or the state of a simulator. Where several states of an environment
+            show the same, the environment itself.
+        reward : float or array_like
+            The reward of that step, or its features.
         terminated : bool
             Whether the episode ended with that step.
         """
         if self._observations is None:
-            raise ValueError("the model is not one of a Gymnasium environment; its states are numbers and names")
+            raise ValueError("the model is not one of an environment or a simulator; its states are numbers and names")
         return self._observations.state(observation, reward, terminated)
 
     @classmethod
@@ -253,10 +348,11 @@ class Model:
 
     def __repr__(self) -> str:
         states, actions, _, transitions = self._native.counts()
-        return f"Model({states} states, {actions} actions, {transitions} transitions)"
+        estimated = "" if self.estimate is None else ", estimated"
+        return f"Model({states} states, {actions} actions, {transitions} transitions{estimated})"
 
 
-def _again(made_of: Any, costs: dict[str, Floats], observations: Observations | None) -> Model:
+def _again(made_of: Any, costs: dict[str, Floats], observations: Observations | Whereabouts | None) -> Model:
     """The model that was pickled."""
     source = _native.Problem.parse(*made_of) if len(made_of) == 2 else made_of
     return Model.__new__(Model)._take(source, costs, observations)
@@ -268,102 +364,3 @@ def write(problem: NativeProblem, path: PathLike) -> list[str]:
     for extension, text in files:
         _native.write(Path(path).with_suffix("." + extension), text)
     return notes
-
-
-def _names(what: str, names: Sequence[str] | None, prefix: str, count: int) -> list[str]:
-    if names is None:
-        return [f"{prefix}{number}" for number in range(count)]
-    given: list[Any] = list(names) if are_many(names) else [names]
-    if not all(isinstance(name, str) for name in given):
-        raise TypeError(f"{what} is {names!r}; it must be a list of names")
-    if len(given) != count:
-        raise ValueError(f"{len(given)} names are given for {count} {what}")
-    for name in given:
-        if not is_text(name):
-            raise ValueError(f"{what} has the name {name!r}, which is no text")
-    return given
-
-
-def _initial(initial: Any, states: list[str]) -> Floats:
-    start = np.zeros(len(states))
-    if not states:
-        return start
-    is_one = isinstance(initial, (str, int, np.integer)) and not isinstance(initial, bool)
-    if not is_one and not are_many(initial):
-        raise TypeError(f"initial is {initial!r}; it must be the number or name of a state, or the probability of each state")
-    if is_one:
-        initial = {initial: 1.0}
-    if not isinstance(initial, Mapping):
-        given = array("initial", initial)
-        if given.shape != start.shape:
-            raise ValueError(f"initial has shape {given.shape}; it must be {start.shape}, one number for each state")
-        return given
-    named: set[int] = set()
-    for state, probability in initial.items():
-        if isinstance(state, (bool, np.bool_)) or not isinstance(state, (str, int, np.integer)):
-            raise TypeError(f"initial names state {state!r}; a state is a name or a number")
-        place = (states.index(state) if state in states else -1) if isinstance(state, str) else int(state)
-        if not 0 <= place < len(states):
-            raise ValueError(f"initial names state {shown(state)}, which does not exist")
-        if place in named:
-            raise ValueError(f"initial names state {state!r} twice, by name and by number")
-        named.add(place)
-        start[place] = number(f"initial[{state!r}]", probability, "[0, 1]")
-    return start
-
-
-def _rows(P: Any) -> tuple[tuple[Ints, Ints, Ints, Ints, Floats], tuple[int, int]]:
-    """The transitions of all pairs, sorted by state and action, and the numbers of actions and states."""
-    if hasattr(P, "tocoo"):
-        raise TypeError("P is one sparse matrix; it must be a list with one for each action")
-    if not isinstance(P, Sequence) and not hasattr(P, "__array__"):
-        raise TypeError(
-            f"P is {P!r}; it must be an array of shape (actions, states, states) or a list of sparse matrices"
-        )
-    sparse = [hasattr(matrix, "tocoo") for matrix in P] if isinstance(P, Sequence) else []
-    if any(sparse):
-        if not all(sparse):
-            other = sparse.index(False)
-            raise TypeError(f"P[{other}] is of type {type(P[other]).__name__}; all matrices must be sparse, or none")
-        shapes = [matrix.shape for matrix in P]
-        square = all(len(shape) == 2 and shape[0] == shape[1] == shapes[0][0] for shape in shapes)
-        if not square:
-            raise ValueError(f"the sparse matrices have shapes {shapes}; all must be (S, S)")
-        parts = [matrix.tocoo() for matrix in P]
-        state = np.concatenate([part.row for part in parts]).astype(np.int64)
-        to = np.concatenate([part.col for part in parts]).astype(np.int64)
-        action = np.repeat(np.arange(len(parts), dtype=np.int64), [part.nnz for part in parts])
-        probability = np.concatenate([array("P", part.data) for part in parts])
-        kept = probability != 0
-        state, action, to, probability = state[kept], action[kept], to[kept], probability[kept]
-        order = np.lexsort((to, action, state))
-        state, action, to, probability = state[order], action[order], to[order], probability[order]
-        counts = (len(parts), int(shapes[0][0]))
-    else:
-        dense = array("P", P)
-        if dense.ndim != 3 or dense.shape[1] != dense.shape[2]:
-            raise ValueError(f"P has shape {dense.shape}; it must be (actions, states, states)")
-        by_state = dense.transpose(1, 0, 2)
-        state, action, to = np.nonzero(by_state)
-        probability = np.ascontiguousarray(by_state[state, action, to])
-        counts = (dense.shape[0], dense.shape[1])
-    pair = state * max(counts[0], 1) + action
-    first = np.flatnonzero(np.diff(pair, prepend=-1))
-    bounds = np.append(first, pair.size).astype(np.int64)
-    rows = (
-        np.ascontiguousarray(state[first], dtype=np.int64),
-        np.ascontiguousarray(action[first], dtype=np.int64),
-        bounds,
-        np.ascontiguousarray(to, dtype=np.int64),
-        probability,
-    )
-    return rows, counts
-
-
-def _hint(P: Any) -> str:
-    """What to do if rows do not sum to 1 because their numbers are too coarse."""
-    for part in (P, *(P if isinstance(P, Sequence) else ())):
-        kind = getattr(part, "dtype", np.dtype(float))
-        if kind in (np.float32, np.float16):
-            return f" (hint: numbers of type {kind} are too coarse; P = P.astype(float), then P / P.sum(axis=-1, keepdims=True))"
-    return ""

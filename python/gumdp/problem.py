@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from . import _native
 from ._checks import Floats, choice, count, discount_of, is_text, number, path_of
@@ -13,6 +15,11 @@ from ._objective import Objective, objective_of
 from ._tables import Observations, Table
 from .functions import Given
 from .model import Model, PathLike, write
+
+if TYPE_CHECKING:
+    from ._reached import Whereabouts
+    from .environments import Environment
+    from .tabulating import Reached
 
 __all__ = ["Problem", "tasks"]
 
@@ -94,7 +101,7 @@ class Problem:
     def __reduce__(self) -> Any:
         source = self._native.source()
         if source is None:
-            return _again, (self.model, self.objective, self.discount, self.horizon)
+            return _again, (self.model, self.objective, self.discount, self.horizon, self._is_paid_later)
         return _read_again, (*source, self.model._observations, self._is_paid_later)
 
     @classmethod
@@ -141,6 +148,108 @@ class Problem:
         texts = {name: json.dumps(value) if isinstance(value, str) else repr(value) for name, value in settings.items()}
         lines = [f"{name} = {text}" for name, text in texts.items()]
         return cls._of(table.read("gymnasium.toml", "\n".join(lines)), table, rewards == "split")
+
+    @classmethod
+    def from_simulator(
+        cls,
+        simulator: Any,
+        objective: Any,
+        *,
+        discount: float,
+        horizon: int,
+        rewards: str = "split",
+        max_states: int = 100_000,
+        samples: int | None = None,
+        confidence: float = 0.95,
+        seed: int = 0,
+    ) -> Problem:
+        """A simulator as a table, which can be solved and planned in as all others: what :class:`SimulatedProblem` is without one.
+
+        Parameters
+        ----------
+        simulator : Simulator
+            As for :meth:`Model.from_simulator`; only states within the horizon are looked for.
+        objective : str, mapping, callable or Objective
+            A formula in the names of features, weights of them by name, a function of the array of their sums as that of
+            :class:`SimulatedProblem`, which is slower by far, or an objective of the model.
+        discount : float
+        horizon : int
+        rewards : {"split", "expected"}
+            As for :meth:`from_gymnasium`. Nothing is split, and nothing paid later, where features do not depend on chance.
+        max_states, samples, confidence, seed
+            As for :meth:`Model.from_simulator`.
+
+        >>> class Gamble:
+        ...     names = ["lost"]
+        ...     def initial(self, rng):
+        ...         return "start"
+        ...     def actions(self, state):
+        ...         return ["stop", "go"]
+        ...     def step(self, state, action, rng):
+        ...         return state, [1.0 if action == "stop" else 3.0 * (rng.random() < 0.25)], True
+        >>> import gumdp
+        >>> problem = gumdp.Problem.from_simulator(Gamble(), "lost^2", discount=1.0, horizon=1)
+        >>> gumdp.solve(problem).value, gumdp.solve(problem, "worst").value
+        (1.0, 1.0)
+        """
+        from ._reached import reach_simulator
+
+        steps = count("horizon", horizon, 1, MOST_STEPS - 1)
+        limits = {"max_states": max_states, "samples": samples, "confidence": confidence, "seed": seed}
+        return cls._of_reached(reach_simulator(simulator, steps, limits), None, objective, discount, steps, rewards)
+
+    @classmethod
+    def from_env(
+        cls,
+        env: Any,
+        objective: Any = None,
+        *,
+        discount: float,
+        horizon: int | None = None,
+        rewards: str = "split",
+        max_states: int = 100_000,
+        samples: int | None = None,
+        confidence: float = 0.95,
+        seed: int = 0,
+        **settings: Any,
+    ) -> Problem:
+        """An environment without a table as a table; see :meth:`Model.from_env` and :meth:`from_simulator`.
+
+        Parameters
+        ----------
+        env : gymnasium.Env
+        objective : str, mapping, callable or Objective, optional
+            Such as ``"exp(-reward0) - reward1"``. By default the reward is to be large.
+        discount : float
+        horizon : int, optional
+            By default the environment's time limit, which it must not exceed.
+        rewards, max_states, samples, confidence, seed
+            As for :meth:`from_simulator`.
+        **settings
+            As for :class:`Environment`.
+        """
+        from ._reached import reach_env
+        from .environments import Environment
+
+        environment = Environment(env, **settings)
+        steps = environment.horizon(horizon, MOST_STEPS - 1)
+        limits = {"max_states": max_states, "samples": samples, "confidence": confidence, "seed": seed}
+        return cls._of_reached(reach_env(environment, steps, limits), environment, objective, discount, steps, rewards)
+
+    @classmethod
+    def _of_reached(
+        cls, reached: Reached, environment: Environment | None, objective: Any, discount: float, horizon: int, rewards: str
+    ) -> Problem:
+        from ._reached import lay_out, of_features
+
+        gamma = discount_of(discount)
+        is_split = choice("rewards", rewards, ("split", "expected")) == "split"
+        laid = lay_out(reached, scale_of(gamma, horizon) if is_split else None, environment)
+        model = Model._of_laid(laid)
+        wanted = of_features(objective, model, reached.names)
+        problem = cls(model, wanted, discount=gamma, horizon=horizon + laid.is_paid_later)
+        problem._is_paid_later = laid.is_paid_later
+        return problem
 
     def to_file(self, path: PathLike) -> list[str]:
         """Writes the problem as .csv, .drn or .toml; returns what the format cannot hold, such as an objective."""
@@ -202,16 +311,24 @@ class Problem:
         return f"Problem({self.model!r}, {self.objective!r}, discount={self.discount:g}, horizon={self.horizon})"
 
 
-def _again(model: Model, objective: Objective, discount: float, horizon: int) -> Problem:
+def _again(model: Model, objective: Objective, discount: float, horizon: int, is_paid_later: bool = False) -> Problem:
     """The problem that was pickled."""
-    return Problem(model, objective, discount=discount, horizon=horizon)
+    problem = Problem(model, objective, discount=discount, horizon=horizon)
+    problem._is_paid_later = is_paid_later
+    return problem
 
 
-def _read_again(file: str, text: str, observations: Observations | None, is_paid_later: bool) -> Problem:
+def _read_again(file: str, text: str, observations: Observations | Whereabouts | None, is_paid_later: bool) -> Problem:
     """The problem that was pickled, of a task or a file."""
     problem = Problem._of(_native.Problem.parse(file, text), None, is_paid_later)
     problem.model._observations = observations
     return problem
+
+
+def scale_of(discount: float, horizon: int) -> float:
+    """How much more a reward counts that is paid one step later, as a share of one step more."""
+    longer = discount ** np.arange(horizon + 1)
+    return float(longer.sum() / longer[:-1].sum()) / discount
 
 
 def native_of(problem: Any) -> NativeProblem:

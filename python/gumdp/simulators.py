@@ -14,6 +14,9 @@ from ._checks import HIGHEST_SEED, MOST_RUNS, Floats, are_many, budget, count, d
 from .planning import Playing, reasons_of
 from .risks import RiskLike, spec_of
 
+# Marks the random numbers of the world outside.
+WORLD = 1
+
 __all__ = ["SimulatedDecision", "SimulatedProblem", "Simulator", "SimulatorPlanner"]
 
 
@@ -89,6 +92,35 @@ class SimulatedProblem:
         self.horizon = count("horizon", horizon, 1, 1_000_000)
         self.features = _feature_count(simulator) if features is None else count("features", features, 1, 1_000_000)
 
+    @classmethod
+    def from_gymnasium(
+        cls,
+        env: Any,
+        objective: Callable[[Floats], float],
+        *,
+        discount: float,
+        horizon: int | None = None,
+        **settings: Any,
+    ) -> SimulatedProblem:
+        """Any environment of Gymnasium, whose own steps are simulated from states that are saved and put back.
+
+        Parameters
+        ----------
+        env : gymnasium.Env
+            It belongs to the problem from then on. ``problem.simulator.here(observation)`` is the state that it is in.
+        objective : callable
+            f of the array of discounted sums of rewards, which may be vectors, or of other ``features``. To be small.
+        discount : float
+        horizon : int, optional
+            By default the environment's time limit, which it must not exceed.
+        **settings
+            As for :class:`Environment`: ``features``, ``actions`` or ``bins``, ``state_key``, and others.
+        """
+        from .environments import Environment
+
+        environment = Environment(env, **settings)
+        return cls(environment, objective, discount=discount, horizon=environment.horizon(horizon, 1_000_000))
+
     def play(self, planner: SimulatorPlanner, runs: int = 1, seed: int = 0) -> Floats:
         """The costs of some episodes.
 
@@ -104,7 +136,8 @@ class SimulatedProblem:
             raise TypeError(f"planner is {planner!r}; it must be a gumdp.SimulatorPlanner")
         costs = np.empty(count("runs", runs, 1, MOST_RUNS))
         for run in range(costs.size):
-            rng = np.random.default_rng([count("seed", seed, 0, HIGHEST_SEED), run])
+            # Another stream than any planner's of the same seed, which would know what is to come.
+            rng = np.random.default_rng([count("seed", seed, 0, HIGHEST_SEED), run, WORLD])
             planner.reset()
             state, done = self.simulator.initial(rng), False
             while not done:

@@ -550,3 +550,49 @@ def test_wrong_actions_and_places() -> None:
         vector(0)
     with pytest.raises(TypeError, match="one seed is for all"):
         envs.reset(seed=[1, 2])
+
+
+class Drift:
+    """A walk that slips to the right; the episode ends beyond 3."""
+
+    def initial(self, rng: Any) -> int:
+        return 0
+
+    def actions(self, state: int) -> list[str]:
+        return ["stay", "left", "right"] if state else ["stay", "left"]
+
+    def step(self, state: int, action: str, rng: Any) -> tuple[int, list[float], bool]:
+        moved = state + {"stay": 0, "left": -1, "right": 1}[action] + int(rng.random() < 0.25)
+        return moved, [float(moved == 0), float(moved)], moved > 3
+
+
+def test_simulated_problems_are_environments() -> None:
+    problem = gumdp.SimulatedProblem(Drift(), lambda sums: float(sums[1] ** 2 - sums[0]), discount=0.9, horizon=8)
+    env = gumdp.gymnasium.OccupancyEnv(problem, risk=Erm(2), outer=0.1)
+    assert env.action_space.n == 2
+    check_env(env, skip_render_check=True)
+    masses = 0.9 ** np.arange(8) / np.sum(0.9 ** np.arange(8))
+    for seed in range(20):
+        observation, info = env.reset(seed=seed)
+        sums, over, time = np.zeros(2), False, 0
+        while not over:
+            observation, reward, over, cut, info = env.step(int(env.np_random.integers(2)))
+            place = observation["state"][0]
+            sums += masses[time] * np.array([place == 0, place])
+            time += 1
+            assert np.allclose(observation["features"], sums) and observation["time"] == time and not cut
+        assert over == (time == 8 or place > 3)
+        assert reward == pytest.approx(-(0.1 + np.expm1(2 * (sums[1] ** 2 - sums[0] - 0.1)) / 2))
+    with pytest.raises(ValueError, match="the episode is over"):
+        env.step(0)
+    with pytest.raises(TypeError, match="observe is for simulated problems"):
+        gumdp.gymnasium.OccupancyEnv("rooms", observe=np.array)
+
+
+def test_environments_elsewhere_are_environments_again() -> None:
+    problem = gumdp.SimulatedProblem.from_gymnasium(
+        made("CartPole-v1"), lambda sums: float(-sums[0]), discount=1.0, horizon=20
+    )
+    env = gumdp.gymnasium.OccupancyEnv(problem, risk=gumdp.Cvar(0.5))
+    assert len(env.outer) == 1 and env.observation_space["state"].shape == (4,)
+    check_env(env, skip_render_check=True)

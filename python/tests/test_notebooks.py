@@ -27,7 +27,7 @@ def executed(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[str, int]:
 
 
 def test_there_is_a_test_for_each() -> None:
-    assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == ["cliff-walking", "frozen-lake"]
+    assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == ["cliff-walking", "frozen-lake", "mountain-car"]
 
 
 def test_cliff_walking(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,3 +38,10 @@ def test_cliff_walking(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_frozen_lake(monkeypatch: pytest.MonkeyPatch) -> None:
     text, pictures = executed("frozen-lake", monkeypatch)
     assert pictures == 2 and "within 100 steps: 0.641" in text and text.count("mean of the worst tenth") == 4
+
+
+def test_mountain_car(monkeypatch: pytest.MonkeyPatch) -> None:
+    text, pictures = executed("mountain-car", monkeypatch)
+    assert pictures == 1 and text.count("mean entropy") == 2 and text.count("optimum") == 3
+    chance, planned = (float(line.split("mean entropy ")[1].split(",")[0]) for line in text.splitlines() if "entropy" in line)
+    assert planned > chance

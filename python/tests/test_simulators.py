@@ -76,6 +76,25 @@ def test_episodes_are_played_and_repeated() -> None:
     assert costs[0].max() < np.mean(careless)
 
 
+def test_planners_do_not_know_what_is_to_come() -> None:
+    drawn: dict[int, set[int]] = {}
+
+    class Coins(Gamble):
+        """Remembers what was drawn from which generator."""
+
+        generators: list[np.random.Generator] = []
+
+        def step(self, state: Any, action: str, rng: np.random.Generator) -> Any:
+            self.generators.append(rng)
+            drawn.setdefault(id(rng), set()).add(int(rng.integers(2**62)))
+            return state, np.array([0.0]), False
+
+    problem = gumdp.SimulatedProblem(Coins(), total, discount=1.0, horizon=4, features=1)
+    problem.play(gumdp.SimulatorPlanner(problem, 0.0, simulations=10, seed=3), runs=2, seed=3)
+    # That of each of two worlds, and the planner's in each; no number twice.
+    assert len(drawn) == 4 and sum(map(len, drawn.values())) == len(set().union(*drawn.values()))
+
+
 def test_exceptions_arrive_unharmed() -> None:
     error = RuntimeError("no dice")
 
