@@ -19,6 +19,8 @@ __all__ = ["SimulatedWorld", "TableWorld", "observations_of", "world_of"]
 
 # Episodes of random play that fix the outer variable of a measure, unless it is given: of a model, and of a simulator.
 EPISODES, SIMULATED_EPISODES = 1000, 100
+# Episodes of a simulator that show how many actions there are.
+EXPLORED = 16
 
 
 def world_of(problem: Any, observe: Callable[[Any], Any] | None) -> TableWorld | SimulatedWorld:
@@ -96,7 +98,7 @@ class SimulatedWorld:
         self._time, self._sums, self._done = 0, np.zeros(problem.features), False
         rng = np.random.default_rng(0)
         self._state = problem.simulator.initial(rng)
-        self.actions = len(problem.simulator.actions(self._state))
+        self.actions = self._most_actions()
         limitless = {"low": -np.inf, "high": np.inf, "dtype": np.float64}
         if isinstance(problem.simulator, Environment) and observe is None:
             state: Any = problem.simulator.env.observation_space
@@ -109,6 +111,18 @@ class SimulatedWorld:
                 "time": spaces.Discrete(problem.horizon + 1),
             }
         )
+
+    def _most_actions(self) -> int:
+        """As many actions as the states of some random episodes have; those of an environment are the same in all states."""
+        most = len(self.problem.simulator.actions(self._state))
+        for episode in range(0 if isinstance(self.problem.simulator, Environment) else EXPLORED):
+            rng, over = np.random.default_rng([1, episode]), False
+            self.begin(rng)
+            while not over:
+                allowed = len(self.problem.simulator.actions(self._state))
+                most = max(most, allowed)
+                over = self.move(int(rng.integers(allowed)), rng)
+        return most
 
     def begin(self, rng: np.random.Generator) -> None:
         """Begins an episode."""

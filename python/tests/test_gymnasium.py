@@ -569,14 +569,14 @@ class Drift:
 def test_simulated_problems_are_environments() -> None:
     problem = gumdp.SimulatedProblem(Drift(), lambda sums: float(sums[1] ** 2 - sums[0]), discount=0.9, horizon=8)
     env = gumdp.gymnasium.OccupancyEnv(problem, risk=Erm(2), outer=0.1)
-    assert env.action_space.n == 2
+    assert env.action_space.n == 3
     check_env(env, skip_render_check=True)
     masses = 0.9 ** np.arange(8) / np.sum(0.9 ** np.arange(8))
     for seed in range(20):
         observation, info = env.reset(seed=seed)
         sums, over, time = np.zeros(2), False, 0
         while not over:
-            observation, reward, over, cut, info = env.step(int(env.np_random.integers(2)))
+            observation, reward, over, cut, info = env.step(int(env.np_random.integers(3)))
             place = observation["state"][0]
             sums += masses[time] * np.array([place == 0, place])
             time += 1
