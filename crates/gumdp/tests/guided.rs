@@ -343,6 +343,29 @@ fn a_tour_is_found_where_f_is_flat() {
     assert_eq!(costs(&experiment(&problem, &planner, 1, 0..5).unwrap()), [optimum; 5]);
 }
 
+/// The optimum plays where an episode would simulate fewer steps than there are states, but pilots more: "visit all goals" is flat until the end.
+#[test]
+fn the_optimum_plays_where_pilots_would_take_longer() {
+    let shape = Shape { states: 7, actions: 3, successors: 2, initial: 1 };
+    let mdp = random_mdp(shape, &mut generator(67, 0));
+    let share = |state: usize| {
+        let costs: Vec<f64> = (0..7).map(|other| if other == state { -1.0 } else { 0.0 }).collect();
+        Objective::linear(mdp.by_state(&costs).unwrap()).unwrap()
+    };
+    let names: Vec<String> = (1..7).map(|goal| format!("x{goal}")).collect();
+    let inputs: Vec<(&str, Objective)> = names.iter().map(String::as_str).zip((1..7).map(share)).collect();
+    let least = Objective::formula(&format!("max({})", names.join(", ")), &inputs).unwrap();
+    let problem = Problem::new(mdp, least, 1.0, 14).unwrap();
+    let solution = solve(&problem, Erm::MEAN, &Limits::QUICK).unwrap();
+    let steps = 100 * 14 * 15 / 2;
+    assert!(solution.states > 2 * steps && solution.states < 4_000_000, "{} {steps}", solution.states);
+    let mut planner = GuidedPlanner::new(&problem, Erm::MEAN, settings(100)).unwrap();
+    let start = problem.start(problem.mdp().initial()[0].0);
+    let decision = planner.decide(&start, &mut generator(67, 1)).unwrap();
+    assert_eq!(decision.stopped, StopReason::Solved);
+    assert!((decision.root_estimate - solution.value).abs() < 1e-9, "{decision:?} {}", solution.value);
+}
+
 /// Where solving takes no longer than simulating the optimum plays: estimates are those of the oracle, other measures' without what the outer
 /// variable costs; and places where no episode gets to are decided as well.
 #[test]

@@ -1,4 +1,4 @@
-//! The optimum, where solving the problem exactly takes no longer than the simulations of an episode.
+//! The optimum, where solving the problem exactly takes no longer than pilot episodes, which it makes needless.
 
 use super::GuidedPlanner;
 use crate::model::Action;
@@ -6,16 +6,18 @@ use crate::oracle::{self, Limits};
 use crate::policy::{ActionReason, Decision, StopReason};
 use crate::problem::OccupancyState;
 
-/// The most occupancy states, and bytes for them and their decisions, that solving exactly may take: about a second.
+/// The most occupancy states, and bytes for them and their decisions, that solving exactly may take: some seconds, as pilot episodes do. That a
+/// problem has more states is usually known after a small part of that.
 const MOST_STATES: u64 = 4_000_000;
 const MOST_BYTES: u64 = 512 << 20;
 
 impl GuidedPlanner {
-    /// As many occupancy states as an episode would simulate steps: so with more and more simulations every problem of up to that many is solved.
+    /// What may be spent on the optimum. With fewer simulations than are worth long preparations it is less, but never less than the steps that
+    /// an episode would simulate: so with more and more simulations every problem of up to [`MOST_STATES`] is solved.
     pub(super) fn affordable(&self) -> Limits {
         let horizon = self.problem.horizon() as u64;
         let steps = self.settings.most().saturating_mul(horizon).saturating_mul(horizon + 1) / 2;
-        let max_states = steps.min(MOST_STATES);
+        let max_states = steps.clamp((MOST_STATES as f64 * self.worth()) as u64, MOST_STATES);
         Limits { max_states, max_bytes: MOST_BYTES, policy_bytes: MOST_BYTES, stop: self.stop.clone(), ..Limits::QUICK }
     }
 

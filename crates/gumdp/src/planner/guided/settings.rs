@@ -31,7 +31,7 @@ pub struct GuidedSettings {
     pub rollouts: u32,
     /// Standard errors by which another action must be better than that of marginal backward induction.
     pub caution: f64,
-    /// Whether a lattice decides where features are few, or (with `pilots`) the optimum where solving exactly takes no longer than simulating.
+    /// Whether a lattice decides where features are few, or (with `pilots`) the optimum where solving exactly takes no longer than pilot episodes.
     pub lattice: bool,
     /// Whether pilot episodes choose among manners of deciding, these settings the first of them, where no lattice is settled.
     pub pilots: bool,
