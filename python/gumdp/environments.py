@@ -49,6 +49,12 @@ class EnvironmentState:
             self._key = self._seen, self.snapshot.key(self._ignored)
         return self._key
 
+    @property
+    def shown(self) -> Any:
+        """What tells it from others: what ``state_key`` made of it, or what the environment showed."""
+        key = self._key
+        return key[1] if isinstance(key, tuple) and key[0] == "key" else self.observation
+
     def __hash__(self) -> int:
         return hash(self._seen)
 
