@@ -204,8 +204,7 @@ def _twice(order: Sequence[Copy]) -> set[int]:
 
 
 def _label(state: Any, place: int) -> str:
-    shown_state = state.observation if isinstance(state, EnvironmentState) else state
-    text = ", ".join(_words(shown_state))
+    text = ", ".join(_words(state.shown if isinstance(state, EnvironmentState) else state))
     return text if 0 < len(text) <= 60 and is_text(text) and text.isprintable() else f"s{place}"
 
 

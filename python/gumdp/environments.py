@@ -49,6 +49,12 @@ class EnvironmentState:
             self._key = self._seen, self.snapshot.key(self._ignored)
         return self._key
 
+    @property
+    def shown(self) -> Any:
+        """What tells it from others: what ``state_key`` made of it, or what the environment showed."""
+        key = self._key
+        return key[1] if isinstance(key, tuple) and key[0] == "key" else self.observation
+
     def __hash__(self) -> int:
         return hash(self._seen)
 
@@ -130,6 +136,8 @@ class Environment:
         self.names: list[str] | None = None
         """Names of the features, once a step has been made."""
         self.env.reset(seed=0, **self._options)
+        # Gymnasium makes the generator when it is first asked for.
+        getattr(getattr(self.env, "unwrapped", self.env), "np_random", None)
         self._start = Snapshot(self.env, constant=self.constant)
         if check:
             from .rehearsals import rehearse
@@ -197,6 +205,9 @@ class Environment:
 
     def _read(self, observation: Any, action: Any, reward: Any, info: Any) -> Floats:
         given = reward if self._features is None else self._features(observation, action, reward, info)
+        usual = None if self.names is None else (len(self.names),)
+        if isinstance(given, np.ndarray) and given.dtype.kind == "f" and given.shape == usual:
+            return given.astype(np.float64)
         if isinstance(given, Mapping):
             names, given = [str(name) for name in given], list(given.values())
         else:

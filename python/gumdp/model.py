@@ -243,7 +243,7 @@ class Model:
             Whether the episode ended with that step.
         """
         if self._observations is None:
-            raise ValueError("the model is not one of an environment or a simulator; its states are numbers and names")
+            raise ValueError("the model is not one of a Gymnasium environment or a simulator; its states are numbers and names")
         return self._observations.state(observation, reward, terminated)
 
     @classmethod

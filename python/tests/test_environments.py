@@ -236,6 +236,23 @@ def test_functions_may_remember() -> None:
         gumdp.Model.from_env(Closed(), max_states=100)
 
 
+def test_a_generator_that_is_made_late_is_found() -> None:
+    class Late(Trap):
+        def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+            self.count = 0
+            return 0, {}
+
+        def pay(self) -> float:
+            return float(self.np_random.integers(4))
+
+    problem = gumdp.Problem.from_env(Late(), "reward^2", discount=1.0, horizon=2)
+    assert problem.horizon == 3 and abs(gumdp.solve(problem).value - (1.5**2 + 1.25 / 2)) < 1e-12
+    environment = gumdp.Environment(Late())
+    plan = [0, 0, 0, 0]
+    state = environment.initial(np.random.default_rng(0))
+    assert played(environment, state, plan, 1) == played(environment, state, plan, 1) != played(environment, state, plan, 2)
+
+
 def test_wrappers_are_stepped_through() -> None:
     class Doubled(TransformReward):  # type: ignore[type-arg]
         def __init__(self, env: Any) -> None:
