@@ -169,8 +169,8 @@ impl GuidedPlanner {
     fn look_at(&mut self, at: &OccupancyState) {
         if !self.moves.know(at.state, self.problem.horizon().saturating_sub(at.time)) {
             let moves = Moves::with(&self.problem, Some(at.state));
-            let (stop, too_large) = (self.stop.clone(), self.too_large);
-            *self = Self { stop, too_large, ..Self::of_moves(&self.problem, self.risk, self.settings.clone(), moves) };
+            let (too_large, stop) = (self.too_large, self.stop.clone());
+            *self = Self { too_large, stop, ..Self::of_moves(&self.problem, self.risk, self.settings.clone(), moves) };
         }
     }
 
