@@ -5,7 +5,8 @@
 //! 2. *The frontier*: some simulations go to the nearest action that was tried least, so that goals are found which random moves do not meet.
 //! 3. *A tree* with Bellman backups of the risk over sampled outcomes, whose rollouts follow that policy, or chance where that does better.
 //!    It needs no states that recur: outcomes and actions are widened.
-//! 4. *A plan* of actions for the rest of the episode is kept and improved. It leads, as chance does, only where its simulations do better.
+//! 4. *A plan* of actions for the rest of the episode is kept and improved where states do not recur. It leads only where its simulations do better than
+//!    chance.
 //!
 //! Everything is learned anew in each episode, so runs can be played in any order and give the same bits.
 
@@ -389,7 +390,7 @@ impl<S: Simulator> LearningPlanner<S> {
             best = (By::Learned, &self.learned);
         }
         let planned = self.plan.costs();
-        if enough(planned) && enough(best.1) {
+        if !self.table.learns() && enough(planned) && enough(best.1) {
             let common = planned.len().min(best.1.len());
             let error = self.settings.caution * error_of_difference(erm, &planned[..common], &best.1[..common]);
             if risk_of(erm, planned) + error < risk_of(erm, best.1) {

@@ -20,7 +20,7 @@ impl<S: Simulator> LearningPlanner<S> {
         let by = match number {
             first if self.scale.is_none() && first < PILOTS => By::Chance,
             _ if number % 16 == 2 => By::Chance,
-            _ if plans && (number % 4 == 3 || !learns && number % 2 == 1) => By::Change,
+            _ if plans && !learns && number % 2 == 1 => By::Change,
             _ if learns && self.open && number.is_multiple_of(4) => By::Frontier,
             _ if learns && number % 4 == 1 => By::Learned,
             _ if self.searches(self.problem.horizon() - at.time) => return self.search(at, rng),

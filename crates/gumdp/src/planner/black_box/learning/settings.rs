@@ -25,7 +25,7 @@ pub struct LearningSettings {
     pub table: bool,
     /// Whether some simulations go where little is known.
     pub frontier: bool,
-    /// Whether some simulations improve a plan of actions.
+    /// Whether some simulations improve a plan of actions where states do not recur.
     pub plans: bool,
 }
 
