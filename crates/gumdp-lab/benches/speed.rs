@@ -4,13 +4,18 @@
 //! given as a multiple of the roofline (random paths without a tree) measured in turns with it. `cargo bench -- --count TASK`
 //! makes one decision (with `--setup`: only prepares it) for a profiler: `scripts/instructions` counts with it.
 
+use std::convert::Infallible;
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gumdp::measures::{Seen, Weigher};
 use gumdp::oracle::{self, Limits};
-use gumdp::rng::{self, Purpose};
-use gumdp::{Erm, Mdp, Objective, Planner, PlannerSettings, Policy, Problem, Roofline};
+use gumdp::rng::{self, Purpose, Rng};
+use gumdp::{
+    Action, BlackBoxPlanner, Budget, Erm, LearningPlanner, LearningSettings, Mdp, Objective, Planner, PlannerSettings,
+    Policy, Problem, Roofline, SimulatedProblem, Simulator,
+};
 use gumdp_files::{Task, tasks};
 
 #[path = "../src/race.rs"]
@@ -29,13 +34,14 @@ fn main() {
         return;
     }
     let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|word| name.contains(word.as_str()));
-    let benchmarks: [Benchmark; 6] = [
+    let benchmarks: [Benchmark; 7] = [
         ("step", step),
         ("evaluation", evaluation),
         ("weigher", weigher),
         ("selection", selection),
         ("solve", solve),
         ("induction", induction),
+        ("simulator", simulator),
     ];
     for (name, benchmark) in benchmarks {
         if wanted(name) {
@@ -117,6 +123,63 @@ fn weigher() {
             black_box(sum);
         });
         report(&format!("weigher beta {beta}"), seconds, 1e3, "sample");
+    }
+}
+
+/// A walk on a ring whose steps take next to no time; with states that recur or not.
+struct Free {
+    recurring: bool,
+}
+
+impl Simulator for Free {
+    type State = u64;
+    type Error = Infallible;
+
+    fn feature_count(&self) -> usize {
+        1
+    }
+
+    fn initial(&self, _: &mut Rng) -> Result<u64, Infallible> {
+        Ok(0)
+    }
+
+    fn action_count(&self, _: &u64) -> Result<u32, Infallible> {
+        Ok(2)
+    }
+
+    #[inline]
+    fn step(&self, at: &u64, action: Action, rng: &mut Rng, features: &mut [f64]) -> Result<Option<u64>, Infallible> {
+        features[0] = (at & 1) as f64;
+        let moved = at.wrapping_add(1 + action.index() as u64);
+        Ok(Some(if self.recurring { moved & 63 } else { moved ^ (u64::from(rng::below(rng, u32::MAX)) << 32) }))
+    }
+
+    fn cost(&self, features: &[f64]) -> Result<f64, Infallible> {
+        Ok(features[0])
+    }
+}
+
+/// The first decision in a simulator whose own steps are free.
+fn simulator() {
+    let settings = LearningSettings { budget: Budget::simulations(2000), ..LearningSettings::default() };
+    let published = PlannerSettings { budget: settings.budget, ..PlannerSettings::paper_illustrative() };
+    for recurring in [true, false] {
+        let problem = Arc::new(SimulatedProblem::new(Free { recurring }, 1.0, 500).unwrap());
+        let what = if recurring { "recurring" } else { "new states" };
+        for (who, learns) in [("default", true), ("published", false)] {
+            let mut steps = 0;
+            let seconds = fastest(|| {
+                let rng = &mut rng::stream(0, 0, Purpose::Policy);
+                let decision = if learns {
+                    LearningPlanner::new(&problem, Erm::MEAN, settings.clone()).unwrap().decide(&problem.start(0), rng)
+                } else {
+                    BlackBoxPlanner::new(&problem, Erm::MEAN, published.clone()).unwrap().decide(&problem.start(0), rng)
+                };
+                steps = decision.unwrap().simulated_steps;
+            });
+            let name = format!("simulator {who}, {what}");
+            println!("{name:<32} {:>8.1} million steps per second", steps as f64 / seconds / 1e6);
+        }
     }
 }
 

@@ -1,7 +1,8 @@
-//! What those who work on the planners measure: `study` (what they earn) and `speed` (how fast they are).
+//! What those who work on the planners measure: `study` (what they earn), `simulators` (the same where there are only samples) and `speed` (how fast they are).
 
 mod families;
 mod race;
+mod simulators;
 mod speed;
 mod study;
 
@@ -24,6 +25,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Simulators(simulators::SimulatorsArgs),
     Speed(speed::SpeedArgs),
     Study(study::StudyArgs),
 }
@@ -31,6 +33,7 @@ enum Command {
 fn main() -> ExitCode {
     let Arguments { command, quiet } = Arguments::parse();
     let done = match command {
+        Command::Simulators(arguments) => simulators::simulators(&arguments, quiet),
         Command::Speed(arguments) => speed::speed(&arguments),
         Command::Study(arguments) => study::study(&arguments, quiet),
     };

@@ -35,7 +35,7 @@
 //! ```
 //!
 //! Where to go from here: [`Mdp`] (models), [`Objective`], [`Problem`], [`Erm`] (risk), [`GuidedPlanner`] (online planning), [`Planner`]
-//! (the published algorithm), [`BlackBoxPlanner`] (the same for a [`Simulator`] without tables),
+//! (the published algorithm), [`LearningPlanner`] (for a [`Simulator`] without tables), [`BlackBoxPlanner`] (the published algorithm for it),
 //! [`oracle`] (exact solutions), [`frontier`] (over the attitude to risk), [`explain`] (decision trees), [`Agent`] (the one where it fits, the other where not), [`Policy`], [`experiment()`] (many runs), [`stats`],
 //! [`Stop`] (an early end from outside). Problem files and the built-in tasks are in the crate `gumdp-files`. `docs/mathematics.md` in the repository says which formula is which item.
 
@@ -65,7 +65,7 @@ mod test_problems;
 pub mod trials;
 pub mod words;
 
-pub use agent::{Agent, AgentError, Spec, Tell, Who};
+pub use agent::{Agent, AgentError, Spec, Tell, Who, learning_planner};
 pub use episode::{Episode, EpisodeError, Step, begun, play};
 pub use experiment::{
     CheckedLines, Experiment, ExperimentError, Held, Journal, Precision, Record, Records, Run, RunError, UNCHECKED,
@@ -74,8 +74,9 @@ pub use experiment::{
 pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, ROW_TOLERANCE, State, missing_to_1};
 pub use objective::{Bounds, BrokenFormula, Objective, ObjectiveError, Partition};
 pub use planner::{
-    BlackBoxPlanner, Budget, Expansion, Exploration, FinalChoice, GuidedPlanner, GuidedSettings, MAX_SIMULATIONS,
-    Planner, PlannerError, PlannerSettings, Roofline, Selection, SimulatedProblem, Simulator, Situation, UntriedOrder,
+    BlackBoxPlanner, Budget, Expansion, Exploration, FinalChoice, GuidedPlanner, GuidedSettings, LearningPlanner,
+    LearningSettings, MAX_SIMULATIONS, Planner, PlannerError, PlannerSettings, Roofline, Selection, SimulatedProblem,
+    Simulator, Situation, UntriedOrder,
 };
 pub use policy::{
     ActionReason, ByOccupancy, Decision, Markov, Policy, PolicyError, PolicyFailure, Scripted, StopReason, Uniform,

@@ -3,67 +3,16 @@
 mod common;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use common::hidden::{Broken, hidden};
 use common::{Shape, generator, random_discount, random_mdp, random_objective};
 use gumdp::oracle::{Limits, decide};
 use gumdp::rng::{self, Purpose, Rng};
 use gumdp::{
-    Action, BlackBoxPlanner, Budget, Erm, Pair, Planner, PlannerSettings, Problem, SimulatedProblem, Simulator, State,
+    Action, BlackBoxPlanner, Budget, Erm, Pair, Planner, PlannerSettings, Problem, SimulatedProblem, Simulator,
     StopReason, run,
 };
 use gumdp_files::tasks;
-
-/// A problem with tables, of which nothing but samples is shown.
-#[derive(Debug)]
-struct Hidden {
-    problem: Problem,
-    /// Steps after which sampling fails.
-    failing_after: AtomicU64,
-}
-
-#[derive(Debug, PartialEq)]
-struct Broken;
-
-impl Simulator for Hidden {
-    type State = State;
-    type Error = Broken;
-
-    fn feature_count(&self) -> usize {
-        self.problem.mdp().pair_count()
-    }
-
-    fn initial(&self, rng: &mut Rng) -> Result<State, Broken> {
-        Ok(self.problem.mdp().sample_initial(rng))
-    }
-
-    fn action_count(&self, state: &State) -> Result<u32, Broken> {
-        Ok(self.problem.mdp().pairs(*state).len() as u32)
-    }
-
-    fn step(
-        &self,
-        state: &State,
-        action: Action,
-        rng: &mut Rng,
-        features: &mut [f64],
-    ) -> Result<Option<State>, Broken> {
-        self.failing_after.try_update(Relaxed, Relaxed, |left| left.checked_sub(1)).map_err(|_| Broken)?;
-        let mdp = self.problem.mdp();
-        let pair = Pair::from(mdp.pairs(*state).start + action.index() as u32);
-        features[pair.index()] += 1.0;
-        Ok(Some(mdp.sample(pair, rng)))
-    }
-
-    fn cost(&self, occupancy: &[f64]) -> Result<f64, Broken> {
-        Ok(self.problem.objective().value(occupancy))
-    }
-}
-
-fn hidden(problem: &Problem) -> Arc<SimulatedProblem<Hidden>> {
-    let simulator = Hidden { problem: problem.clone(), failing_after: AtomicU64::new(u64::MAX) };
-    Arc::new(SimulatedProblem::new(simulator, problem.discount(), problem.horizon()).unwrap())
-}
 
 /// With many simulations decisions are optimal; near ties are left out.
 #[test]
@@ -166,10 +115,10 @@ fn failures_arrive_and_leave_the_planner_usable() {
     let mut planner = BlackBoxPlanner::new(&problem, Erm::MEAN, PlannerSettings::paper_illustrative()).unwrap();
     let mut rng = rng::stream(0, 0, Purpose::Policy);
     for steps in [0, 5, 400, 5000] {
-        problem.simulator().failing_after.store(steps, Relaxed);
+        problem.simulator().fail_after(steps);
         assert_eq!(planner.decide(&start, &mut rng), Err(Broken));
     }
-    problem.simulator().failing_after.store(u64::MAX, Relaxed);
+    problem.simulator().fail_after(u64::MAX);
     let decision = planner.decide(&start, &mut rng).unwrap();
     assert_eq!(decision.reasons.iter().map(|reason| reason.visits).sum::<u64>(), 500);
 }

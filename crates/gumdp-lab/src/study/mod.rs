@@ -4,7 +4,7 @@
 //! with several), do more simulations lead to the optimum (`--times 1,10,100`). Rows are measured once and kept.
 
 mod book;
-mod evidence;
+pub mod evidence;
 mod variant;
 
 use std::io::{self, Write};

@@ -9,13 +9,27 @@ mod pilot;
 use std::sync::Arc;
 
 use crate::oracle::{self, Limits, Method, OracleError, Solution, Strategy};
-use crate::planner::{Budget, GuidedPlanner, GuidedSettings, Planner, PlannerError, PlannerSettings};
+use crate::planner::{
+    Budget, GuidedPlanner, GuidedSettings, LearningPlanner, Planner, PlannerError, PlannerSettings, Simulator,
+};
 use crate::policy::{Policy, Uniform};
 use crate::problem::Problem;
 use crate::risk::{FixedRisk, Risk};
 use crate::stats::Summary;
 use crate::stop::Stop;
 use crate::words::counted;
+
+/// The same planner for a risk measure: where that has an outer variable, pilot episodes with this seed and few simulations fix it.
+///
+/// # Errors
+/// Those of the simulator.
+pub fn learning_planner<S: Simulator>(
+    planner: &LearningPlanner<S>,
+    risk: impl Into<Risk>,
+    seed: u64,
+) -> Result<LearningPlanner<S>, S::Error> {
+    Ok(planner.with_risk(pilot::fix_in_simulator(planner, risk.into(), seed)?))
+}
 
 /// Who plays.
 #[derive(Clone, Debug)]

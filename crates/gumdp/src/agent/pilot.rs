@@ -10,7 +10,7 @@
 
 use std::cell::Cell;
 
-use crate::planner::Rarities;
+use crate::planner::{LearningPlanner, Rarities, Simulator};
 use crate::policy::Policy;
 use crate::problem::Problem;
 use crate::risk::{Erm, FixedRisk, OuterForm, Risk, Tail};
@@ -19,6 +19,8 @@ use crate::stop::Stop;
 
 /// Simulated steps of all pilot episodes: about two seconds of one core.
 const EFFORT: f64 = 3e7;
+/// The same where a simulator makes the steps: it may be slow.
+const SIMULATOR_EFFORT: f64 = 3e6;
 /// A transition that marginal backward induction looks at takes about this part of a simulated step.
 const TRANSITION: f64 = 1.0 / 6.0;
 /// Transitions that it looks at for each step to go, at most: in larger models it looks less far ahead.
@@ -53,7 +55,7 @@ pub(super) fn fix_outer<P: Policy, E>(
         (None, None) => return Ok(Erm::MEAN.into()),
     };
     let seed = rng::word(&mut rng::stream(seed, 0, Purpose::Pilot));
-    let (played, rarities) = (Cell::new(0), Rarities::new(problem));
+    let rarities = Rarities::new(problem);
     // Plays until the candidate has so many episodes; returns the simulated steps of one.
     let play = |candidate: &mut Candidate<P>, episodes: u64| -> Result<f64, E> {
         let policy = match &candidate.policy {
@@ -61,15 +63,60 @@ pub(super) fn fix_outer<P: Policy, E>(
             None => candidate.policy.insert(prepared(player(candidate.fixed)?, stop)),
         };
         let missing = candidate.costs.len() as u64..episodes;
-        played.set(played.get() + missing.end.saturating_sub(missing.start));
         // A player that fails fails again in the real episodes, where it is reported.
         let pilots = rarities.play(problem, policy, seed, missing, stop).unwrap_or_default();
         candidate.costs.extend(pilots.iter().map(|pilot| (pilot.cost, pilot.weight)));
-        candidate.risk = risk.of_distribution(&candidate.costs).unwrap_or(f64::INFINITY);
         Ok(pilots.iter().map(|pilot| pilot.simulated_steps as f64).sum::<f64>() / pilots.len().max(1) as f64)
     };
+    tournament(risk, outer.as_ref(), |steps| Rounds::new(problem, steps), play)
+}
+
+/// The same with a simulator, whose episodes are played straight: nobody knows what is rare.
+///
+/// # Errors
+/// Those of the simulator.
+pub(super) fn fix_in_simulator<S: Simulator>(
+    planner: &LearningPlanner<S>,
+    risk: Risk,
+    seed: u64,
+) -> Result<FixedRisk, S::Error> {
+    let outer = match (risk.fixed(), risk.outer()) {
+        (Some(fixed), _) => return Ok(fixed),
+        (None, Some(outer)) => outer,
+        (None, None) => return Ok(Erm::MEAN.into()),
+    };
+    let seed = rng::word(&mut rng::stream(seed, 0, Purpose::Pilot));
+    let problem = planner.problem();
+    let play = |candidate: &mut Candidate<LearningPlanner<S>>, episodes: u64| -> Result<f64, S::Error> {
+        let own = candidate.policy.get_or_insert_with(|| planner.for_pilots(candidate.fixed));
+        let (before, missing) = (own.simulated_steps(), candidate.costs.len() as u64..episodes);
+        let count = missing.end.saturating_sub(missing.start).max(1) as f64;
+        for number in missing {
+            own.begin_episode();
+            let end = problem.play(|at, rng| Ok(own.decide(at, rng)?.action), seed, number)?;
+            candidate.costs.push((problem.simulator().cost(&end.features)?, 1.0));
+        }
+        Ok((own.simulated_steps() - before) as f64 / count)
+    };
+    tournament(risk, outer.as_ref(), |steps| Rounds::affordable(SIMULATOR_EFFORT / steps.max(1.0)), play)
+}
+
+/// Candidates play so many episodes each, and the better half plays on.
+fn tournament<P, E>(
+    risk: Risk,
+    outer: &dyn OuterForm,
+    rounds: impl FnOnce(f64) -> Rounds,
+    mut more: impl FnMut(&mut Candidate<P>, u64) -> Result<f64, E>,
+) -> Result<FixedRisk, E> {
+    let played = Cell::new(0);
+    let mut play = |candidate: &mut Candidate<P>, episodes: u64| -> Result<f64, E> {
+        played.set(played.get() + episodes.saturating_sub(candidate.costs.len() as u64));
+        let steps = more(candidate, episodes)?;
+        candidate.risk = risk.of_distribution(&candidate.costs).unwrap_or(f64::INFINITY);
+        Ok(steps)
+    };
     let mut neutral = Candidate::new(outer.attitude(Erm::MEAN));
-    let rounds = Rounds::new(problem, play(&mut neutral, PROBE)?);
+    let rounds = rounds(play(&mut neutral, PROBE)?);
     if outer.is_known_for_few() && rounds.all < PLENTY {
         play(&mut neutral, rounds.all)?;
         if let Some(value) = outer.for_few(&neutral.costs) {
@@ -77,15 +124,14 @@ pub(super) fn fix_outer<P: Policy, E>(
         }
     }
     play(&mut neutral, rounds.episodes)?;
-    let mut candidates: Vec<Candidate<P>> = attitudes(outer.as_ref(), &neutral.costs, rounds.attitudes);
+    let mut candidates: Vec<Candidate<P>> = attitudes(outer, &neutral.costs, rounds.attitudes);
     candidates.insert(0, neutral);
     for candidate in &mut candidates[1..] {
         play(candidate, rounds.episodes)?;
     }
     let range = extent(candidates.iter().flat_map(|candidate| &candidate.costs));
     candidates.sort_by(Candidate::by_risk);
-    let asked =
-        candidates.iter().take(rounds.asked).filter_map(|candidate| best_outer(outer.as_ref(), &candidate.costs));
+    let asked = candidates.iter().take(rounds.asked).filter_map(|candidate| best_outer(outer, &candidate.costs));
     let between = outer.tried(range).into_iter().map(|y| outer.at(y)).filter(|_| rounds.thresholds);
     for fixed in asked.chain(between).collect::<Vec<_>>() {
         if candidates.iter().all(|known| known.fixed.aim != fixed.aim) {
@@ -178,7 +224,12 @@ impl Rounds {
         let (transitions, horizon) = (problem.mdp().transition_count(), problem.horizon() as f64);
         let looked_at = transitions.min(MOST_TRANSITIONS) as f64 * horizon * (horizon + 1.0) / 2.0;
         let steps = simulated_steps + TRANSITION * looked_at + transitions as f64;
-        let all = (EFFORT / steps).clamp(LEAST, MOST) as u64;
+        Self::affordable(EFFORT / steps)
+    }
+
+    /// With about so many episodes of all candidates.
+    fn affordable(episodes: f64) -> Self {
+        let all = episodes.clamp(LEAST, MOST) as u64;
         if all >= PLENTY {
             // At most 6 attitudes, 3 values asked for and 3 thresholds: 12 + 12/2 + 2·12/4 times the first episodes; the
             // finalists have the rest.

@@ -4,9 +4,10 @@
 //! |---|---|---|
 //! | [`GuidedPlanner`] | the model's probabilities | the default: the best known |
 //! | [`Planner`] | samples of the model | ERM-MCTS, the published algorithm |
+//! | [`LearningPlanner`] | a [`Simulator`] | the default without tables |
 //! | [`BlackBoxPlanner`] | a [`Simulator`] | ERM-MCTS without tables |
 //!
-//! Budgets, rules and their mistakes are values ([`Budget`], [`PlannerSettings`], [`GuidedSettings`], [`PlannerError`]).
+//! Budgets, rules and their mistakes are values ([`Budget`], [`PlannerSettings`], [`GuidedSettings`], [`LearningSettings`], [`PlannerError`]).
 //! Not here: exact solutions ([`crate::oracle`]), and which planner plays when ([`crate::Agent`]).
 
 mod black_box;
@@ -17,7 +18,7 @@ mod pilots;
 mod selection;
 mod settings;
 
-pub use black_box::{BlackBoxPlanner, SimulatedProblem, Simulator, Situation};
+pub use black_box::{BlackBoxPlanner, LearningPlanner, LearningSettings, SimulatedProblem, Simulator, Situation};
 pub use guided::{GuidedPlanner, GuidedSettings};
 pub use mcts::Planner;
 #[doc(hidden)] // The speed limit that benchmarks measure planners against; it walks as their rollouts do.

@@ -212,6 +212,9 @@ pub enum PlannerError {
     /// A leaf needs a rollout to have a value.
     #[error("the number of rollouts per leaf is 0; it must be at least 1")]
     Rollouts,
+    /// A node without any outcome would have no value.
+    #[error("the planner's widening is {0}; it must be finite and at least 1")]
+    Widening(f64),
     /// Exploration constants for another horizon.
     #[error("{got} exploration constants are given for a horizon of {expected}")]
     Thetas {

@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod brute_force;
+pub mod hidden;
 
 use gumdp::rng::{self, Purpose, Rng};
 use gumdp::{Mdp, Objective, Partition, Problem};

@@ -1,7 +1,10 @@
-//! ERM-MCTS for a simulator without tables: the same tree, grown from samples of states that are met on the way.
+//! Planners for a simulator without tables. Here: ERM-MCTS, the same tree, grown from samples of states that are met on the way. The default
+//! planner is in `learning`.
 
+mod learning;
 mod simulator;
 
+pub use learning::{LearningPlanner, LearningSettings};
 pub use simulator::{SimulatedProblem, Simulator, Situation};
 
 use std::collections::HashMap;
@@ -294,7 +297,7 @@ impl<S: Simulator> BlackBoxPlanner<S> {
     }
 }
 
-fn action_count<S: Simulator>(simulator: &S, state: &S::State) -> Result<u32, S::Error> {
+fn action_count<S: Simulator + ?Sized>(simulator: &S, state: &S::State) -> Result<u32, S::Error> {
     let actions = simulator.action_count(state)?;
     assert!(actions > 0, "a state of the simulator has no action: {state:?}");
     Ok(actions)

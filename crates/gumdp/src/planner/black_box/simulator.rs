@@ -2,7 +2,7 @@
 //!
 //! A [`Simulator`] has no tables: states are any values that can be compared and hashed, each step yields a vector of
 //! features, and the objective is a function of their discounted sums, which is all that the occupancy MDP has to carry.
-//! Not here: the planner for them, [`BlackBoxPlanner`](crate::BlackBoxPlanner).
+//! Not here: the planners for them, [`LearningPlanner`](crate::LearningPlanner) and [`BlackBoxPlanner`](crate::BlackBoxPlanner).
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -33,6 +33,15 @@ pub trait Simulator {
     /// # Errors
     /// If that fails.
     fn action_count(&self, state: &Self::State) -> Result<u32, Self::Error>;
+
+    /// Draws an action for random play. Where actions are many it may prefer some; planners then look at those that it draws. By default all are
+    /// equally likely.
+    ///
+    /// # Errors
+    /// If that fails.
+    fn sample_action(&self, state: &Self::State, rng: &mut Rng) -> Result<Action, Self::Error> {
+        super::action_count(self, state).map(|actions| Action(rng::below(rng, actions)))
+    }
 
     /// Takes an action: adds the features of this step to `features`, which are all 0, and draws the next state; `None` if the
     /// episode is over.
@@ -91,6 +100,11 @@ impl<S: Simulator> SimulatedProblem<S> {
     #[must_use]
     pub fn horizon(&self) -> usize {
         self.masses.len()
+    }
+
+    /// The mass of each step.
+    pub(crate) fn masses(&self) -> &[f64] {
+        &self.masses
     }
 
     /// Adds the features of the step at this time to the sums.

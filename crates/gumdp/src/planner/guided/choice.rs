@@ -124,12 +124,12 @@ pub(super) fn choose(planner: &GuidedPlanner, manners: &[Manner]) -> Result<Mann
 }
 
 /// The risk of costs with their weights.
-pub(super) fn risk_of(erm: Erm, costs: &[(f64, f64)]) -> f64 {
+pub(in crate::planner) fn risk_of(erm: Erm, costs: &[(f64, f64)]) -> f64 {
     erm.quickly(costs.iter().copied())
 }
 
 /// The standard error of the difference of two risks over the same episodes, by their influence functions.
-pub(super) fn error_of_difference(erm: Erm, a: &[(f64, f64)], b: &[(f64, f64)]) -> f64 {
+pub(in crate::planner) fn error_of_difference(erm: Erm, a: &[(f64, f64)], b: &[(f64, f64)]) -> f64 {
     let (beta, risks) = (erm.beta(), (risk_of(erm, a), risk_of(erm, b)));
     let influence = |risk: f64, (cost, weight): (f64, f64)| {
         let excess = cost - risk;

@@ -23,6 +23,7 @@ mod rollout;
 mod settings;
 mod tree;
 
+pub(super) use choice::{error_of_difference, risk_of};
 pub(super) use moves::{Moves, Outcome};
 pub use settings::GuidedSettings;
 
