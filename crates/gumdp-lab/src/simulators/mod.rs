@@ -106,7 +106,9 @@ pub fn simulators(args: &SimulatorsArgs, quiet: bool) -> Result<()> {
         }
         let headers = ["problem", "beta", "simulations", "player", "risk", "seconds", "against published"];
         let mut table = Table::new(&headers, &[0, 3, 6]);
-        rows.into_iter().for_each(|row: Row| table.row(row.to_vec()));
+        for row in rows {
+            table.row(row.to_vec());
+        }
         table.print_markdown(&mut io::stdout().lock())?;
         Ok(())
     })
@@ -124,7 +126,7 @@ fn of_task(args: &SimulatorsArgs, task: &Task, beta: f64) -> Result<Vec<Row>> {
         &Hidden::problem(&task.problem),
         Erm::new(beta)?,
         task.defaults.simulations,
-        Some(published),
+        Some(&published),
         Some(tables),
     )
 }
@@ -136,14 +138,14 @@ fn of_simulator<S: Simulator<Error = std::convert::Infallible> + Sync + Send>(
     problem: &Arc<SimulatedProblem<S>>,
     erm: Erm,
     simulations: u64,
-    published: Option<PlannerSettings>,
+    published: Option<&PlannerSettings>,
     tables: Option<(&Problem, Bounds)>,
 ) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for &times in &args.times {
         let budget = Budget::simulations(simulations * times);
         let published =
-            PlannerSettings { budget, ..published.clone().unwrap_or(PlannerSettings::paper_illustrative()) };
+            PlannerSettings { budget, ..published.cloned().unwrap_or_else(PlannerSettings::paper_illustrative) };
         let mut first: Option<Vec<f64>> = None;
         for &player in &args.players {
             let started = std::time::Instant::now();
