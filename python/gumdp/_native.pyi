@@ -127,7 +127,8 @@ class SimulatorAgent:
         risk: str,
         simulations: int | None,
         time_limit: float | None,
-        exploration: float,
+        exploration: float | None,
+        preset: str,
         seed: int,
     ) -> SimulatorAgent: ...
     def begin(self, rng: np.random.Generator, episode: int) -> None: ...

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native
-from ._checks import HIGHEST_SEED, MOST_RUNS, Floats, are_many, budget, count, discount_of, number, shown
+from ._checks import HIGHEST_SEED, MOST_RUNS, Floats, are_many, budget, choice, count, discount_of, number, shown
 from .planning import Playing, reasons_of
 from .risks import RiskLike, spec_of
 
@@ -23,7 +23,8 @@ __all__ = ["SimulatedDecision", "SimulatedProblem", "Simulator", "SimulatorPlann
 class Simulator(Protocol):
     """What a simulator must have. No base class is needed.
 
-    Features must be a function of the state, the action and the next state.
+    Features must be a function of the state, the action and the next state. Where actions are continuous or very many, a method
+    ``sample_action(state, rng)`` draws one that may be taken in any state; ``actions`` is not needed then.
     """
 
     def initial(self, rng: np.random.Generator) -> Hashable:
@@ -81,7 +82,9 @@ class SimulatedProblem:
         horizon: int,
         features: int | None = None,
     ) -> None:
-        for method in ("initial", "actions", "step"):
+        # One of the two that say what can be done is enough.
+        draws = callable(getattr(simulator, "sample_action", None))
+        for method in ("initial", "step") if draws else ("initial", "actions", "step"):
             if not callable(getattr(simulator, method, None)):
                 raise TypeError(f"simulator is {simulator!r}; it must have a method {method}")
         if not callable(objective):
@@ -156,7 +159,8 @@ class SimulatedProblem:
 def _feature_count(simulator: Simulator) -> int:
     rng = np.random.default_rng(0)
     state = simulator.initial(rng)
-    actions = list(simulator.actions(state))
+    draw = getattr(simulator, "sample_action", None)
+    actions = list(simulator.actions(state)) if draw is None else [draw(state, rng)]
     if not actions:
         raise ValueError(f"actions({state!r}) is empty; there must be an action")
     returned = simulator.step(state, actions[0], rng)
@@ -175,30 +179,35 @@ class SimulatedDecision:
     action: Any
     """The action to take, as the simulator gave it."""
     estimate: float
-    """The value of the root of the search tree: an estimate of the risk of the whole episode that includes the simulations that
-    explored; what is decided usually has a lower risk."""
+    """An estimate of the risk of the whole episode. That of the preset "paper" includes the simulations that explored; what is decided usually has a
+    lower risk. Where a measure has an outer variable, it is that of what final costs count for."""
     simulations: int
     """Simulations done for this decision."""
     stopped: str
     """Why the search ended: "simulations" or "time limit"."""
     reasons: npt.NDArray[np.void] = field(repr=False)
-    """What is known of each action, in the simulator's order: a structured array as that of :class:`Decision`."""
+    """What the tree knows of each action, in the simulator's order: a structured array as that of :class:`Decision`. Where actions are drawn, or more
+    than 256, only those that were tried are in it."""
 
 
 class SimulatorPlanner(Playing):
-    """Plans in a simulator by the published ERM-MCTS, which needs samples only. Much slower than planning in a model.
+    """Plans in a simulator: learns what recurs, plays on that, searches a tree of samples, and improves a plan of actions.
+
+    It needs samples only; with the tables of a model :class:`Planner` is better and quicker. ``docs/simulators.md`` has the measurements.
 
     Parameters
     ----------
     problem : SimulatedProblem
-    risk : Erm, float or str
-        An entropic risk measure, which includes the mean and the worst case; the other measures need a model.
+    risk : Risk, float or str
+        Any risk measure. The outer variable of CVaR and the like is fixed by pilot episodes before the first decision.
     simulations : int, optional
         For each decision; 500 by default, none if there is a time limit.
     time_limit : float, optional
         Seconds for each decision.
-    exploration : float
-        The exploration constant, in units of the spread of costs of a few random episodes.
+    exploration : float, optional
+        The exploration constant of the tree, in units of the spread of costs of a few random episodes.
+    preset : {"default", "paper"}
+        "paper" is the published ERM-MCTS with a new node for each state that is met; entropic risk measures only.
     seed : int
     """
 
@@ -213,7 +222,8 @@ class SimulatorPlanner(Playing):
         *,
         simulations: int | None = None,
         time_limit: float | None = None,
-        exploration: float = 1.0,
+        exploration: float | None = None,
+        preset: str = "default",
         seed: int = 0,
     ) -> None:
         if not isinstance(problem, SimulatedProblem):
@@ -221,7 +231,9 @@ class SimulatorPlanner(Playing):
         most, limit = budget(simulations, time_limit)
         most = 500 if most is None and limit is None else most
         self.problem, self.risk = problem, spec_of(risk)
-        self._settings = (most, limit, number("exploration", exploration), count("seed", seed, 0, HIGHEST_SEED))
+        explored = None if exploration is None else number("exploration", exploration)
+        preset = choice("preset", preset, ("default", "paper"))
+        self._settings = (most, limit, explored, preset, count("seed", seed, 0, HIGHEST_SEED))
         parts = (problem.simulator, problem.objective, problem.features, problem.discount, problem.horizon)
         self._native = _native.SimulatorAgent(*parts, self.risk, *self._settings)
         self._begin(0)
@@ -255,9 +267,21 @@ class SimulatorPlanner(Playing):
 
 
 def _planner_again(
-    problem: SimulatedProblem, risk: str, simulations: int | None, time_limit: float | None, exploration: float, seed: int
+    problem: SimulatedProblem,
+    risk: str,
+    simulations: int | None,
+    time_limit: float | None,
+    exploration: float | None,
+    preset: str,
+    seed: int,
 ) -> SimulatorPlanner:
     """The planner that was pickled."""
     return SimulatorPlanner(
-        problem, risk, simulations=simulations, time_limit=time_limit, exploration=exploration, seed=seed
+        problem,
+        risk,
+        simulations=simulations,
+        time_limit=time_limit,
+        exploration=exploration,
+        preset=preset,
+        seed=seed,
     )

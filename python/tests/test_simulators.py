@@ -41,11 +41,40 @@ def gamble(**changes: object) -> gumdp.SimulatedProblem:
 
 def test_the_careful_stop_and_the_bold_go() -> None:
     for beta, action in ((0, "go"), (50, "stop"), (np.inf, "stop"), (-5, "go")):
-        decision = gumdp.SimulatorPlanner(gamble(), beta).act(("start", 0))
-        assert decision.action == action
-        assert decision.reasons["visits"].sum() == decision.simulations == 500
-        assert np.isfinite(decision.reasons["value"]).all()
-        assert decision.stopped == "simulations"
+        for preset in ("default", "paper"):
+            decision = gumdp.SimulatorPlanner(gamble(), beta, preset=preset).act(("start", 0))
+            assert decision.action == action
+            assert decision.simulations == 500
+            assert decision.reasons["visits"].sum() == 500 or preset == "default"
+            assert np.isfinite(decision.reasons["value"]).all()
+            assert decision.stopped == "simulations"
+
+
+@pytest.mark.parametrize(
+    ("risk", "action"),
+    [("cvar:0.9", "stop"), ("evar:0.95", "stop"), ("exceed:2", "stop"), ("exceed:0.5", "go"), ("var:0.5", "go")],
+)
+def test_all_measures_are_planned_with(risk: str, action: str) -> None:
+    assert gumdp.SimulatorPlanner(gamble(), risk, simulations=200).act(("start", 0)).action == action
+
+
+def test_actions_may_be_drawn_and_states_need_not_recur() -> None:
+    class Glide:
+        """To be at 1 at the end; each action is a speed."""
+
+        def initial(self, rng: np.random.Generator) -> float:
+            return float(rng.uniform(-0.1, 0.1))
+
+        def sample_action(self, state: float, rng: np.random.Generator) -> float:
+            return float(rng.uniform(-0.3, 0.3))
+
+        def step(self, state: float, action: float, rng: np.random.Generator) -> tuple[float, list[float], bool]:
+            moved = action + float(rng.normal(0.0, 0.01))
+            return state + moved, [10.0 * moved], False
+
+    problem = gumdp.SimulatedProblem(Glide(), lambda moved: abs(moved[0] - 1.0), discount=1.0, horizon=10)
+    planner = gumdp.SimulatorPlanner(problem, 1.0, simulations=200)
+    assert problem.play(planner, runs=3).max() < 0.3
 
 
 def test_episodes_are_played_and_repeated() -> None:
@@ -137,8 +166,10 @@ def test_wrong_arguments_are_named() -> None:
         gumdp.SimulatedProblem(Gamble(), 3, discount=1.0, horizon=1)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="discount is 1.5"):
         gumdp.SimulatedProblem(Gamble(), total, discount=1.5, horizon=1)
-    with pytest.raises(ValueError, match="only entropic risk measures"):
-        gumdp.SimulatorPlanner(gamble(), gumdp.Cvar(0.9))
+    with pytest.raises(ValueError, match="with entropic risk measures only"):
+        gumdp.SimulatorPlanner(gamble(), gumdp.Cvar(0.9), preset="paper")
+    with pytest.raises(ValueError, match="preset"):
+        gumdp.SimulatorPlanner(gamble(), 1, preset="best")
     with pytest.raises(ValueError, match=r"time_limit is -1; it must lie in \(0, 86400\] seconds"):
         gumdp.SimulatorPlanner(gamble(), 1, time_limit=-1)
     for features, error, message in (

@@ -216,7 +216,8 @@ pub fn put(path: &Path, what: &str, text: &str) -> Result<()> {
     let no_room = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::FileTooLarge];
     let is_full =
         |error: &anyhow::Error| error.downcast_ref::<io::Error>().is_some_and(|e| no_room.contains(&e.kind()));
-    write_file(path, text.as_bytes()).map_err(|error| if is_full(&error) { error } else { BadInput::caused(error).into() })?;
+    write_file(path, text.as_bytes())
+        .map_err(|error| if is_full(&error) { error } else { BadInput::caused(error).into() })?;
     if let Some(folder) = folder {
         say!("created the folder {}", folder.display());
     }

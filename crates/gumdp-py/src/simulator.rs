@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gumdp::rng::{self, Purpose, Rng};
 use gumdp::{
-    Action, BlackBoxPlanner, Budget, Exploration, PlannerSettings, Risk, SimulatedProblem, Simulator, Situation,
-    StopReason,
+    Action, BlackBoxPlanner, Budget, Decision, Erm, Exploration, LearningPlanner, LearningSettings, PlannerSettings,
+    Risk, SimulatedProblem, Simulator, Situation, StopReason, learning_planner,
 };
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -24,6 +24,8 @@ struct Foreign {
     object: Py<PyAny>,
     cost: Py<PyAny>,
     feature_count: usize,
+    /// Whether it draws actions itself instead of listing them.
+    samples: bool,
     /// Never locked while Python is asked.
     known: Mutex<Known>,
 }
@@ -34,7 +36,18 @@ struct Known {
     states: Vec<Py<PyAny>>,
     /// The actions of each state, once they were asked for.
     actions: Vec<Option<Py<PyList>>>,
+    /// Actions that were drawn, for all states.
+    drawn: Vec<Py<PyAny>>,
     rng: Py<PyAny>,
+}
+
+/// So many actions are drawn in an episode; later ones are among them.
+const MOST_DRAWN: usize = 4096;
+
+impl Known {
+    fn new(py: Python<'_>, rng: Py<PyAny>) -> Self {
+        Self { numbers: PyDict::new(py).unbind(), states: Vec::new(), actions: Vec::new(), drawn: Vec::new(), rng }
+    }
 }
 
 impl Foreign {
@@ -42,9 +55,19 @@ impl Foreign {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Forgets all states but not what was drawn.
+    fn forget(&self, py: Python<'_>) {
+        let (rng, drawn) = {
+            let mut known = self.known();
+            (known.rng.clone_ref(py), std::mem::take(&mut known.drawn))
+        };
+        self.restart(py, rng);
+        self.known().drawn = drawn;
+    }
+
     /// Forgets all states and draws from another generator.
     fn restart(&self, py: Python<'_>, rng: Py<PyAny>) {
-        let fresh = Known { numbers: PyDict::new(py).unbind(), states: Vec::new(), actions: Vec::new(), rng };
+        let fresh = Known::new(py, rng);
         let forgotten = std::mem::replace(&mut *self.known(), fresh);
         // Only now: what Python does when objects go away may need the lock.
         drop(forgotten);
@@ -58,7 +81,7 @@ impl Foreign {
         let Ok(known) = self.known.try_lock() else { return Ok(()) };
         visit.call(&known.numbers)?;
         visit.call(&known.rng)?;
-        known.states.iter().try_for_each(|state| visit.call(state))?;
+        known.states.iter().chain(&known.drawn).try_for_each(|object| visit.call(object))?;
         known.actions.iter().flatten().try_for_each(|actions| visit.call(actions))
     }
 
@@ -101,9 +124,37 @@ impl Foreign {
         Ok(actions)
     }
 
+    /// An action of a state by its number.
+    fn action<'py>(&self, py: Python<'py>, state: u32, action: Action) -> PyResult<Bound<'py, PyAny>> {
+        if self.samples {
+            let known = self.known();
+            // A number that nobody drew is that of any other.
+            let place = action.index() % known.drawn.len().max(1);
+            if let Some(drawn) = known.drawn.get(place) {
+                return Ok(drawn.bind(py).clone());
+            }
+            drop(known);
+            let first = self.ask_action(py, state, 0)?;
+            return self.action(py, state, first);
+        }
+        self.actions(py, state)?.get_item(action.index())
+    }
+
+    /// Draws an action; `chosen` says which of those drawn before it is where they are many.
+    fn ask_action(&self, py: Python<'_>, state: u32, chosen: u32) -> PyResult<Action> {
+        if self.known().drawn.len() >= MOST_DRAWN {
+            return Ok(Action::from(chosen));
+        }
+        let from = self.state(py, state);
+        let drawn = self.object.bind(py).call_method1("sample_action", (&from, self.rng(py)))?.unbind();
+        let mut known = self.known();
+        known.drawn.push(drawn);
+        Ok(Action::from(known.drawn.len() as u32 - 1))
+    }
+
     fn ask_step(&self, py: Python<'_>, state: u32, action: Action, features: &mut [f64]) -> PyResult<Option<u32>> {
         py.check_signals()?;
-        let (from, action) = (self.state(py, state), self.actions(py, state)?.get_item(action.index())?);
+        let (from, action) = (self.state(py, state), self.action(py, state, action)?);
         let returned = self.object.bind(py).call_method1("step", (&from, &action, self.rng(py)))?;
         let Ok((next, given, done)) = returned.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, bool)>() else {
             let message = "it must be a tuple (next_state, features, done)";
@@ -156,7 +207,18 @@ impl Simulator for Foreign {
     }
 
     fn action_count(&self, state: &u32) -> PyResult<u32> {
+        if self.samples {
+            return Ok(u32::MAX);
+        }
         Python::attach(|py| Ok(self.actions(py, *state)?.len() as u32))
+    }
+
+    fn sample_action(&self, state: &u32, rng: &mut Rng) -> PyResult<Action> {
+        if self.samples {
+            let chosen = rng::below(rng, MOST_DRAWN as u32);
+            return Python::attach(|py| self.ask_action(py, *state, chosen));
+        }
+        self.action_count(state).map(|actions| Action::from(rng::below(rng, actions)))
     }
 
     fn step(&self, state: &u32, action: Action, _: &mut Rng, features: &mut [f64]) -> PyResult<Option<u32>> {
@@ -176,9 +238,32 @@ pub struct SimulatorAgent {
     playing: Turns<Playing>,
 }
 
+/// Who decides.
+enum Planner {
+    /// The default. Its outer variable, if it has one, is fixed before the first decision.
+    Learning(Box<LearningPlanner<Foreign>>, Option<Risk>),
+    Published(Box<BlackBoxPlanner<Foreign>>),
+}
+
+impl Planner {
+    fn decide(&mut self, at: &Situation<u32>, rng: &mut Rng) -> PyResult<Decision> {
+        match self {
+            Self::Learning(planner, _) => planner.decide(at, rng),
+            Self::Published(planner) => planner.decide(at, rng),
+        }
+    }
+
+    fn begin_episode(&mut self) {
+        match self {
+            Self::Learning(planner, _) => planner.begin_episode(),
+            Self::Published(planner) => planner.begin_episode(),
+        }
+    }
+}
+
 /// Where it is in its episode.
 struct Playing {
-    planner: BlackBoxPlanner<Foreign>,
+    planner: Planner,
     episode: u64,
     rng: Rng,
     /// `None` before the first decision.
@@ -202,23 +287,35 @@ impl SimulatorAgent {
         risk: &str,
         simulations: Option<u64>,
         time_limit: Option<f64>,
-        exploration: f64,
+        exploration: Option<f64>,
+        preset: &str,
         seed: u64,
     ) -> PyResult<Self> {
-        let known =
-            Known { numbers: PyDict::new(py).unbind(), states: Vec::new(), actions: Vec::new(), rng: py.None() };
-        let simulator = Foreign { object, cost, feature_count, known: Mutex::new(known) };
+        let samples = object.bind(py).hasattr("sample_action")?;
+        let known = Mutex::new(Known::new(py, py.None()));
+        let simulator = Foreign { object, cost, feature_count, samples, known };
         let problem = Arc::new(SimulatedProblem::new(simulator, discount, horizon).map_err(wrong)?);
-        let settings = PlannerSettings {
-            budget: Budget { simulations, time_limit: duration(time_limit)? },
-            exploration: Exploration::Constant(exploration),
-            ..PlannerSettings::paper_illustrative()
-        };
+        let budget = Budget { simulations, time_limit: duration(time_limit)? };
         let measure: Risk = risk.parse().map_err(wrong)?;
-        let erm = measure.as_erm().ok_or_else(|| {
-            wrong(format!("the risk is {risk}; in a simulator only entropic risk measures can be planned with"))
-        })?;
-        let planner = BlackBoxPlanner::new(&problem, erm, settings).map_err(wrong)?;
+        let planner = if preset == "paper" {
+            let settings = PlannerSettings {
+                budget,
+                exploration: Exploration::Constant(exploration.unwrap_or(1.0)),
+                ..PlannerSettings::paper_illustrative()
+            };
+            let erm = measure.as_erm().ok_or_else(|| {
+                wrong(format!("the risk is {risk}; the preset \"paper\" plans with entropic risk measures only"))
+            })?;
+            Planner::Published(Box::new(BlackBoxPlanner::new(&problem, erm, settings).map_err(wrong)?))
+        } else {
+            let default = LearningSettings::default();
+            let exploration = exploration.unwrap_or(default.exploration);
+            let settings = LearningSettings { budget, exploration, ..default };
+            let fixed = measure.fixed();
+            let first = fixed.unwrap_or(Erm::MEAN.into());
+            let planner = LearningPlanner::new(&problem, first, settings).map_err(wrong)?;
+            Planner::Learning(Box::new(planner), fixed.is_none().then_some(measure))
+        };
         let playing = Playing { planner, episode: 0, rng: rng::stream(seed, 0, Purpose::Policy), at: None };
         Ok(Self { problem, seed, playing: Turns::new("planner", playing) })
     }
@@ -239,6 +336,22 @@ impl SimulatorAgent {
         let py = state.py();
         let playing = &mut *self.playing.take(py)?;
         let simulator = self.problem.simulator();
+        if let Planner::Learning(planner, measure) = &mut playing.planner
+            && let Some(unfixed) = *measure
+        {
+            **planner = learning_planner(planner, unfixed, self.seed)?;
+            *measure = None;
+            simulator.forget(py);
+        }
+        if let Planner::Learning(planner, _) = &playing.planner
+            && !planner.learns()
+            && let Some(at) = &mut playing.at
+        {
+            // States of earlier decisions would only fill the memory.
+            let now = simulator.state(py, at.state);
+            simulator.forget(py);
+            at.state = simulator.number(&now)?;
+        }
         let number = simulator.number(&state)?;
         let at = playing.at.get_or_insert_with(|| self.problem.start(number));
         if self.problem.is_over(at) {
@@ -254,7 +367,7 @@ impl SimulatorAgent {
             return Err(wrong("the objective is infinite or not a number at the end of a simulated episode"));
         }
         Ok((
-            simulator.actions(py, number)?.get_item(decision.action.index())?,
+            simulator.action(py, number, decision.action)?,
             decision.root_estimate,
             decision.simulations,
             stop_name(decision.stopped),
