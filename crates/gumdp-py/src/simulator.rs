@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gumdp::rng::{self, Purpose, Rng};
 use gumdp::{
     BlackBoxPlanner, Budget, Decision, Erm, Exploration, LearningPlanner, LearningSettings, PlannerSettings, Risk,
-    SimulatedProblem, Situation, StopReason, learning_planner,
+    SimulatedProblem, Simulator, Situation, StopReason, learning_planner,
 };
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
