@@ -24,13 +24,9 @@ impl Names {
         names: impl IntoIterator<Item = S>,
         error: &mut Option<ModelError>,
     ) -> Self {
-        let mut all = Self {
-            what,
-            text: String::new(),
-            ends: vec![0],
-            numbers: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
-        };
+        let names = names.into_iter();
+        let numbers = HashTable::with_capacity(names.size_hint().0);
+        let mut all = Self { what, text: String::new(), ends: vec![0], numbers, hasher: DefaultHashBuilder::default() };
         for name in names {
             let name = name.into();
             if name.contains('\n') {
