@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use gumdp::rng::{self, Rng};
 use gumdp::{Action, Simulator};
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyArithmeticError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use pyo3::{PyTraverseError, PyVisit};
@@ -20,6 +20,7 @@ pub struct Foreign {
     feature_count: usize,
     /// Whether it draws actions itself instead of listing them.
     samples: bool,
+    raised: Mutex<Option<PyErr>>,
     /// Never locked while Python is asked.
     known: Mutex<Known>,
 }
@@ -48,7 +49,14 @@ impl Foreign {
     /// An object of Python, and its function of the sums of features.
     pub fn new(py: Python<'_>, object: Py<PyAny>, cost: Py<PyAny>, feature_count: usize) -> PyResult<Self> {
         let samples = object.bind(py).hasattr("sample_action")?;
-        Ok(Self { object, cost, feature_count, samples, known: Mutex::new(Known::new(py, py.None())) })
+        Ok(Self {
+            object,
+            cost,
+            feature_count,
+            samples,
+            raised: Mutex::default(),
+            known: Mutex::new(Known::new(py, py.None())),
+        })
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -165,15 +173,22 @@ impl Foreign {
     }
 
     fn ask_cost(&self, py: Python<'_>, features: &[f64]) -> PyResult<f64> {
-        let returned = self.cost.bind(py).call1((PyArray1::from_slice(py, features),))?;
-        let cost: f64 = returned.extract().map_err(|_| {
+        let asked = self.cost.bind(py).call1((PyArray1::from_slice(py, features),));
+        let returned = match asked {
+            Err(error) if error.is_instance_of::<PyArithmeticError>(py) || error.is_instance_of::<PyValueError>(py) => {
+                *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                return Ok(f64::NAN);
+            }
+            asked => asked?,
+        };
+        returned.extract().map_err(|_| {
             PyTypeError::new_err(format!("the objective returned {}; it must be a number", shown(&returned)))
-        })?;
-        if cost.is_finite() {
-            Ok(cost)
-        } else {
-            Err(wrong(format!("the objective returned {cost}; it must be finite")))
-        }
+        })
+    }
+
+    /// Why the objective had no value the last time that it had none. Before the end of an episode it need not have one.
+    pub fn raised(&self) -> Option<PyErr> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

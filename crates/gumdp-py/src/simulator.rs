@@ -147,9 +147,13 @@ impl SimulatorAgent {
             let message = "tell observe() what happened, or reset()";
             return Err(wrong(format!("the episode is in state {is}, not in {}; {message}", shown(&state))));
         }
-        let decision = playing.planner.decide(at, &mut playing.rng)?;
+        let decided = playing.planner.decide(at, &mut playing.rng);
+        let raised = simulator.raised();
+        let decision = decided?;
         if decision.stopped == StopReason::NotFinite {
-            return Err(wrong("the objective is infinite or not a number at the end of a simulated episode"));
+            let message =
+                "the objective is infinite or not a number at the end of a simulated episode; it must be finite";
+            return Err(raised.unwrap_or_else(|| wrong(message)));
         }
         Ok((
             simulator.action(py, number, decision.action)?,
@@ -188,7 +192,14 @@ impl SimulatorAgent {
 
     /// The cost of what has happened.
     fn cost(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        self.playing.take(py)?.at.as_ref().map(|at| self.problem.simulator().cost(&at.features)).transpose()
+        let playing = self.playing.take(py)?;
+        let Some(at) = &playing.at else { return Ok(None) };
+        let cost = self.problem.simulator().cost(&at.features)?;
+        let raised = self.problem.simulator().raised();
+        if cost.is_finite() || !self.problem.is_over(at) {
+            return Ok(Some(cost));
+        }
+        Err(raised.unwrap_or_else(|| wrong(format!("the objective returned {cost}; it must be finite"))))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

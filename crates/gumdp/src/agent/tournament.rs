@@ -70,7 +70,8 @@ pub(super) fn tournament<P, E>(
         episodes *= 2;
         if halving == rounds.halvings {
             // Equal candidates have left some.
-            let needed: u64 = candidates.iter().map(|candidate| episodes - candidate.costs.len() as u64).sum();
+            let needed: u64 =
+                candidates.iter().map(|candidate| episodes.saturating_sub(candidate.costs.len() as u64)).sum();
             episodes += rounds.all.saturating_sub(played.get() + needed) / candidates.len() as u64;
         }
         for candidate in &mut candidates {
