@@ -19,7 +19,8 @@ ATTITUDES = np.geomspace(1e-3, 1e3, 241)
 
 
 class Reward:
-    """Minus what an episode counts for: the lowest expectation over the outer variable is the measure.
+    """Minus what an episode counts for. The lowest expectation over the outer variable is the measure, for β < 0 the highest; for ``Var`` the expectation is
+    the probability of a cost above x, which the best x makes at most 1 − level.
 
     ========================  ==============================================  ==========
     measure                   an episode of cost c counts for                 outer

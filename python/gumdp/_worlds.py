@@ -27,6 +27,8 @@ def world_of(problem: Any, observe: Callable[[Any], Any] | None) -> TableWorld |
     """The world of a problem."""
     if isinstance(problem, SimulatedProblem):
         return SimulatedWorld(problem, observe)
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem is {shown(problem)}; it must be a gumdp.Problem, a gumdp.SimulatedProblem or the name of a built-in task")
     if observe is not None:
         raise TypeError("observe is for simulated problems; of others the number of the state is observed")
     return TableWorld(problem)
@@ -91,11 +93,15 @@ class SimulatedWorld:
     """Episodes of a simulator."""
 
     def __init__(self, problem: SimulatedProblem, observe: Callable[[Any], Any] | None) -> None:
+        if not callable(getattr(problem.simulator, "actions", None)):
+            raise TypeError("the simulator only draws actions; an environment needs a list of them: a method actions(state)")
         self.problem = problem
         self._observe = observe
         self._masses = problem.discount ** np.arange(problem.horizon, dtype=float)
         self._masses /= self._masses.sum()
         self._time, self._sums, self._done = 0, np.zeros(problem.features), False
+        self._mask: Any = None
+        self._shown: Any = None
         rng = np.random.default_rng(0)
         self._state = problem.simulator.initial(rng)
         self.actions = self._most_actions()
@@ -142,14 +148,23 @@ class SimulatedWorld:
         return self._done
 
     def cost(self) -> float:
-        """f of the sums so far."""
-        return float(self.problem.objective(self._sums.copy()))
+        """f of the sums so far; before the end it need not have a value."""
+        try:
+            return float(self.problem.objective(self._sums.copy()))
+        except (ArithmeticError, ValueError):
+            if self._done:
+                raise
+            return float("nan")
 
     def seen(self) -> tuple[dict[str, Any], Any]:
         """The observation, and which actions are allowed."""
-        mask = np.zeros(self.actions, dtype=np.int8)
-        mask[: len(self.problem.simulator.actions(self._state))] = 1
-        return {"state": self._state_seen(), "features": self._sums.copy(), "time": self._time}, mask
+        # A simulator need not have a state where an episode is over.
+        if not self._done:
+            self._mask = np.zeros(self.actions, dtype=np.int8)
+            self._mask[: len(self.problem.simulator.actions(self._state))] = 1
+        if not (self._done and self._state is None):
+            self._shown = self._state_seen()
+        return {"state": self._shown, "features": self._sums.copy(), "time": self._time}, self._mask.copy()
 
     def random_costs(self) -> Floats:
         """What random play costs."""

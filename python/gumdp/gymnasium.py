@@ -19,7 +19,7 @@ import numpy as np
 from gymnasium import spaces
 
 from . import _native
-from ._checks import HIGHEST_SEED, Floats, count
+from ._checks import HIGHEST_SEED, Floats, count, shown
 from ._rewards import Reward
 from ._worlds import TableWorld, observations_of, world_of
 from .problem import Problem, tasks
@@ -56,7 +56,7 @@ class OccupancyEnv(_Rewarding, gymnasium.Env[dict[str, Any], Any]):
 
     With ``risk`` the last reward is one whose expectation is minus the measure: −λ − (exp(β(f − λ)) − 1)/β for ``Erm(β)``,
     −λ − max(f − λ, 0)/(1 − level) for ``Cvar(level)``. At any fixed λ it is at most that, and equal at the best λ, so an agent that
-    learns from expected rewards learns what has a low risk. :meth:`fit` moves λ to what is best for the costs that the agent has now:
+    learns from expected rewards learns what has a low risk. (With β < 0 it is at least that.) :meth:`fit` moves λ to what is best for the costs that the agent has now:
     doing so now and then while it learns keeps rewards close to a straight line where its costs are, which is easier to learn from.
 
     Parameters
@@ -159,6 +159,8 @@ class OccupancyVectorEnv(_Rewarding, gymnasium.vector.VectorEnv[dict[str, Any], 
         self, problem: Problem | str, num_envs: int, *, risk: RiskLike | None = None, outer: Any = None
     ) -> None:
         self.problem = tasks[problem] if isinstance(problem, str) else problem
+        if not isinstance(self.problem, Problem):
+            raise TypeError(f"problem is {shown(problem)}; it must be a gumdp.Problem or the name of a built-in task")
         self.num_envs = count("num_envs", num_envs, 1, 1_000_000)
         self._reward = Reward(risk, outer, lambda: TableWorld(self.problem).random_costs())
         self.single_action_space = spaces.Discrete(len(self.problem.model.actions))
@@ -175,7 +177,7 @@ class OccupancyVectorEnv(_Rewarding, gymnasium.vector.VectorEnv[dict[str, Any], 
         if isinstance(seed, (list, tuple)):
             raise TypeError(f"seed is {seed!r}; one seed is for all episodes, which draw from streams of their own")
         if seed is None and not self._begun:
-            seed = int(np.random.default_rng().integers(HIGHEST_SEED))
+            seed = int(np.random.default_rng().integers(2**63 - 1))
         self._walks.reset(None if seed is None else count("seed", seed, 0, HIGHEST_SEED))
         self._begun = True
         return self._observe(), {"cost": np.full(self.num_envs, np.nan)}
@@ -184,12 +186,16 @@ class OccupancyVectorEnv(_Rewarding, gymnasium.vector.VectorEnv[dict[str, Any], 
         """Takes an action in each place."""
         if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
-        costs = self._walks.step(np.ascontiguousarray(actions, dtype=np.int64))
-        over = ~np.isnan(costs)
+        given = np.asarray(actions)
+        if given.dtype.kind not in "iu":
+            raise TypeError(f"actions is {shown(actions)}; it must be an array of whole numbers")
+        costs = self._walks.step(np.ascontiguousarray(given, dtype=np.int64))
+        observations = self._observe()
+        over = observations["time"] == self.problem.horizon
         rewards = np.zeros(self.num_envs)
         if over.any():
             rewards[over] = self._reward.of(costs[over])
-        return self._observe(), rewards, over, np.zeros(self.num_envs, dtype=bool), {"cost": costs}
+        return observations, rewards, over, np.zeros(self.num_envs, dtype=bool), {"cost": costs}
 
     def _observe(self) -> dict[str, Any]:
         states, features, times = self._walks.places()

@@ -125,6 +125,8 @@ class Script(np.random.Generator):
 
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         """A number in [0, 1)."""
+        if out is not None:
+            raise self.refuse("random(out=...) cannot be listed")
         return self.uniform(0.0, 1.0, size, name="random")
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None, name: str = "uniform") -> Any:
@@ -142,6 +144,10 @@ class Script(np.random.Generator):
         """One or several of some."""
         of = None if np.ndim(a) == 0 else np.asarray(a)
         count = int(a) if of is None else of.shape[axis]
+        if count > self.limit:
+            raise self.refuse(TOO_MANY.format(limit=self.limit))
+        if p is not None and np.any(np.asarray(p) < 0):
+            raise ValueError("probabilities are negative")
         if p is not None and (np.shape(p) != (count,) or abs(math.fsum(p) - 1) > 1e-8):
             raise ValueError("probabilities do not sum to 1 or are not as many as there are to choose from")
         chances = [Fraction(1, count)] * count if p is None else [Fraction(float(part)) for part in p]
@@ -176,11 +182,10 @@ class Script(np.random.Generator):
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         """All orders of some, in place."""
-        order = self._order(len(x))
         if isinstance(x, np.ndarray):
-            x[...] = np.take(x, self._order(x.shape[axis]) if axis else order, axis)
+            x[...] = np.take(x, self._order(x.shape[axis]), axis)
         else:
-            x[:] = [x[k] for k in order]
+            x[:] = [x[k] for k in self._order(len(x))]
 
     def _order(self, count: int) -> list[int]:
         left = list(range(count))
@@ -191,6 +196,8 @@ class Script(np.random.Generator):
         if np.ndim(n) or np.ndim(p):
             raise self.refuse("binomial() of arrays cannot be listed")
         count, chance = int(n), Fraction(float(p))
+        if count >= self.limit:
+            raise self.refuse(TOO_MANY.format(limit=self.limit))
         chances = [math.comb(count, k) * chance**k * (1 - chance) ** (count - k) for k in range(count + 1)]
         return self._many(size, lambda: np.int64(self.branch(chances)), np.int64)
 

@@ -206,6 +206,37 @@ def test_objectives_must_be_finite_numbers() -> None:
             gumdp.SimulatorPlanner(problem, 1).act(("start", 0))
 
 
+class Share:
+    """Three steps; what counts is the part of them that went up."""
+
+    def initial(self, rng: np.random.Generator) -> int:
+        return 0
+
+    def actions(self, state: int) -> tuple[str, ...]:
+        return ("up", "down")
+
+    def step(self, state: int, action: str, rng: np.random.Generator) -> tuple[int, list[float], bool]:
+        return state + 1, [float(action == "up"), 1.0], False
+
+
+def test_objectives_need_no_value_before_the_end() -> None:
+    def share(sums: Any) -> float:
+        return float(sums[0]) / float(sums[1])
+
+    problem = gumdp.SimulatedProblem(Share(), share, discount=1.0, horizon=3)
+    for preset in ("default", "paper"):
+        planner = gumdp.SimulatorPlanner(problem, 1, simulations=200, preset=preset)
+        assert planner.act(0).action == "down"
+        assert problem.play(planner, runs=2).tolist() == [0.0, 0.0]
+
+    def never(sums: Any) -> float:
+        raise ZeroDivisionError("at the end")
+
+    problem = gumdp.SimulatedProblem(Gamble(), never, discount=1.0, horizon=1)
+    with pytest.raises(ZeroDivisionError, match="at the end"):
+        gumdp.SimulatorPlanner(problem, 1, simulations=50).act(("start", 0))
+
+
 def test_interruptions_are_heard() -> None:
     problem = gumdp.SimulatedProblem(Gamble(), total, discount=1.0, horizon=1)
     planner = gumdp.SimulatorPlanner(problem, 1, simulations=100_000_000)

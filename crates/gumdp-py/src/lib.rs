@@ -9,6 +9,7 @@ mod agent;
 mod attitudes;
 mod background;
 mod errors;
+mod foreign;
 mod function;
 mod model;
 mod objective;

@@ -1,234 +1,21 @@
 //! Simulators written in Python: any object with `initial`, `actions` and `step`, and a function of the sums of its features.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use gumdp::rng::{self, Purpose, Rng};
 use gumdp::{
-    Action, BlackBoxPlanner, Budget, Decision, Erm, Exploration, LearningPlanner, LearningSettings, PlannerSettings,
-    Risk, SimulatedProblem, Simulator, Situation, StopReason, learning_planner,
+    BlackBoxPlanner, Budget, Decision, Erm, Exploration, LearningPlanner, LearningSettings, PlannerSettings, Risk,
+    SimulatedProblem, Simulator, Situation, StopReason, learning_planner,
 };
-use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::agent::{Reasons, columns, stop_name};
 use crate::errors::wrong;
+use crate::foreign::{Foreign, read_features};
 use crate::function::shown;
 use crate::policy::duration;
 use crate::turns::Turns;
-
-/// A simulator of Python. Its states are numbered as they are met.
-struct Foreign {
-    object: Py<PyAny>,
-    cost: Py<PyAny>,
-    feature_count: usize,
-    /// Whether it draws actions itself instead of listing them.
-    samples: bool,
-    /// Never locked while Python is asked.
-    known: Mutex<Known>,
-}
-
-/// The states met so far in an episode, and what Python draws random numbers from.
-struct Known {
-    numbers: Py<PyDict>,
-    states: Vec<Py<PyAny>>,
-    /// The actions of each state, once they were asked for.
-    actions: Vec<Option<Py<PyList>>>,
-    /// Actions that were drawn, for all states.
-    drawn: Vec<Py<PyAny>>,
-    rng: Py<PyAny>,
-}
-
-/// So many actions are drawn in an episode; later ones are among them.
-const MOST_DRAWN: usize = 4096;
-
-impl Known {
-    fn new(py: Python<'_>, rng: Py<PyAny>) -> Self {
-        Self { numbers: PyDict::new(py).unbind(), states: Vec::new(), actions: Vec::new(), drawn: Vec::new(), rng }
-    }
-}
-
-impl Foreign {
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Forgets all states but not what was drawn.
-    fn forget(&self, py: Python<'_>) {
-        let (rng, drawn) = {
-            let mut known = self.known();
-            (known.rng.clone_ref(py), std::mem::take(&mut known.drawn))
-        };
-        self.restart(py, rng);
-        self.known().drawn = drawn;
-    }
-
-    /// Forgets all states and draws from another generator.
-    fn restart(&self, py: Python<'_>, rng: Py<PyAny>) {
-        let fresh = Known::new(py, rng);
-        let forgotten = std::mem::replace(&mut *self.known(), fresh);
-        // Only now: what Python does when objects go away may need the lock.
-        drop(forgotten);
-    }
-
-    /// Shows all objects of Python to the garbage collector.
-    fn show(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.object)?;
-        visit.call(&self.cost)?;
-        // Nobody holds the lock while the collector works; if somebody did, nothing would be collected.
-        let Ok(known) = self.known.try_lock() else { return Ok(()) };
-        visit.call(&known.numbers)?;
-        visit.call(&known.rng)?;
-        known.states.iter().chain(&known.drawn).try_for_each(|object| visit.call(object))?;
-        known.actions.iter().flatten().try_for_each(|actions| visit.call(actions))
-    }
-
-    /// The number of a state, which must be hashable.
-    fn number(&self, state: &Bound<'_, PyAny>) -> PyResult<u32> {
-        let py = state.py();
-        let numbers = self.known().numbers.clone_ref(py);
-        let numbers = numbers.bind(py);
-        if let Some(number) = numbers.get_item(state)? {
-            return number.extract();
-        }
-        let number = numbers.len();
-        numbers.set_item(state, number)?;
-        let mut known = self.known();
-        known.states.push(state.clone().unbind());
-        known.actions.push(None);
-        Ok(number as u32)
-    }
-
-    fn state<'py>(&self, py: Python<'py>, number: u32) -> Bound<'py, PyAny> {
-        self.known().states[number as usize].bind(py).clone()
-    }
-
-    fn rng<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.known().rng.bind(py).clone()
-    }
-
-    /// The actions of a state.
-    fn actions<'py>(&self, py: Python<'py>, number: u32) -> PyResult<Bound<'py, PyList>> {
-        if let Some(actions) = &self.known().actions[number as usize] {
-            return Ok(actions.bind(py).clone());
-        }
-        let state = self.state(py, number);
-        let actions = self.object.bind(py).call_method1("actions", (&state,))?.try_iter()?;
-        let actions = PyList::new(py, actions.collect::<PyResult<Vec<_>>>()?)?;
-        if actions.is_empty() {
-            return Err(PyValueError::new_err(format!("actions({}) is empty; there must be an action", shown(&state))));
-        }
-        self.known().actions[number as usize] = Some(actions.clone().unbind());
-        Ok(actions)
-    }
-
-    /// An action of a state by its number.
-    fn action<'py>(&self, py: Python<'py>, state: u32, action: Action) -> PyResult<Bound<'py, PyAny>> {
-        if self.samples {
-            let known = self.known();
-            // A number that nobody drew is that of any other.
-            let place = action.index() % known.drawn.len().max(1);
-            if let Some(drawn) = known.drawn.get(place) {
-                return Ok(drawn.bind(py).clone());
-            }
-            drop(known);
-            let first = self.ask_action(py, state, 0)?;
-            return self.action(py, state, first);
-        }
-        self.actions(py, state)?.get_item(action.index())
-    }
-
-    /// Draws an action; `chosen` says which of those drawn before it is where they are many.
-    fn ask_action(&self, py: Python<'_>, state: u32, chosen: u32) -> PyResult<Action> {
-        if self.known().drawn.len() >= MOST_DRAWN {
-            return Ok(Action::from(chosen));
-        }
-        let from = self.state(py, state);
-        let drawn = self.object.bind(py).call_method1("sample_action", (&from, self.rng(py)))?.unbind();
-        let mut known = self.known();
-        known.drawn.push(drawn);
-        Ok(Action::from(known.drawn.len() as u32 - 1))
-    }
-
-    fn ask_step(&self, py: Python<'_>, state: u32, action: Action, features: &mut [f64]) -> PyResult<Option<u32>> {
-        py.check_signals()?;
-        let (from, action) = (self.state(py, state), self.action(py, state, action)?);
-        let returned = self.object.bind(py).call_method1("step", (&from, &action, self.rng(py)))?;
-        let Ok((next, given, done)) = returned.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, bool)>() else {
-            let message = "it must be a tuple (next_state, features, done)";
-            return Err(PyTypeError::new_err(format!("step returned {}; {message}", shown(&returned))));
-        };
-        read_features(&given, features)?;
-        if done { Ok(None) } else { self.number(&next).map(Some) }
-    }
-
-    fn ask_cost(&self, py: Python<'_>, features: &[f64]) -> PyResult<f64> {
-        let returned = self.cost.bind(py).call1((PyArray1::from_slice(py, features),))?;
-        let cost: f64 = returned.extract().map_err(|_| {
-            PyTypeError::new_err(format!("the objective returned {}; it must be a number", shown(&returned)))
-        })?;
-        if cost.is_finite() {
-            Ok(cost)
-        } else {
-            Err(wrong(format!("the objective returned {cost}; it must be finite")))
-        }
-    }
-}
-
-/// Reads the features of a step: as many finite numbers as there are features.
-fn read_features(given: &Bound<'_, PyAny>, features: &mut [f64]) -> PyResult<()> {
-    let wrong = || {
-        let message = format!("they must be {} finite numbers", features.len());
-        PyValueError::new_err(format!("the features of a step are {}; {message}", shown(given)))
-    };
-    let read: Vec<f64> = match given.extract::<PyReadonlyArray1<'_, f64>>() {
-        Ok(array) => array.as_array().iter().copied().collect(),
-        Err(_) => given.extract().map_err(|_| wrong())?,
-    };
-    if read.len() != features.len() || !read.iter().all(|feature| feature.is_finite()) {
-        return Err(wrong());
-    }
-    features.copy_from_slice(&read);
-    Ok(())
-}
-
-impl Simulator for Foreign {
-    type State = u32;
-    type Error = PyErr;
-
-    fn feature_count(&self) -> usize {
-        self.feature_count
-    }
-
-    fn initial(&self, _: &mut Rng) -> PyResult<u32> {
-        Python::attach(|py| self.number(&self.object.bind(py).call_method1("initial", (self.rng(py),))?))
-    }
-
-    fn action_count(&self, state: &u32) -> PyResult<u32> {
-        if self.samples {
-            return Ok(u32::MAX);
-        }
-        Python::attach(|py| Ok(self.actions(py, *state)?.len() as u32))
-    }
-
-    fn sample_action(&self, state: &u32, rng: &mut Rng) -> PyResult<Action> {
-        if self.samples {
-            let chosen = rng::below(rng, MOST_DRAWN as u32);
-            return Python::attach(|py| self.ask_action(py, *state, chosen));
-        }
-        self.action_count(state).map(|actions| Action::from(rng::below(rng, actions)))
-    }
-
-    fn step(&self, state: &u32, action: Action, _: &mut Rng, features: &mut [f64]) -> PyResult<Option<u32>> {
-        Python::attach(|py| self.ask_step(py, *state, action, features))
-    }
-
-    fn cost(&self, features: &[f64]) -> PyResult<f64> {
-        Python::attach(|py| self.ask_cost(py, features))
-    }
-}
 
 /// Plans in a simulator, decision by decision.
 #[pyclass(frozen, module = "gumdp._native")]
@@ -291,9 +78,7 @@ impl SimulatorAgent {
         preset: &str,
         seed: u64,
     ) -> PyResult<Self> {
-        let samples = object.bind(py).hasattr("sample_action")?;
-        let known = Mutex::new(Known::new(py, py.None()));
-        let simulator = Foreign { object, cost, feature_count, samples, known };
+        let simulator = Foreign::new(py, object, cost, feature_count)?;
         let problem = Arc::new(SimulatedProblem::new(simulator, discount, horizon).map_err(wrong)?);
         let budget = Budget { simulations, time_limit: duration(time_limit)? };
         let measure: Risk = risk.parse().map_err(wrong)?;
@@ -362,9 +147,13 @@ impl SimulatorAgent {
             let message = "tell observe() what happened, or reset()";
             return Err(wrong(format!("the episode is in state {is}, not in {}; {message}", shown(&state))));
         }
-        let decision = playing.planner.decide(at, &mut playing.rng)?;
+        let decided = playing.planner.decide(at, &mut playing.rng);
+        let raised = simulator.raised();
+        let decision = decided?;
         if decision.stopped == StopReason::NotFinite {
-            return Err(wrong("the objective is infinite or not a number at the end of a simulated episode"));
+            let message =
+                "the objective is infinite or not a number at the end of a simulated episode; it must be finite";
+            return Err(raised.unwrap_or_else(|| wrong(message)));
         }
         Ok((
             simulator.action(py, number, decision.action)?,
@@ -403,7 +192,14 @@ impl SimulatorAgent {
 
     /// The cost of what has happened.
     fn cost(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        self.playing.take(py)?.at.as_ref().map(|at| self.problem.simulator().cost(&at.features)).transpose()
+        let playing = self.playing.take(py)?;
+        let Some(at) = &playing.at else { return Ok(None) };
+        let cost = self.problem.simulator().cost(&at.features)?;
+        let raised = self.problem.simulator().raised();
+        if cost.is_finite() || !self.problem.is_over(at) {
+            return Ok(Some(cost));
+        }
+        Err(raised.unwrap_or_else(|| wrong(format!("the objective returned {cost}; it must be finite"))))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

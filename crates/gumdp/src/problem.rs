@@ -5,13 +5,12 @@
 //! (t, s, Φo): the time, the model's state, and the features of the occupancy gathered so far ([`OccupancyState`]).
 
 mod effects;
-mod reach;
+pub(crate) mod reach;
 mod units;
 
 use std::sync::Arc;
 
 pub use effects::Effects;
-pub(crate) use reach::steps_left;
 use units::Units;
 
 use crate::model::{Mdp, Pair, State};

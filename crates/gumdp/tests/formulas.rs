@@ -197,7 +197,9 @@ fn simulations_allocate_nothing() {
     let inputs = [("x", linear(&costs)), ("entropy()", Objective::entropy(states, 0.0).unwrap())];
     let formula = Objective::formula("sqrt(x) + max(entropy(), -1) + 2^(1/(1 + exp(-x)))", &inputs).unwrap();
     let problem = Problem::new(task.mdp().clone(), formula, 0.99, 20).unwrap();
-    let settings = GuidedSettings { budget: Budget::simulations(200), ..GuidedSettings::default() };
+    // It could be solved, too: nothing would be simulated.
+    let settings =
+        GuidedSettings { budget: Budget::simulations(200), lattice: false, pilots: false, ..GuidedSettings::default() };
     let mut planner = GuidedPlanner::new(&problem, Erm::new(5.0).unwrap(), settings).unwrap();
     for _ in 0..2 {
         let _ = run(&problem, &mut planner, 0, 0).unwrap();

@@ -5,6 +5,7 @@
 //! decision, with the seed of the spec.
 
 mod pilot;
+mod tournament;
 
 use std::sync::Arc;
 

@@ -6,6 +6,9 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::{Key, ModelError};
 
+/// Names that there is room for before they are seen.
+const MOST_EXPECTED: usize = 1 << 24;
+
 /// All states or all actions, by number and by name.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
@@ -24,13 +27,9 @@ impl Names {
         names: impl IntoIterator<Item = S>,
         error: &mut Option<ModelError>,
     ) -> Self {
-        let mut all = Self {
-            what,
-            text: String::new(),
-            ends: vec![0],
-            numbers: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
-        };
+        let names = names.into_iter();
+        let numbers = HashTable::with_capacity(names.size_hint().0.min(MOST_EXPECTED));
+        let mut all = Self { what, text: String::new(), ends: vec![0], numbers, hasher: DefaultHashBuilder::default() };
         for name in names {
             let name = name.into();
             if name.contains('\n') {

@@ -2,7 +2,8 @@
 
 use super::unfolded::Start;
 use crate::model::{Mdp, Pair, State};
-use crate::problem::{Effects, Problem, steps_left};
+use crate::problem::reach::steps_left;
+use crate::problem::{Effects, Problem};
 
 /// The longest tail that is searched depth first: bounds the recursion.
 const DEEPEST: usize = 512;

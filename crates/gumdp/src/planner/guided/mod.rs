@@ -166,15 +166,6 @@ impl GuidedPlanner {
         }
     }
 
-    /// Begins anew if it is asked about a place that no episode gets to.
-    fn look_at(&mut self, at: &OccupancyState) {
-        if !self.moves.know(at.state, self.problem.horizon().saturating_sub(at.time)) {
-            let moves = Moves::with(&self.problem, Some(at.state));
-            let (too_large, stop) = (self.too_large, self.stop.clone());
-            *self = Self { too_large, stop, ..Self::of_moves(&self.problem, self.risk, self.settings.clone(), moves) };
-        }
-    }
-
     /// Simulations of a move of the root and the estimated ERM of playing it.
     fn estimate(&self, at: &OccupancyState, number: u32, stopped: StopReason) -> (u64, f64) {
         if let Some(lattice) = self.lattice().filter(|_| stopped == StopReason::Lattice) {
@@ -276,12 +267,6 @@ impl GuidedPlanner {
         Ok(Searched { simulations, stopped, chosen, planned: None })
     }
 
-    /// How many outcomes marginal backward induction may look at with so many steps to go: as many as the budget would simulate steps, which
-    /// does not take much longer than a search.
-    fn work(&self, steps: usize) -> usize {
-        (self.settings.usual(steps) as usize).saturating_mul(steps).min(MOST_OUTCOMES)
-    }
-
     /// What the next occupancy state must be if this move is made, and what is left of the plan then.
     fn expect(&mut self, at: &OccupancyState, chosen: u32) {
         self.expected.clone_from(at);
@@ -297,11 +282,6 @@ impl GuidedPlanner {
 
     fn follows(&self, at: &OccupancyState) -> bool {
         self.expected.time == at.time && self.expected.features == at.features
-    }
-
-    /// How far apart values are.
-    fn scale_of_values(&self) -> f64 {
-        self.prepared.as_ref().map_or(1.0, |prepared| prepared.scale)
     }
 
     /// Moves the root of the tree to `at`, where `base` is the move of marginal backward induction.

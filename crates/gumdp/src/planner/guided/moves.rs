@@ -3,7 +3,8 @@
 use hashbrown::HashMap;
 
 use crate::model::{Pair, State};
-use crate::problem::{Effects, Problem, steps_left};
+use crate::problem::reach::steps_left;
+use crate::problem::{Effects, Problem};
 
 /// Holds are kept for each time; this many in all.
 const KEPT_HOLDS: usize = 1 << 22;

@@ -89,6 +89,10 @@ impl Destinations {
                         highest = (here + ahead * later, number);
                     }
                 }
+                // Where an episode ends nothing is visited any more.
+                if highest.0 == f64::NEG_INFINITY {
+                    continue;
+                }
                 change = change.max(highest.0 - values[state.index()]);
                 (values[state.index()], best[state.index()]) = highest;
             }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::GuidedPlanner;
 use super::choice::{Manner, SEED, choose};
 use super::marginal::Ahead;
+use super::moves::Moves;
 use super::plans::Destinations;
 use crate::experiment::stoppable;
 use crate::oracle::optimal_policy;
@@ -64,6 +65,26 @@ impl GuidedPlanner {
                 format!("marginal backward induction{how_far} and tree search")
             }
         }
+    }
+
+    /// Begins anew if it is asked about a place that no episode gets to.
+    pub(super) fn look_at(&mut self, at: &OccupancyState) {
+        if !self.moves.know(at.state, self.problem.horizon().saturating_sub(at.time)) {
+            let moves = Moves::with(&self.problem, Some(at.state));
+            let (too_large, stop) = (self.too_large, self.stop.clone());
+            *self = Self { too_large, stop, ..Self::of_moves(&self.problem, self.risk, self.settings.clone(), moves) };
+        }
+    }
+
+    /// How many outcomes marginal backward induction may look at with so many steps to go: as many as the budget would simulate steps, which
+    /// does not take much longer than a search.
+    pub(super) fn work(&self, steps: usize) -> usize {
+        (self.settings.usual(steps) as usize).saturating_mul(steps).min(super::MOST_OUTCOMES)
+    }
+
+    /// How far apart values are.
+    pub(super) fn scale_of_values(&self) -> f64 {
+        self.prepared.as_ref().map_or(1.0, |prepared| prepared.scale)
     }
 
     /// Prepares, if that was not done yet.

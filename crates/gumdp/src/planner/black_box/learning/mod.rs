@@ -13,6 +13,7 @@
 mod frontier;
 mod induction;
 mod plan;
+mod reasons;
 mod search;
 mod settings;
 mod table;
@@ -23,8 +24,7 @@ pub use settings::LearningSettings;
 use std::sync::Arc;
 
 use crate::clock::Moment;
-use crate::model::Action;
-use crate::policy::{ActionReason, Decision, StopReason};
+use crate::policy::{Decision, StopReason};
 use crate::risk::FixedRisk;
 use crate::rng::{self, Rng};
 use crate::stop::Stop;
@@ -36,7 +36,7 @@ use frontier::Frontier;
 use induction::Induction;
 use plan::Plan;
 use table::{END, Table};
-use tree::{EdgeId, NodeId, ROOT, Tree};
+use tree::{EdgeId, NodeId, Tree};
 
 /// Random episodes from where an episode begins: they show how large costs are.
 const PILOTS: u64 = 16;
@@ -291,50 +291,6 @@ impl<S: Simulator> LearningPlanner<S> {
         self.simulated_steps
     }
 
-    /// The decision with what is known of each action.
-    fn decision(
-        &self,
-        chosen: u32,
-        actions: u32,
-        simulations: u64,
-        simulated_steps: u64,
-        stopped: StopReason,
-    ) -> Decision {
-        let reason = |action: u32| {
-            let edge = self.tree.edges_of(ROOT).map(|(_, edge)| edge).find(|edge| edge.action == action);
-            let (visits, erm) = edge.map_or((0, f64::NAN), |edge| (u64::from(edge.visits), edge.value));
-            let (mean, min, max) = (f64::NAN, f64::NAN, f64::NAN);
-            ActionReason { action: Action(action), visits, erm, mean, min, max }
-        };
-        // Of very many actions only those that were tried have reasons.
-        let reasons: Vec<ActionReason> = if actions <= MOST_REASONS {
-            (0..actions).map(reason).collect()
-        } else {
-            let mut tried: Vec<u32> = self.tree.edges_of(ROOT).map(|(_, edge)| edge.action).collect();
-            tried.sort_unstable();
-            tried.into_iter().map(reason).collect()
-        };
-        let erm = self.risk.erm();
-        let of_rollouts = [&self.learned, &self.random].map(|costs| risk_of(erm, costs));
-        let known = |value: f64| if value.is_nan() { f64::INFINITY } else { value };
-        let root = known(self.tree.node(ROOT).value).min(known(of_rollouts[0])).min(known(of_rollouts[1]));
-        Decision {
-            action: Action(chosen),
-            root_estimate: root,
-            reasons,
-            tree_nodes: self.tree.len(),
-            simulations,
-            simulated_steps,
-            stopped,
-        }
-    }
-
-    /// The action to play, where `base` is that of whoever leads; `None` if too little is known.
-    fn choose(&self, base: Option<u32>, actions: u32) -> Option<u32> {
-        let best = self.tree.best(base, self.settings.caution).map(|edge| edge.action);
-        best.filter(|_| self.tree.node(ROOT).visits >= actions.min(MOST_REASONS)).or(base)
-    }
-
     /// Marginal backward induction on what is known now.
     fn solve(&mut self, at: &Situation<S::State>, number: u32) -> Result<(), S::Error> {
         let steps = self.problem.horizon() - at.time;
@@ -408,6 +364,3 @@ impl<S: Simulator> LearningPlanner<S> {
             || self.leads == By::Chance
     }
 }
-
-/// Where there are more actions, nobody asks for each of them.
-const MOST_REASONS: u32 = 256;

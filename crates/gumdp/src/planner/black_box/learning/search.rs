@@ -1,8 +1,9 @@
 //! Simulations: from the present situation or through the tree, all of them learned from.
 
+use super::reasons::MOST_REASONS;
 use super::table::END;
 use super::tree::{EdgeId, NodeId, ROOT};
-use super::{By, LearningPlanner, MOST_REASONS, PILOTS, ROLLOUTS};
+use super::{By, LearningPlanner, PILOTS, ROLLOUTS};
 use crate::model::Action;
 use crate::planner::black_box::{Simulator, Situation, action_count, advance};
 use crate::rng::{self, Rng};

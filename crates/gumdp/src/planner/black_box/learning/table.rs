@@ -12,6 +12,8 @@ const NONE: u32 = u32::MAX;
 
 /// States with more actions are not learned.
 const MOST_ACTIONS: u32 = 256;
+/// The most different features of steps: they are looked for one after the other, and rated for each time.
+const MOST_EFFECTS: usize = 4096;
 /// The most states, outcomes of a pair and numbers of all features.
 const MOST_STATES: usize = 1 << 20;
 const MOST_OUTCOMES: u32 = 256;
@@ -219,7 +221,11 @@ impl<T: Clone + Hash + Eq> Table<T> {
     #[cold]
     fn add<S: Simulator<State = T>>(&mut self, simulator: &S, state: &T, slot: usize) -> Result<u32, S::Error> {
         let actions = crate::planner::black_box::action_count(simulator, state)?;
-        if actions > MOST_ACTIONS || self.numbers.len() >= MOST_STATES || self.effects.len() > MOST_FEATURES {
+        if actions > MOST_ACTIONS
+            || self.numbers.len() >= MOST_STATES
+            || self.effects.len() > MOST_FEATURES
+            || self.effect_count() > MOST_EFFECTS
+        {
             self.learns = false;
             return Ok(END);
         }
