@@ -10,7 +10,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::errors::wrong;
 use crate::function::shown;
 
 /// A simulator of Python. Its states are numbered as they are met.
