@@ -169,7 +169,8 @@ class Environment:
             raise TypeError(f"state is {shown(state)}; it must be one that initial() or step() returned, or here()")
         state.snapshot.restore(rng)
         before = [pickle.dumps(other) for other in state.snapshot.others] if isinstance(rng, Script) else []
-        returned = self._drawing(rng, self.env.step, action)
+        # The environment may change an array that it is given.
+        returned = self._drawing(rng, self.env.step, copied(action))
         if isinstance(rng, Script) and before != [pickle.dumps(other) for other in state.snapshot.others]:
             raise rng.refuse("a generator that cannot be replaced has outcomes that cannot be listed")
         if not (isinstance(returned, tuple) and len(returned) == 5):
@@ -288,6 +289,8 @@ def actions_of(space: Any, bins: int | Sequence[int] | None) -> list[Any]:
     if bins is not None:
         raise ValueError(f"the actions are {shown(space)}, which has no dimensions to divide; leave out bins")
     if isinstance(space, spaces.Discrete):
+        if space.n > MOST_ACTIONS:
+            raise ValueError(f"there are more than {MOST_ACTIONS} actions; {hint}")
         return list(range(int(space.start), int(space.start + space.n)))
     if isinstance(space, (spaces.MultiDiscrete, spaces.MultiBinary)):
         sizes = np.ravel(space.nvec) if isinstance(space, spaces.MultiDiscrete) else np.full(int(np.prod(space.shape)), 2)
