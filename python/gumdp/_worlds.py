@@ -103,17 +103,16 @@ class SimulatedWorld:
         self._mask: Any = None
         self._shown: Any = None
         rng = np.random.default_rng(0)
-        self._state = problem.simulator.initial(rng)
+        self._state: Any = problem.simulator.initial(rng)
         self.actions = self._most_actions()
-        limitless = {"low": -np.inf, "high": np.inf, "dtype": np.float64}
         if isinstance(problem.simulator, Environment) and observe is None:
             state: Any = problem.simulator.env.observation_space
         else:
-            state = spaces.Box(shape=self._state_seen().shape, **limitless)
+            state = spaces.Box(-np.inf, np.inf, self._state_seen().shape, dtype=np.float64)
         self.observations = spaces.Dict(
             {
                 "state": state,
-                "features": spaces.Box(shape=(problem.features,), **limitless),
+                "features": spaces.Box(-np.inf, np.inf, (problem.features,), dtype=np.float64),
                 "time": spaces.Discrete(problem.horizon + 1),
             }
         )
