@@ -12,10 +12,14 @@ from .risks import Erm, RiskLike, Var, spec_of
 
 __all__ = ["Reward"]
 
+# Entropic measures that have names of their own.
+ENTROPIC = {"mean": "erm:0", "worst": "erm:inf", "best": "erm:-inf"}
+
 # Beyond this an exponential would leave the range of numbers; nobody learns from rewards of 1e217 anyway.
 STEEPEST = 500.0
 # Values of β that are tried for an entropic value at risk, in units of one over the spread of costs.
-ATTITUDES = np.geomspace(1e-3, 1e3, 241)
+ATTITUDES = np.geomspace(1e-3, 1e3, 61)
+REFINEMENTS = 4
 
 
 class Reward:
@@ -37,7 +41,7 @@ class Reward:
 
     def __init__(self, risk: RiskLike | None, outer: Any, costs: Callable[[], Floats]) -> None:
         self.spec = spec_of(0.0 if risk is None else risk)
-        self._kind, *numbers = self.spec.split(":")
+        self._kind, *numbers = ENTROPIC.get(self.spec, self.spec).split(":")
         self._numbers = [float(text) for text in numbers]
         if self._kind == "erm" and not np.isfinite(self._numbers[0]):
             raise ValueError(f"risk is {self.spec}; the best and the worst case are no expectations, take a finite β")
@@ -79,8 +83,12 @@ class Reward:
             return (Var(self._numbers[0]).of(values),)
         spread = float(values.max() - values.min()) or 1.0
         price = -np.log1p(-self._numbers[0])
-        beta = min(ATTITUDES / spread, key=lambda beta: Erm(beta).of(values) + price / beta)
-        return float(beta), Erm(float(beta)).of(values)
+        tried = ATTITUDES / spread
+        for _ in range(REFINEMENTS):
+            best = min(range(len(tried)), key=lambda k: Erm(float(tried[k])).of(values) + price / tried[k])
+            tried = np.geomspace(tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)], 31)
+        beta = float(tried[len(tried) // 2])
+        return beta, Erm(beta).of(values)
 
     def of(self, costs: Any) -> Any:
         """The rewards of episodes with these costs."""

@@ -75,6 +75,7 @@ class OccupancyEnv(_Rewarding, gymnasium.Env[dict[str, Any], Any]):
 
     Examples
     --------
+    >>> import gumdp
     >>> env = OccupancyEnv("rooms", risk=gumdp.Cvar(0.9), outer=0.5)
     >>> env.outer
     (0.5,)
@@ -144,6 +145,7 @@ class OccupancyVectorEnv(_Rewarding, gymnasium.vector.VectorEnv[dict[str, Any], 
 
     Examples
     --------
+    >>> import gumdp
     >>> envs = OccupancyVectorEnv("rooms", 64, risk=gumdp.Erm(5))
     >>> observations, info = envs.reset(seed=0)
     >>> observations["state"].shape

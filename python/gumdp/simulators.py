@@ -191,7 +191,7 @@ class SimulatedDecision:
 
 
 class SimulatorPlanner(Playing):
-    """Plans in a simulator: learns what recurs, plays on that, searches a tree of samples, and improves a plan of actions.
+    """Plans in a simulator, by the published ERM-MCTS or by what can be learned from samples.
 
     It needs samples only; with the tables of a model :class:`Planner` is better and quicker. ``docs/simulators.md`` has the measurements.
 
@@ -206,8 +206,10 @@ class SimulatorPlanner(Playing):
         Seconds for each decision.
     exploration : float, optional
         The exploration constant of the tree, in units of the spread of costs of a few random episodes.
-    preset : {"default", "paper"}
-        "paper" is the published ERM-MCTS with a new node for each state that is met; entropic risk measures only.
+    preset : {"paper", "learning"}, optional
+        "paper" is the published ERM-MCTS with a new node for each state that is met, for entropic risk measures and listed actions only, and the default for these. "learning"
+        counts a table where states recur and plays on that; it finds far goals, is far better on maps, and takes every measure, but may be worse where
+        f has a kink and a visit alone shows nothing: try both.
     seed : int
     """
 
@@ -223,7 +225,7 @@ class SimulatorPlanner(Playing):
         simulations: int | None = None,
         time_limit: float | None = None,
         exploration: float | None = None,
-        preset: str = "default",
+        preset: str | None = None,
         seed: int = 0,
     ) -> None:
         if not isinstance(problem, SimulatedProblem):
@@ -232,7 +234,12 @@ class SimulatorPlanner(Playing):
         most = 500 if most is None and limit is None else most
         self.problem, self.risk = problem, spec_of(risk)
         explored = None if exploration is None else number("exploration", exploration)
-        preset = choice("preset", preset, ("default", "paper"))
+        entropic = self.risk in ("mean", "worst", "best") or self.risk.startswith("erm:")
+        draws = callable(getattr(problem.simulator, "sample_action", None))
+        usual = "paper" if entropic and not draws else "learning"
+        preset = choice("preset", usual if preset is None else preset, ("learning", "paper"))
+        if draws and preset == "paper":
+            raise ValueError('the simulator draws its actions; the preset "paper" needs a list of them, "learning" does not')
         self._settings = (most, limit, explored, preset, count("seed", seed, 0, HIGHEST_SEED))
         parts = (problem.simulator, problem.objective, problem.features, problem.discount, problem.horizon)
         self._native = _native.SimulatorAgent(*parts, self.risk, *self._settings)
