@@ -431,9 +431,9 @@ def test_saved_policies_are_the_same_everywhere(tmp_path: Path, task: str, risk:
 @pytest.mark.parametrize(("preset", "risk"), [("default", "cvar:0.9"), ("paper", "erm:5")])
 def test_saved_planners_plan_again(tmp_path: Path, preset: str, risk: str) -> None:
     problem = gumdp.tasks["msee"]
-    settings = ["--policy", "planner", "--preset", preset, "--risk", risk, "--simulations", "50", "--seed", "3"]
+    settings = ["--policy", "planner", "--preset", preset, "--risk", risk, "--simulations", "10", "--seed", "3"]
     command("plan", "msee", *settings, "--save", str(tmp_path / "shell.json"))
-    own = gumdp.Planner(problem, risk, simulations=50, preset=preset, seed=3)
+    own = gumdp.Planner(problem, risk, simulations=10, preset=preset, seed=3)
     own.save(tmp_path / "python.json")
     assert (tmp_path / "python.json").read_text() == (tmp_path / "shell.json").read_text()
     saved = gumdp.load_policy(tmp_path / "shell.json", problem)
