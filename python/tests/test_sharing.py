@@ -85,8 +85,9 @@ def test_many_threads_use_many_objects_at_once() -> None:
             cost = planner.cost
             assert cost is None or np.isfinite(cost)
             repr(planner)
-            if env._walk is not None:
-                env._walk.place(), env._walk.features(), env._walk.cost()
+            walk = env._world._walk
+            assert walk is not None
+            walk.place(), walk.features(), walk.cost()
 
     assert in_threads([use] * 4) == [None] * 4
 
@@ -189,9 +190,9 @@ def test_simulators_and_environments_cannot_use_who_asks_them() -> None:
     assert [decision.simulations for decision in in_threads([lambda: planner.act(0)] * 3)] == [5] * 3
 
     def watching(d: Any) -> float:
-        if env._walk is not None:
+        if (walk := env._world._walk) is not None:
             with pytest.raises(RuntimeError, match="this environment is at work"):
-                env._walk.place()
+                walk.place()
         return 0.0
 
     env = gumdp.gymnasium.OccupancyEnv(Problem(gumdp.tasks["rooms"].model, watching, discount=1.0, horizon=2))
