@@ -3,8 +3,8 @@
 Here are an adapter from `OccupancyVectorEnv` and `OccupancyEnv` to what stable-baselines3 steps, and the recipes. Everything is seeded
 and torch has one thread, so the same call gives the same figures on the same machine and versions.
 
-The last reward of an episode of cost f is −λ − (exp(β(f − λ)) − 1)/β (`OccupancyEnv(risk=Erm(β))`). As it is nobody learns from it: see
-`Recipe` for what can be changed, and `RECIPES` for what is compared.
+The last reward of an episode of cost f is −λ − (exp(β(f − λ)) − 1)/β (`OccupancyEnv(risk=Erm(β))`). `Recipe` says what can be changed, `RECIPES` is what is
+compared.
 """
 
 import sys
@@ -68,6 +68,8 @@ RECIPES = {
 
 class Episodes(VecEnv):
     """Episodes side by side, with one array of numbers as observation and rewards by the recipe."""
+
+    render_mode = None
 
     def __init__(self, count, size, actions, recipe, risk):
         self.recipe, self.wanted, self.risk = recipe, risk, risk
