@@ -150,7 +150,10 @@ class SimulatedEpisodes(Episodes):
     """Episodes of simulated problems, one after the other; each has its own environment."""
 
     def __init__(self, problems, recipe, risk, seed):
-        self.envs = [gumdp.gymnasium.OccupancyEnv(problem, risk=risk, outer=recipe.outer) for problem in problems]
+        first = gumdp.gymnasium.OccupancyEnv(problems[0], risk=risk, outer=recipe.outer)
+        # Random play is looked at once.
+        others = [gumdp.gymnasium.OccupancyEnv(problem, risk=risk, outer=first.outer or None) for problem in problems[1:]]
+        self.envs = [first, *others]
         self._horizon = problems[0].horizon
         self._middle, self._width = 0.0, 1.0
         self._middle, self._width = self._usual(self.envs[0])
