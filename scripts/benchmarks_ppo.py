@@ -53,7 +53,7 @@ class Recipe:
     rate: float = 1e-3
 
 
-USUAL = Recipe(share=0.1)
+USUAL = Recipe(mean_first=0.25)
 NAIVE = Recipe(fit=False, outer=0.0, scale=False)
 RECIPES = {
     "λ = 0, as it is": NAIVE,
