@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use gumdp::oracle::{self, Limits, OracleError};
 use gumdp::stats::{self, Costs, Statistic, Summary};
-use gumdp::{Experiment, ExperimentError, Journal, Precision, Record};
 use gumdp::{Bounds, Risk, Stop};
+use gumdp::{Experiment, ExperimentError, Journal, Precision, Record};
 use gumdp_files::SavedPolicy;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
