@@ -19,7 +19,7 @@ import numpy as np
 from gymnasium import spaces
 
 from . import _native
-from ._checks import HIGHEST_SEED, Floats, count, shown
+from ._checks import HIGHEST_SEED, Floats, array, count, shown
 from ._rewards import Reward
 from ._worlds import TableWorld, observations_of, world_of
 from .problem import Problem, tasks
@@ -42,9 +42,19 @@ class _Rewarding:
         """The outer variable of the measure; empty if it has none."""
         return self._reward.outer
 
-    def fit(self, costs: Any) -> None:
-        """Takes the outer variable that is best for these costs, such as those of the agent's last episodes."""
-        self._reward.outer = self._reward.fitted(costs)
+    def fit(self, costs: Any, risk: RiskLike | None = None) -> None:
+        """Takes the outer variable that is best for these costs, such as those of the agent's last episodes.
+
+        Parameters
+        ----------
+        costs : array_like
+            Equally likely costs.
+        risk : Risk, float or str, optional
+            Another measure than the one so far, which rewards are of from now on: for an agent that begins with little aversion to risk.
+        """
+        reward = self._reward if risk is None else Reward(risk, None, lambda: array("costs", costs))
+        reward.outer = reward.fitted(costs)
+        self._reward = reward
 
 
 class OccupancyEnv(_Rewarding, gymnasium.Env[dict[str, Any], Any]):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Union
 import numpy as np
 
 from . import _native
-from ._checks import array, is_text, number
+from ._checks import HIGHEST_SEED, array, count, is_text, number, shown
 
 __all__ = ["Cvar", "Erm", "Evar", "Exceed", "Mean", "MeanCvar", "Risk", "Var", "Worst"]
 
@@ -54,6 +54,36 @@ class Risk:
         if given.shape != values.shape:
             raise ValueError(f"{given.size} weights are given for {values.size} costs")
         return _native.risk_of(self.spec, values, given)
+
+    def interval(self, costs: Any, bounds: tuple[float, float] | None = None, *, seed: int = 0) -> tuple[float, float]:
+        """The 95 % interval of the measure, of costs that were sampled.
+
+        It allows for costs within the bounds that were not met, as :meth:`Samples.summary` does. Without bounds it knows of no cost but those
+        that were met, which is too narrow for few costs and for strong aversion to risk.
+
+        Parameters
+        ----------
+        costs : array_like
+            The costs, equally likely.
+        bounds : tuple of float, optional
+            The lowest and the highest cost that there can be.
+        seed : int
+            Of the random distributions behind the interval.
+
+        >>> low, high = Erm(0).interval([0.0] * 100, bounds=(0, 1))
+        >>> low == 0 and 0.03 < high < 0.045
+        True
+        """
+        values = array("costs", costs).ravel()
+        low, high = (-np.inf, np.inf) if bounds is None else (number("a bound", bound) for bound in bounds)
+        if not low <= high:
+            raise ValueError(f"bounds is {shown(bounds)}; the lower bound must not be above the higher one")
+        # Costs are rounded.
+        slack = 1e-9 * (1 + np.abs(values).max(initial=0.0))
+        if values.size and not (low - slack <= values.min() and values.max() <= high + slack):
+            raise ValueError(f"bounds is {shown(bounds)}; there are costs from {values.min():g} to {values.max():g}")
+        _, *ends = _native.interval(values, self.spec, (low, high), count("seed", seed, 0, HIGHEST_SEED))
+        return ends[0], ends[1]
 
 
 @dataclass(frozen=True)

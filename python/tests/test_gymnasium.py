@@ -458,6 +458,22 @@ def test_expected_rewards_are_the_measure(risk: Any) -> None:
         assert other <= expected + 1e-12 if risk == Erm(-3) else other >= expected - 1e-12
 
 
+def test_another_measure_is_fitted() -> None:
+    costs = [0.1, 0.2, 0.55, 0.9]
+    for env in (gumdp.gymnasium.OccupancyEnv("rooms"), gumdp.gymnasium.OccupancyVectorEnv("rooms", 2)):
+        for risk in (Erm(2), gumdp.Cvar(0.5), gumdp.Mean(), "erm:7"):
+            env.fit(costs, risk)
+            fresh = gumdp.gymnasium.OccupancyEnv("rooms", risk=risk, outer=0.0 if risk != gumdp.Mean() else None)
+            fresh.fit(costs)
+            assert env.outer == fresh.outer and np.array_equal(env._reward.of(costs), fresh._reward.of(costs))
+        with pytest.raises(ValueError, match="no expectation"):
+            env.fit(costs, gumdp.Worst())
+        with pytest.raises(ValueError, match="costs is empty"):
+            env.fit([], Erm(2))
+        # What is refused changes nothing.
+        assert np.array_equal(env._reward.of(costs), fresh._reward.of(costs))
+
+
 def test_rewards_of_any_beta_are_finite() -> None:
     for beta in (1e-9, 50.0, 1e6, 1e300, -1e300):
         env = gumdp.gymnasium.OccupancyEnv("rooms", risk=Erm(beta), outer=0.0)

@@ -509,3 +509,25 @@ def test_a_formula_that_breaks_is_told(corridor: gumdp.Model) -> None:
     for policy in ("planner", "paper", "auto"):
         with pytest.raises(ValueError, match="the objective is infinite or not a number"):
             gumdp.evaluate(problem, policy, 1, runs=20)
+
+
+def test_intervals_of_costs_are_those_of_samples(rooms: Problem) -> None:
+    samples = gumdp.evaluate(rooms, "pi1", runs=200)
+    for risk in (Erm(50), Cvar(0.9), gumdp.Var(0.9), gumdp.Mean()):
+        summary = samples.summary(risk)
+        # Between time spent evenly in four states, and in one.
+        assert risk.interval(samples.costs, (1 / 3, 1)) == pytest.approx((summary["low"], summary["high"]), abs=1e-6)
+        assert risk.interval(samples.costs, (0, 1), seed=3) == risk.interval(samples.costs, (0, 1), seed=3)
+    low, high = Erm(50).interval(samples.costs)
+    wide = Erm(50).interval(samples.costs, (0, 1))
+    assert wide[0] <= low <= high < wide[1] and high <= samples.costs.max()
+    assert Erm(0).interval([0.5], (0, 1))[1] > 0.95
+    with pytest.raises(ValueError, match=r"bounds is \(1, 0\); the lower bound"):
+        Erm(0).interval([0.5], (1, 0))
+    with pytest.raises(ValueError, match=r"bounds is \(0, 0.4\); there are costs from 0.5 to 0.5"):
+        Erm(0).interval([0.5], (0, 0.4))
+    with pytest.raises(TypeError, match="a bound is '0'"):
+        Erm(0).interval([0.5], ("0", 1))  # type: ignore[arg-type]
+    for costs in ([], [float("nan")]):
+        with pytest.raises(ValueError):
+            Erm(0).interval(costs)

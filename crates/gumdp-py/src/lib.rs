@@ -41,7 +41,7 @@ mod _native {
     #[pymodule_export]
     use super::objective::Objective;
     #[pymodule_export]
-    use super::play::{Solution, distribution, evaluate, measures, risk, risk_of, solve, summary};
+    use super::play::{Solution, distribution, evaluate, interval, measures, risk, risk_of, solve, summary};
     #[pymodule_export]
     use super::policy::{Policy, saved_planner};
     #[pymodule_export]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use gumdp::oracle::{self, Limits, OracleError};
 use gumdp::stats::{self, Costs, Statistic, Summary};
+use gumdp::{Bounds, Risk, Stop};
 use gumdp::{Experiment, ExperimentError, Journal, Precision, Record};
-use gumdp::{Risk, Stop};
 use gumdp_files::SavedPolicy;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
@@ -67,6 +67,22 @@ pub fn measures(
             .collect()
     };
     in_pool(py, Functions::default(), None, work)
+}
+
+/// A measure of sampled costs with both ends of its 95 % interval, for costs between two bounds.
+#[pyfunction]
+pub fn interval(
+    py: Python<'_>,
+    costs: PyReadonlyArray1<f64>,
+    measure: &str,
+    bounds: (f64, f64),
+    seed: u64,
+) -> PyResult<(f64, f64, f64)> {
+    let (costs, measure) = (costs.as_slice()?.to_vec(), read_risk(measure)?);
+    let bounds = Bounds { low: bounds.0, high: bounds.1 };
+    let work = move |_: &Stop| Summary::of(&costs, measure, bounds, seed);
+    let found = in_pool(py, Functions::default(), None, work)?.map_err(wrong)?;
+    Ok((found.value, found.low, found.high))
 }
 
 /// What the command line prints of sampled costs.
