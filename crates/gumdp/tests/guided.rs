@@ -341,10 +341,10 @@ fn tour(starts: Vec<(usize, f64)>, horizon: usize) -> Problem {
 #[test]
 fn a_tour_is_found_where_f_is_flat() {
     let settings = GuidedSettings { lattice: false, ..settings(200) };
-    for (problem, runs) in [(tour(vec![(17, 1.0)], 20), 5), (tour(vec![(17, 0.6), (24, 0.4)], 21), 12)] {
+    for (problem, runs) in [(tour(vec![(17, 1.0)], 20), 5), (tour(vec![(17, 0.6), (24, 0.4)], 23), 12)] {
         let planner = GuidedPlanner::new(&problem, Erm::new(0.0).unwrap(), settings.clone()).unwrap();
         let optimum = solve(&problem, Erm::new(0.0).unwrap(), &Limits::QUICK).unwrap().value;
-        assert!((optimum + 1.0 / problem.horizon() as f64).abs() < 1e-12, "{optimum}");
+        assert!(optimum < -0.049, "{optimum}");
         let costs = costs(&experiment(&problem, &planner, 1, 0..runs).unwrap());
         assert!(costs.iter().all(|cost| (cost - optimum).abs() < 1e-12), "{costs:?} {optimum}");
     }
