@@ -118,7 +118,10 @@ impl GuidedPlanner {
         let settled = lattice.as_ref().is_some_and(|lattice| lattice.is_settled());
         let exact = lattice.as_ref().is_some_and(|lattice| lattice.is_exact());
         let may_choose = self.settings.pilots && self.settings.budget.time_limit.is_none() && !asks;
-        if may_choose && self.settings.lattice && !exact && !self.too_large {
+        // Two lattices may agree because both overlook the same: what is cheap to solve is solved.
+        let needs_optimum = !exact && (!settled || self.worth() >= 1.0);
+        let is_open = !self.too_large || self.stages_by_induction().is_some();
+        if may_choose && self.settings.lattice && needs_optimum && is_open {
             tell("solving it exactly");
             let mut limits = self.affordable();
             if settled {
