@@ -96,10 +96,8 @@ pub(crate) struct Open {
     explorer: Option<Explorer>,
     /// The measure whose levels were asked for.
     measure: Option<String>,
-    /// Those that will be looked at, in order, without those that were looked at before.
+    /// Those that will be looked at, in order.
     levels: Vec<Risk>,
-    /// Those that were looked at.
-    looked: Vec<Risk>,
     solved: Option<(Risk, Solution)>,
     planner: Option<(Risk, Agent)>,
 }
@@ -156,7 +154,6 @@ impl Studio {
             explorer: None,
             measure: None,
             levels: Vec::new(),
-            looked: Vec::new(),
             solved: None,
             planner: None,
         });
@@ -192,10 +189,9 @@ impl Open {
         };
         if self.measure.as_deref().is_some_and(|other| other != measure) {
             self.explorer = None;
-            self.looked.clear();
         }
         self.measure = Some(measure.to_owned());
-        self.levels = levels.iter().copied().filter(|level| !self.looked.contains(level)).collect();
+        self.levels.clone_from(&levels);
         let planned = because.as_ref().map(OracleError::in_short);
         self.planned = because;
         let levels: Vec<Value> = levels.into_iter().map(shown::attitude).collect();
@@ -227,7 +223,6 @@ impl Open {
             }
             Err(error) => return Err(error.to_string()),
         };
-        self.looked.push(risk);
         let mut told = shown::point(&point);
         let what =
             json!({ "exact": true, "number": point.behaviour, "behaviour": shown::behaviour(&self.task, behaviour) });
@@ -334,26 +329,5 @@ impl Open {
             }
         }
         Ok(self.planned.is_some())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The first level is known before the others are asked for. If it were counted among those that are solved together, nobody
-    /// would ask for the first of them, and all would be solved one by one.
-    #[test]
-    fn the_first_level_that_is_asked_for_solves_the_next_ones_too() {
-        let mut studio = Studio::default();
-        let text = gumdp_files::tasks::source("mdp").unwrap();
-        studio.ask(&json!({ "op": "open", "file": "mdp.toml", "text": text }).to_string());
-        studio.ask(r#"{ "op": "look", "risk": "erm:0" }"#);
-        let told: Value =
-            serde_json::from_str(&studio.ask(r#"{ "op": "levels", "measure": "erm", "count": 20 }"#)).unwrap();
-        let next = told["levels"][1]["risk"].as_str().unwrap();
-        let open = studio.open.as_ref().unwrap();
-        assert_eq!(told["levels"][0]["risk"], "mean");
-        assert_eq!(open.levels.first(), Some(&next.parse().unwrap()));
     }
 }

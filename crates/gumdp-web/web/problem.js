@@ -59,8 +59,8 @@ function showFindings(findings) {
 
 /** Shows another text. What is known of it is computed if it is a problem. @param {string} text @param {string} file @param {boolean} [keep] whether handles stay where they are */
 export async function openText(text, file, keep = false) {
-  // A line ends as it does in the text box, where the map is read from.
-  text = text.replace(/\r\n?/g, "\n");
+  // A line ends as it does in the text box, where the map is read from; half a character cannot be sent to the library.
+  text = text.replace(/\r\n?/g, "\n").replace(/\p{Surrogate}/gu, "\uFFFD");
   opening += 1;
   const own = opening;
   const entry = entryOf(text);

@@ -49,6 +49,9 @@ export const hostile = {
     await shown(other, "<b>x has mistakes");
     assert.equal(await other.locator("#title").textContent(), "<b>x");
     assert.ok(await other.locator("#attitude").isHidden());
+    // Half a character, as a careless cut leaves it.
+    await setText(other, "kind = \"\uD83D\"");
+    await until(other, () => /kind is "\uFFFD"/.test(document.querySelector("#findings").textContent));
     await other.locator('[data-name="rooms"]').click();
     await known(other);
     assert.ok(await other.locator("#attitude").isVisible());
