@@ -106,6 +106,7 @@ function showReasons() {
     body.append(row([name, ...(numbers ? [words(reason.risk), words(reason.mean)] : []), offered], best ? "chosen" : ""));
   }
   table.replaceChildren(head, body);
+  part("reasons-box").style.minHeight = "";
 }
 
 function forgetWhatIf() {
@@ -289,6 +290,8 @@ export function startPlaying() {
     number = page.wanted?.number ?? 0;
     pause();
     [episode, situation, actions, shownOf] = [null, null, [], ""];
+    // What is below must not jump while somebody paints there.
+    part("reasons-box").style.minHeight = `${part("reasons-box").offsetHeight}px`;
     part("reasons").replaceChildren();
     forgetWhatIf();
   });

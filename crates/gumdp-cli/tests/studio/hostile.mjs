@@ -146,6 +146,30 @@ export const hostile = {
     await close(page);
   },
 
+  async "the map stays where it is while one paints"() {
+    const page = await open("#task=grid-mo");
+    await settled(page);
+    await until(page, () => document.querySelectorAll("#reasons tbody tr").length > 0);
+    await page.evaluate(() => {
+      // Where the map is in the page, whatever the browser scrolls to hide a jump.
+      const place = () => document.querySelector("#canvas").getBoundingClientRect().top + scrollY;
+      const first = place();
+      globalThis.jumps = [];
+      const look = () => {
+        if (Math.abs(place() - first) > 1) globalThis.jumps.push(place() - first);
+        requestAnimationFrame(look);
+      };
+      look();
+    });
+    await page.locator("#palette button", { hasText: "wall" }).click();
+    await page.locator('#canvas [data-cell="10"]').click();
+    await shown(page, "grid-mo: 103 states");
+    await settled(page);
+    await until(page, () => document.querySelectorAll("#reasons tbody tr").length > 0);
+    assert.deepEqual(await page.evaluate(() => globalThis.jumps.map(Math.round)), []);
+    await close(page);
+  },
+
   async "paper is white, and has no buttons"() {
     const page = await open("#task=msee&theme=dark");
     await known(page);
