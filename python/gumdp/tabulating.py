@@ -133,6 +133,8 @@ def reach(
     first_seed = count("seed", seed, 0, 2**63)
     sampler = None if samples is None else Sampler(count("samples", samples, 2, 1_000_000_000), level, first_seed)
 
+    rehearsals = REHEARSED if check else 0
+
     def possible(draw: Callable[[np.random.Generator], Drawn], where: str) -> list[tuple[Fraction, Drawn]]:
         nonlocal rehearsals
         try:
@@ -149,7 +151,6 @@ def reach(
                 raise ValueError(f"{where}: {error}; samples= estimates probabilities from as many samples of each") from None
             return sampler.shares(draw, str(error))
 
-    rehearsals = REHEARSED if check else 0
     numbers: dict[Hashable, int] = {}
     states: list[Any] = []
     kinds: dict[Hashable, int] = {}

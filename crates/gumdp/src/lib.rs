@@ -74,9 +74,9 @@ pub use experiment::{
 pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, ROW_TOLERANCE, State, missing_to_1};
 pub use objective::{Bounds, BrokenFormula, Objective, ObjectiveError, Partition};
 pub use planner::{
-    BlackBoxPlanner, Budget, Expansion, Exploration, FinalChoice, GuidedPlanner, GuidedSettings, LearningPlanner,
-    LearningSettings, MAX_SIMULATIONS, Planner, PlannerError, PlannerSettings, Roofline, Selection, SimulatedProblem,
-    Simulator, Situation, UntriedOrder,
+    BatchFrom, BatchPlanner, BatchProblem, BatchSimulator, BatchTo, BlackBoxPlanner, Budget, Expansion, Exploration,
+    FinalChoice, GuidedPlanner, GuidedSettings, LearningPlanner, LearningSettings, MAX_SIMULATIONS, Planner,
+    PlannerError, PlannerSettings, Roofline, Selection, SimulatedProblem, Simulator, Situation, UntriedOrder,
 };
 pub use policy::{
     ActionReason, ByOccupancy, Decision, Markov, Policy, PolicyError, PolicyFailure, Scripted, StopReason, Uniform,
