@@ -6,7 +6,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use gumdp::words::visible;
 use gumdp_files::sweep::{self, Plan, Shard};
 use gumdp_files::write;
 
@@ -73,7 +72,7 @@ impl SlurmArgs {
         let (program, file, folder) = (std::env::current_exe()?, absolute(file)?, absolute(folder)?);
         for path in [&program, &file, &folder] {
             if path.to_str().is_none_or(|text| text.contains(char::is_control)) {
-                let message = format!("{} cannot stand in a script", visible(&path.display().to_string()));
+                let message = format!("{path:?} cannot stand in a script");
                 return Err(BadInput::new(message).hint("name it in UTF-8, without line breaks and the like").into());
             }
         }
