@@ -72,7 +72,8 @@ impl SlurmArgs {
         let (program, file, folder) = (std::env::current_exe()?, absolute(file)?, absolute(folder)?);
         for path in [&program, &file, &folder] {
             if path.to_str().is_none_or(|text| text.contains(char::is_control)) {
-                let message = format!("{path:?} cannot stand in a script");
+                let name = path.display().to_string();
+                let message = format!("{} cannot stand in a script", name.escape_debug());
                 return Err(BadInput::new(message).hint("name it in UTF-8, without line breaks and the like").into());
             }
         }

@@ -7,7 +7,7 @@ use gumdp::{
     BatchFrom, BatchPlanner, BatchProblem, BatchSimulator, BatchTo, Budget, Exploration, PlannerSettings, Risk,
     Situation, StopReason,
 };
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
 

@@ -68,7 +68,7 @@ impl Cell {
     }
 
     /// About how long a run takes one core, in seconds at the nominal rate.
-    fn run_seconds(&self, horizon: u64) -> f64 {
+    pub(super) fn run_seconds(&self, horizon: u64) -> f64 {
         let steps = horizon as f64 * (self.simulations.max(1) as f64 * horizon as f64 / 2.0).max(8.0);
         steps * STEP_SECONDS
     }

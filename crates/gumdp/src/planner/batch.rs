@@ -416,14 +416,10 @@ impl<S: BatchSimulator> BatchPlanner<S> {
         }
         let Some(&(_, edge)) = self.abreast.trails[place].last() else { return };
         let state = &self.abreast.reached[row..row + width];
-        let number = match self.numbers.get(state) {
-            Some(&number) => number,
-            None => {
-                let number = State(self.numbers.len() as u32);
-                self.numbers.insert(state.into(), number);
-                number
-            }
-        };
+        let next = State(self.numbers.len() as u32);
+        // Rows that are known are not copied.
+        let known = self.numbers.get(state).copied();
+        let number = known.unwrap_or_else(|| *self.numbers.entry(state.into()).or_insert(next));
         self.abreast.nodes[place] = self.tree.child(edge, number).or_else(|| {
             let node = self.tree.add_child(edge, number, 0..self.problem.simulator.action_count());
             (self.settings.expansion == Expansion::WholePath).then_some(node)
