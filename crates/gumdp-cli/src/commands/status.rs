@@ -25,7 +25,7 @@ pub struct StatusArgs {
     /// Print the shards that are not complete, as Slurm's --array takes them: 3,7-9. Nothing if all are.
     #[arg(long, conflicts_with = "json")]
     pub missing: bool,
-    /// Count in so many shards (default: those of the Slurm script, else of the process that began last).
+    /// Count in so many shards (default: as the Slurm script or the last process).
     #[arg(long, value_name = "n", allow_negative_numbers = true, value_parser = shards)]
     pub shards: Option<u64>,
     /// A JSON object instead of text.
