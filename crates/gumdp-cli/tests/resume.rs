@@ -102,8 +102,9 @@ fn interrupt(mut child: Child) -> Ended {
 #[test]
 fn an_interrupted_frontier_has_the_levels_that_are_known() {
     let sandbox = Sandbox::new();
-    let child = start(&sandbox, "frontier mo-max --patience 600s --json --out out -q", 0);
-    std::thread::sleep(Duration::from_secs(4));
+    let mut child = start(&sandbox, "frontier mo-max --patience 600s --json --out out", 0);
+    let told = BufReader::new(child.stderr.take().expect("stderr")).lines().map(Result::unwrap);
+    assert_eq!(told.filter(|line| line.starts_with("beta = ")).take(2).count(), 2);
     let ended = interrupt(child);
     assert_eq!(ended.stdout, sandbox.read("out/frontier.json"));
     let known: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");

@@ -140,10 +140,11 @@ impl Rest<'_> {
     fn lower_mean(&self, own: &mut Optimum, pair: Pair, aim: Aim, limits: &Limits) -> Result<u64, OracleError> {
         let Some(second) = second_aim(aim, own.value, self.spread) else { return Ok(0) };
         match self.after(pair, second, limits) {
-            Ok((other, expanded)) => {
-                own.mean = own.mean.min(other.mean);
+            Ok((other, expanded)) if other.mean < own.mean - EQUAL * self.spread => {
+                own.mean = other.mean;
                 Ok(expanded)
             }
+            Ok(_) => Ok(0),
             Err(error) if error.is_limit() => Ok(0),
             Err(error) => Err(error),
         }
