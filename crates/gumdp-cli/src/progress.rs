@@ -185,7 +185,9 @@ fn tell_news(news: &Mutex<News>, ended: &Receiver<()>) {
             let mut news = news.lock().unwrap_or_else(PoisonError::into_inner);
             News { stage: news.stage.clone(), known: std::mem::take(&mut news.known) }
         };
-        known.iter().for_each(|known| talk::say!("{known} ..."));
+        for known in known {
+            talk::say!("{known} ...");
+        }
         if stage != told {
             talk::say!("{stage} ...");
             told = stage;
