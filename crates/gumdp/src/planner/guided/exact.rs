@@ -20,7 +20,8 @@ impl GuidedPlanner {
         let horizon = self.problem.horizon() as u64;
         let steps = self.settings.most().saturating_mul(horizon).saturating_mul(horizon + 1) / 2;
         let max_states = steps.clamp((MOST_STATES as f64 * self.worth()) as u64, MOST_STATES);
-        let limits = Limits { max_bytes: MOST_BYTES, policy_bytes: MOST_BYTES, stop: self.stop.clone(), ..Limits::QUICK };
+        let limits =
+            Limits { max_bytes: MOST_BYTES, policy_bytes: MOST_BYTES, stop: self.stop.clone(), ..Limits::QUICK };
         match self.stages_by_induction() {
             Some(stages) => Limits { max_states: max_states.max(stages), strategy: Strategy::ByState, ..limits },
             None => Limits { max_states, ..limits },
