@@ -41,10 +41,13 @@ const SIMULATIONS: [u64; 6] = [100, 300, 1000, 3000, 10_000, 30_000];
 /// Decisions after the first that are measured.
 const LATER: usize = 10;
 
+/// Name, words and cases, each with its place on it.
+type Axis = (&'static str, &'static str, Vec<(f64, Case)>);
+
 /// Measures, prints and draws.
 pub fn decisions(&DecisionsArgs { ref out, repeat }: &DecisionsArgs, quiet: bool) -> Result<()> {
     std::fs::create_dir_all(out)?;
-    let axes: [(&str, &str, Vec<(f64, Case)>); 3] = [
+    let axes: [Axis; 3] = [
         ("states", "cells of the map", SIDES.map(|side| ((side * side) as f64, Case { side, ..MIDDLE })).to_vec()),
         ("horizon", "horizon", HORIZONS.map(|horizon| (horizon as f64, Case { horizon, ..MIDDLE })).to_vec()),
         (
