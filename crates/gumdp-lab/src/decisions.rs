@@ -34,6 +34,9 @@ struct Case {
     simulations: u64,
 }
 
+/// The name of its figure, what it is, and the cases along it.
+type Axis = (&'static str, &'static str, Vec<(f64, Case)>);
+
 const MIDDLE: Case = Case { side: 50, horizon: 100, simulations: 500 };
 const SIDES: [usize; 6] = [10, 20, 50, 100, 300, 1000];
 const HORIZONS: [usize; 6] = [25, 50, 100, 200, 400, 800];
