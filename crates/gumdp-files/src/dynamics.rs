@@ -68,12 +68,7 @@ impl Numbers {
         // No cell has a number with one of the two highest bits.
         let (carried, place, slot) = match situation {
             Situation::On { left, carried, cell, stuck } => {
-<<<<<<< HEAD
-                let place = (cell / NEIGHBOURS) | (u32::from(left) << 31);
-                (carried, place, 2 * (cell % NEIGHBOURS) + u32::from(stuck))
-=======
                 (carried, (cell / NEIGHBOURS) | (u32::from(left) << 31), 2 * (cell % NEIGHBOURS) + u32::from(stuck))
->>>>>>> main
             }
             Situation::Home { carried } => (carried, 1 << 30, 0),
             Situation::Defeated => (0, 1 << 30, 1),

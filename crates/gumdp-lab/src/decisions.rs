@@ -44,9 +44,6 @@ const SIMULATIONS: [u64; 6] = [100, 300, 1000, 3000, 10_000, 30_000];
 /// Decisions after the first that are measured.
 const LATER: usize = 10;
 
-/// Name, words and cases, each with its place on it.
-type Axis = (&'static str, &'static str, Vec<(f64, Case)>);
-
 /// Measures, prints and draws.
 pub fn decisions(&DecisionsArgs { ref out, repeat }: &DecisionsArgs, quiet: bool) -> Result<()> {
     std::fs::create_dir_all(out)?;
