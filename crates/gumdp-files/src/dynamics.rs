@@ -68,7 +68,7 @@ impl Numbers {
         // No cell has a number with one of the two highest bits.
         let (carried, place, slot) = match situation {
             Situation::On { left, carried, cell, stuck } => {
-                (carried, cell / NEIGHBOURS | u32::from(left) << 31, 2 * (cell % NEIGHBOURS) + u32::from(stuck))
+                (carried, (cell / NEIGHBOURS) | (u32::from(left) << 31), 2 * (cell % NEIGHBOURS) + u32::from(stuck))
             }
             Situation::Home { carried } => (carried, 1 << 30, 0),
             Situation::Defeated => (0, 1 << 30, 1),

@@ -34,6 +34,9 @@ struct Case {
     simulations: u64,
 }
 
+/// The name of its figure, what it is, and the cases along it.
+type Axis = (&'static str, &'static str, Vec<(f64, Case)>);
+
 const MIDDLE: Case = Case { side: 50, horizon: 100, simulations: 500 };
 const SIDES: [usize; 6] = [10, 20, 50, 100, 300, 1000];
 const HORIZONS: [usize; 6] = [25, 50, 100, 200, 400, 800];
@@ -44,7 +47,7 @@ const LATER: usize = 10;
 /// Measures, prints and draws.
 pub fn decisions(&DecisionsArgs { ref out, repeat }: &DecisionsArgs, quiet: bool) -> Result<()> {
     std::fs::create_dir_all(out)?;
-    let axes: [(&str, &str, Vec<(f64, Case)>); 3] = [
+    let axes: [Axis; 3] = [
         ("states", "cells of the map", SIDES.map(|side| ((side * side) as f64, Case { side, ..MIDDLE })).to_vec()),
         ("horizon", "horizon", HORIZONS.map(|horizon| (horizon as f64, Case { horizon, ..MIDDLE })).to_vec()),
         (

@@ -12,7 +12,7 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use crate::agent::{Reasons, columns, stop_name};
 use crate::errors::wrong;
-use crate::foreign::{Foreign, read_features};
+use crate::foreign::{Foreign, not_finite, read_features};
 use crate::function::shown;
 use crate::policy::duration;
 use crate::turns::Turns;
@@ -151,9 +151,7 @@ impl SimulatorAgent {
         let raised = simulator.raised();
         let decision = decided?;
         if decision.stopped == StopReason::NotFinite {
-            let message =
-                "the objective is infinite or not a number at the end of a simulated episode; it must be finite";
-            return Err(raised.unwrap_or_else(|| wrong(message)));
+            return Err(raised.unwrap_or_else(not_finite));
         }
         Ok((
             simulator.action(py, number, decision.action)?,
