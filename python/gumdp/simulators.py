@@ -181,6 +181,9 @@ class SimulatedDecision:
     estimate: float
     """An estimate of the risk of the whole episode. That of the preset "paper" includes the simulations that explored; what is decided usually has a
     lower risk. Where a measure has an outer variable, it is that of what final costs count for."""
+    unseen: float
+    """By how much the risk may be higher because of something too rare to be seen: outcomes of the action were drawn c times, and one of probability 1/c may lead to
+    the highest cost met. The more risk-averse, the more simulations it takes to make this small. Not a number with the preset "paper"."""
     simulations: int
     """Simulations done for this decision."""
     stopped: str
@@ -191,7 +194,7 @@ class SimulatedDecision:
 
 
 class SimulatorPlanner(Playing):
-    """Plans in a simulator, by the published ERM-MCTS or by what can be learned from samples.
+    """Plans in a simulator, by what can be learned from samples.
 
     It needs samples only; with the tables of a model :class:`Planner` is better and quicker. ``docs/simulators.md`` has the measurements.
 
@@ -206,10 +209,8 @@ class SimulatorPlanner(Playing):
         Seconds for each decision.
     exploration : float, optional
         The exploration constant of the tree, in units of the spread of costs of a few random episodes.
-    preset : {"paper", "learning"}, optional
-        "paper" is the published ERM-MCTS with a new node for each state that is met, for entropic risk measures and listed actions only, and the default for these. "learning"
-        counts a table where states recur and plays on that; it finds far goals, is far better on maps, and takes every measure, but may be worse where
-        f has a kink and a visit alone shows nothing: try both.
+    preset : {"default", "paper"}
+        "paper" is the published ERM-MCTS with a new node for each state that is met, for entropic risk measures and listed actions only.
     seed : int
     """
 
@@ -225,7 +226,7 @@ class SimulatorPlanner(Playing):
         simulations: int | None = None,
         time_limit: float | None = None,
         exploration: float | None = None,
-        preset: str | None = None,
+        preset: str = "default",
         seed: int = 0,
     ) -> None:
         if not isinstance(problem, SimulatedProblem):
@@ -234,12 +235,10 @@ class SimulatorPlanner(Playing):
         most = 500 if most is None and limit is None else most
         self.problem, self.risk = problem, spec_of(risk)
         explored = None if exploration is None else number("exploration", exploration)
-        entropic = self.risk in ("mean", "worst", "best") or self.risk.startswith("erm:")
         draws = callable(getattr(problem.simulator, "sample_action", None))
-        usual = "paper" if entropic and not draws else "learning"
-        preset = choice("preset", usual if preset is None else preset, ("learning", "paper"))
+        preset = choice("preset", preset, ("default", "paper"))
         if draws and preset == "paper":
-            raise ValueError('the simulator draws its actions; the preset "paper" needs a list of them, "learning" does not')
+            raise ValueError('the simulator draws its actions; the preset "paper" needs a list of them, "default" does not')
         self._settings = (most, limit, explored, preset, count("seed", seed, 0, HIGHEST_SEED))
         parts = (problem.simulator, problem.objective, problem.features, problem.discount, problem.horizon)
         self._native = _native.SimulatorAgent(*parts, self.risk, *self._settings)
@@ -250,8 +249,8 @@ class SimulatorPlanner(Playing):
 
     def act(self, state: Hashable) -> SimulatedDecision:
         """Decides what to do in a state: where the episode begins, or where :meth:`observe` said it is."""
-        action, estimate, simulations, stopped, columns = self._native.act(state)
-        return SimulatedDecision(action, estimate, simulations, stopped, reasons_of(columns))
+        action, estimate, unseen, simulations, stopped, columns = self._native.act(state)
+        return SimulatedDecision(action, estimate, unseen, simulations, stopped, reasons_of(columns))
 
     def observe(self, next_state: Hashable, features: Any, done: bool = False) -> None:
         """Says what the step led to: the next state, its features, and whether the episode is over."""

@@ -40,6 +40,13 @@ impl Planner {
         }
     }
 
+    fn unseen(&self) -> f64 {
+        match self {
+            Self::Learning(planner, _) => planner.unseen(),
+            Self::Published(_) => f64::NAN,
+        }
+    }
+
     fn begin_episode(&mut self) {
         match self {
             Self::Learning(planner, _) => planner.begin_episode(),
@@ -57,8 +64,8 @@ struct Playing {
     at: Option<Situation<u32>>,
 }
 
-/// The action, the estimate of all, simulations, why the search ended, and reasons.
-type Decided<'py> = (Bound<'py, PyAny>, f64, u64, &'static str, Reasons<'py>);
+/// The action, the estimate of all, what may be unseen, simulations, why the search ended, and reasons.
+type Decided<'py> = (Bound<'py, PyAny>, f64, f64, u64, &'static str, Reasons<'py>);
 
 #[pymethods]
 impl SimulatorAgent {
@@ -158,6 +165,7 @@ impl SimulatorAgent {
         Ok((
             simulator.action(py, number, decision.action)?,
             decision.root_estimate,
+            playing.planner.unseen(),
             decision.simulations,
             stop_name(decision.stopped),
             columns(py, &decision),

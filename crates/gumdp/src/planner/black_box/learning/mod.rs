@@ -12,6 +12,7 @@
 
 mod frontier;
 mod induction;
+mod lattice;
 mod plan;
 mod reasons;
 mod search;
@@ -34,6 +35,7 @@ use crate::planner::guided::{error_of_difference, risk_of};
 use crate::planner::settings::{Budget, MAX_SIMULATIONS, PlannerError};
 use frontier::Frontier;
 use induction::Induction;
+use lattice::Lattice;
 use plan::Plan;
 use table::{END, Table};
 use tree::{EdgeId, NodeId, Tree};
@@ -48,6 +50,8 @@ const ROLLOUTS: u32 = 4;
 const CLOCK_INTERVAL: u64 = 16;
 /// Marginal backward induction looks at so many outcomes for each step that a decision simulates.
 const WORK: usize = 4;
+/// The lattice looks at one outcome for each of those steps, but at so many where they are few.
+const LEAST_WORK: usize = 4096;
 /// Simulations that a time limit is taken for.
 const UNLIMITED: u64 = 10_000;
 /// Rollouts that say which policy is better.
@@ -102,6 +106,7 @@ pub struct LearningPlanner<S: Simulator> {
     settings: LearningSettings,
     table: Table<S::State>,
     induction: Induction,
+    lattice: Lattice,
     frontier: Frontier,
     /// Whether there is anything to be found out.
     open: bool,
@@ -116,7 +121,10 @@ pub struct LearningPlanner<S: Simulator> {
     trail: Vec<(NodeId, EdgeId)>,
     /// What rollouts from the root cost: by the policy that was learned, and by chance.
     learned: Vec<(f64, f64)>,
+    by_lattice: Vec<(f64, f64)>,
     random: Vec<(f64, f64)>,
+    /// Of the random numbers of rollouts that are compared.
+    seed: u64,
     /// Who does best, and the number of simulations after which that is looked at again.
     leads: By,
     look_at: u64,
@@ -127,6 +135,7 @@ pub struct LearningPlanner<S: Simulator> {
     running: Vec<f64>,
     step: Vec<f64>,
     simulated_steps: u64,
+    unseen: f64,
     is_finite: bool,
     stop: Stop,
 }
@@ -136,6 +145,7 @@ pub struct LearningPlanner<S: Simulator> {
 enum By {
     Chance,
     Learned,
+    Lattice,
     Plan,
     /// The change of the plan that is tried.
     Change,
@@ -164,6 +174,7 @@ impl<S: Simulator> LearningPlanner<S> {
             table: Table::new(settings.table),
             settings,
             induction: Induction::new(problem.masses()),
+            lattice: Lattice::new(),
             frontier: Frontier::default(),
             open: false,
             solve_at: 0,
@@ -173,6 +184,8 @@ impl<S: Simulator> LearningPlanner<S> {
             tree: Tree::new(features.len()),
             trail: Vec::new(),
             learned: Vec::new(),
+            by_lattice: Vec::new(),
+            seed: 0,
             random: Vec::new(),
             leads: By::Chance,
             look_at: 0,
@@ -182,6 +195,7 @@ impl<S: Simulator> LearningPlanner<S> {
             running: features.clone(),
             step: features,
             simulated_steps: 0,
+            unseen: f64::NAN,
             is_finite: true,
             stop: Stop::NEVER,
         }
@@ -220,7 +234,9 @@ impl<S: Simulator> LearningPlanner<S> {
         let actions = action_count(self.problem.simulator(), &at.state)?;
         self.tree.reset(at.state.clone(), number, &at.features);
         self.learned.clear();
+        self.by_lattice.clear();
         self.random.clear();
+        self.seed = rng::word(rng);
         self.begin_plan(at, rng)?;
         (self.solve_at, self.look_at) = (0, 0);
         self.is_finite = true;
@@ -235,6 +251,7 @@ impl<S: Simulator> LearningPlanner<S> {
                 self.solve(at, number)?;
                 // They were played with what was known before.
                 self.learned.clear();
+                self.by_lattice.clear();
             } else if self.table.learns() && self.table.state_count() >= self.extend_at {
                 self.extend(at, number);
             }
@@ -248,13 +265,15 @@ impl<S: Simulator> LearningPlanner<S> {
         if self.scale.is_none() && self.lowest <= self.highest {
             self.scale = Some(self.highest - self.lowest);
         }
+        let leads = self.leader();
         let mut base = None;
         if self.table.learns() && self.table.steps() > 0 {
+            self.lattice.refine(self.problem.horizon() - at.time);
             self.solve(at, number)?;
             self.running.clone_from(&at.features);
-            base = self.by_induction(number, at.time)?;
+            base = self.by_learned(if leads == By::Chance { By::Learned } else { leads }, number, at.time)?;
         }
-        let led = match self.leader() {
+        let led = match leads {
             By::Plan => self.plan.action(at.time).map(|action| action.min(actions - 1)),
             By::Chance => None,
             _ => base,
@@ -263,7 +282,9 @@ impl<S: Simulator> LearningPlanner<S> {
         if !self.is_finite {
             stopped = StopReason::NotFinite;
         }
-        Ok(self.decision(chosen, actions, simulations, self.simulated_steps - steps_before, stopped))
+        let decision = self.decision(chosen, actions, simulations, self.simulated_steps - steps_before, stopped);
+        self.unseen = self.hidden_tail(number, &decision);
+        Ok(decision)
     }
 
     /// From now on searches end, as if their time were over, soon after this is requested.
@@ -275,6 +296,7 @@ impl<S: Simulator> LearningPlanner<S> {
     pub fn begin_episode(&mut self) {
         self.table.clear();
         self.plan.clear();
+        self.lattice.clear();
         self.scale = None;
         (self.lowest, self.highest) = (f64::INFINITY, f64::NEG_INFINITY);
     }
@@ -283,6 +305,14 @@ impl<S: Simulator> LearningPlanner<S> {
     #[must_use]
     pub fn learns(&self) -> bool {
         self.table.learns()
+    }
+
+    /// By how much the risk of the last decision may be higher because of something that was too rare to be seen: outcomes of the chosen action were
+    /// drawn c times, and one of probability 1/c may lead to the highest cost that was met. Where states recur the table counts all draws; elsewhere c is the number of
+    /// stored outcomes, at most k·√N. With more aversion to risk it takes more simulations, or a larger `widening`, to make this small. Not a number before the first decision.
+    #[must_use]
+    pub fn unseen(&self) -> f64 {
+        self.unseen
     }
 
     /// Steps simulated so far.
@@ -295,13 +325,21 @@ impl<S: Simulator> LearningPlanner<S> {
     fn solve(&mut self, at: &Situation<S::State>, number: u32) -> Result<(), S::Error> {
         let steps = self.problem.horizon() - at.time;
         self.table.look();
-        self.solve_at = (2 * self.table.steps()).max(64);
         let work = self.work(steps);
         let Self { problem, induction, table, .. } = self;
         let root = induction::Root { state: number, time: at.time, sums: &at.features };
         let cost = |sums: &[f64]| problem.simulator().cost(sums);
         induction.update(table, problem.masses(), self.risk.erm(), root, work, cost)?;
         self.spread = induction.spread(table);
+        // What was solved for the last decision may be good for the next simulations.
+        let first = self.solve_at == 0 && self.lattice.is_exact();
+        if self.settings.lattice && !(first && self.lattice.knows(number, at.time, &at.features)) {
+            let Self { problem, lattice, table, risk, .. } = self;
+            let cost = |sums: &[f64]| Ok(risk.of_cost(problem.simulator().cost(sums)?));
+            let work = (work / WORK).max(LEAST_WORK);
+            lattice.update(table, problem.masses(), risk.erm(), (number, at.time, &at.features), work, cost)?;
+        }
+        self.solve_at = (2 * self.table.steps()).max(64);
         self.extend(at, number);
         Ok(())
     }
@@ -327,9 +365,14 @@ impl<S: Simulator> LearningPlanner<S> {
         plan.begin(at.time, problem.horizon() - at.time, rng, draw)
     }
 
-    /// The action of marginal backward induction at the running sums.
+    /// The action of the lattice at the running sums, or where there is none that of marginal backward induction.
     #[inline]
-    fn by_induction(&mut self, number: u32, time: usize) -> Result<Option<u32>, S::Error> {
+    fn by_learned(&mut self, by: By, number: u32, time: usize) -> Result<Option<u32>, S::Error> {
+        if by == By::Lattice
+            && let Some(best) = self.lattice.best(number, time, &self.running)
+        {
+            return Ok(Some(best));
+        }
         let Self { problem, induction, table, running, .. } = self;
         let cost = |sums: &[f64]| problem.simulator().cost(sums);
         induction.best(table, problem.masses(), number, time, running, cost)
@@ -340,10 +383,21 @@ impl<S: Simulator> LearningPlanner<S> {
         let erm = self.risk.erm();
         let mut best = (By::Chance, &self.random[..]);
         let enough = |costs: &[(f64, f64)]| costs.len() >= SOME;
-        if self.table.learns()
-            && !(enough(best.1) && enough(&self.learned) && risk_of(erm, best.1) < risk_of(erm, &self.learned))
-        {
-            best = (By::Learned, &self.learned);
+        if self.table.learns() {
+            let (mut first, mut other) = ((By::Learned, &self.learned[..]), (By::Lattice, &self.by_lattice[..]));
+            let exact = self.lattice.is_exact();
+            if exact {
+                std::mem::swap(&mut first, &mut other);
+            }
+            if enough(first.1) && enough(other.1) {
+                let error = error_of_difference(erm, first.1, other.1);
+                if risk_of(erm, other.1) + error < risk_of(erm, first.1) {
+                    first = other;
+                }
+            }
+            if !(enough(best.1) && enough(first.1) && risk_of(erm, best.1) < risk_of(erm, first.1)) {
+                best = first;
+            }
         }
         let planned = self.plan.costs();
         if !self.table.learns() && enough(planned) && enough(best.1) {

@@ -23,10 +23,11 @@ impl<S: Simulator> LearningPlanner<S> {
             _ if number % 16 == 2 => By::Chance,
             _ if plans && !learns && number % 2 == 1 => By::Change,
             _ if learns && self.open && number.is_multiple_of(4) => By::Frontier,
+            _ if learns && number % 8 == 1 && self.lattice.is_solved() => By::Lattice,
             _ if learns && number % 4 == 1 => By::Learned,
             _ if self.searches(self.problem.horizon() - at.time) => return self.search(at, rng),
             _ if self.open => By::Frontier,
-            _ => By::Learned,
+            _ => self.leads,
         };
         self.running.clone_from(&at.features);
         if by == By::Change {
@@ -37,10 +38,23 @@ impl<S: Simulator> LearningPlanner<S> {
             self.plan.record(cost, self.risk.erm(), self.settings.caution);
             return Ok(());
         }
-        let cost = self.roll_out(at.state.clone(), root, at.time, by, rng)?;
+        let compared = match by {
+            By::Chance => self.random.len(),
+            By::Learned => self.learned.len(),
+            By::Lattice => self.by_lattice.len(),
+            _ => 0,
+        };
+        let cost = match by {
+            By::Chance | By::Learned | By::Lattice => {
+                let mut own = rng::stream(self.seed, compared as u64, rng::Purpose::Policy);
+                self.roll_out(at.state.clone(), root, at.time, by, &mut own)?
+            }
+            _ => self.roll_out(at.state.clone(), root, at.time, by, rng)?,
+        };
         match by {
             By::Chance => self.random.push((cost, 1.0)),
             By::Learned => self.learned.push((cost, 1.0)),
+            By::Lattice => self.by_lattice.push((cost, 1.0)),
             By::Plan | By::Change | By::Frontier => {}
         }
         Ok(())
@@ -107,7 +121,7 @@ impl<S: Simulator> LearningPlanner<S> {
         let edges = self.tree.node(node).edges;
         let state = state.clone();
         let action = match by {
-            By::Learned if edges == 0 && number != END => self.by_induction(number, time)?,
+            By::Learned | By::Lattice if edges == 0 && number != END => self.by_learned(by, number, time)?,
             By::Plan if edges == 0 => self.plan.action(time).map(|action| action.min(actions - 1)),
             _ => None,
         };
@@ -158,7 +172,7 @@ impl<S: Simulator> LearningPlanner<S> {
         while time < self.problem.horizon() {
             let action = match by {
                 By::Frontier if number != END => Some(self.frontier.best(&self.table, number, rng)),
-                By::Learned if number != END => self.by_induction(number, time)?,
+                By::Learned | By::Lattice if number != END => self.by_learned(by, number, time)?,
                 By::Plan | By::Change => {
                     // A state may have fewer actions than that of the root.
                     let actions = action_count(self.problem.simulator(), &state)?;

@@ -41,7 +41,7 @@ pub(super) struct Edge {
     pub(super) visits: u32,
     pub(super) value: f64,
     first_child: NodeId,
-    children: u32,
+    pub(super) children: u32,
     next: EdgeId,
 }
 
