@@ -337,6 +337,31 @@ fn what_may_be_unseen_is_told() {
     assert!(unseen(5.0, 1000) > unseen(0.1, 1000));
 }
 
+/// Vectors have their size after a decision or two; with ten times the simulations nothing more is allocated than a few doublings.
+#[test]
+fn simulations_allocate_nothing() {
+    fn allocated<S: Simulator<Error = Infallible>>(problem: &Arc<SimulatedProblem<S>>) -> u64 {
+        let mut planner = LearningPlanner::new(problem, Erm::new(1.0).unwrap(), settings(2000)).unwrap();
+        let mut published = BlackBoxPlanner::new(problem, Erm::new(1.0).unwrap(), {
+            PlannerSettings { budget: Budget::simulations(2000), ..PlannerSettings::paper_illustrative() }
+        })
+        .unwrap();
+        let mut rng = rng::stream(0, 0, Purpose::Policy);
+        let Ok(state) = problem.simulator().initial(&mut rng);
+        let at = problem.start(state);
+        let mut decide = || {
+            let Ok(_) = planner.decide(&at, &mut rng);
+            let Ok(_) = published.decide(&at, &mut rng);
+        };
+        decide();
+        allocation_counter::measure(decide).count_total
+    }
+    let corridor = allocated(&Arc::new(SimulatedProblem::new(Corridor, 1.0, 80).unwrap()));
+    let cart = allocated(&Arc::new(SimulatedProblem::new(Cart { forces: 3, wind: 0.3 }, 1.0, 60).unwrap()));
+    let balance = allocated(&Arc::new(SimulatedProblem::new(Balance, 1.0, 12).unwrap()));
+    assert!(corridor < 200 && cart < 200 && balance < 200, "{corridor} {cart} {balance}");
+}
+
 /// A situation that does not follow the last one is planned anew.
 #[test]
 fn any_situation_can_be_planned_from() {

@@ -13,6 +13,7 @@
 mod frontier;
 mod induction;
 mod lattice;
+mod leader;
 mod plan;
 mod reasons;
 mod search;
@@ -31,7 +32,6 @@ use crate::rng::{self, Rng};
 use crate::stop::Stop;
 
 use super::{SimulatedProblem, Simulator, Situation, action_count};
-use crate::planner::guided::{error_of_difference, risk_of};
 use crate::planner::settings::{Budget, MAX_SIMULATIONS, PlannerError};
 use frontier::Frontier;
 use induction::Induction;
@@ -50,12 +50,11 @@ const ROLLOUTS: u32 = 4;
 const CLOCK_INTERVAL: u64 = 16;
 /// Marginal backward induction looks at so many outcomes for each step that a decision simulates.
 const WORK: usize = 4;
-/// The lattice looks at one outcome for each of those steps, but at so many where they are few.
+/// The lattice looks at one outcome for so many steps that were learned, but at so many at least.
+const STEPS_PER_OUTCOME: usize = 16;
 const LEAST_WORK: usize = 4096;
 /// Simulations that a time limit is taken for.
 const UNLIMITED: u64 = 10_000;
-/// Rollouts that say which policy is better.
-const SOME: usize = 8;
 
 /// Plans in a [`Simulator`], one decision at a time.
 ///
@@ -256,7 +255,7 @@ impl<S: Simulator> LearningPlanner<S> {
                 self.extend(at, number);
             }
             if simulations >= self.look_at {
-                self.leads = self.leader();
+                self.look_who_leads(at, number);
                 self.look_at = simulations + simulations / 4 + 8;
             }
             self.simulate(at, number, simulations, rng)?;
@@ -265,7 +264,8 @@ impl<S: Simulator> LearningPlanner<S> {
         if self.scale.is_none() && self.lowest <= self.highest {
             self.scale = Some(self.highest - self.lowest);
         }
-        let leads = self.leader();
+        self.look_who_leads(at, number);
+        let leads = self.leads;
         let mut base = None;
         if self.table.learns() && self.table.steps() > 0 {
             self.lattice.refine(self.problem.horizon() - at.time);
@@ -297,6 +297,8 @@ impl<S: Simulator> LearningPlanner<S> {
         self.table.clear();
         self.plan.clear();
         self.lattice.clear();
+        self.induction.clear();
+        (self.leads, self.open) = (By::Chance, false);
         self.scale = None;
         (self.lowest, self.highest) = (f64::INFINITY, f64::NEG_INFINITY);
     }
@@ -325,6 +327,11 @@ impl<S: Simulator> LearningPlanner<S> {
     fn solve(&mut self, at: &Situation<S::State>, number: u32) -> Result<(), S::Error> {
         let steps = self.problem.horizon() - at.time;
         self.table.look();
+        self.solve_at = (2 * self.table.steps()).max(64);
+        if !self.table.recurs() {
+            // Too little to plan with.
+            return Ok(());
+        }
         let work = self.work(steps);
         let Self { problem, induction, table, .. } = self;
         let root = induction::Root { state: number, time: at.time, sums: &at.features };
@@ -336,10 +343,9 @@ impl<S: Simulator> LearningPlanner<S> {
         if self.settings.lattice && !(first && self.lattice.knows(number, at.time, &at.features)) {
             let Self { problem, lattice, table, risk, .. } = self;
             let cost = |sums: &[f64]| Ok(risk.of_cost(problem.simulator().cost(sums)?));
-            let work = (work / WORK).max(LEAST_WORK);
+            let work = (table.steps() as usize / STEPS_PER_OUTCOME).max(LEAST_WORK);
             lattice.update(table, problem.masses(), risk.erm(), (number, at.time, &at.features), work, cost)?;
         }
-        self.solve_at = (2 * self.table.steps()).max(64);
         self.extend(at, number);
         Ok(())
     }
@@ -365,56 +371,15 @@ impl<S: Simulator> LearningPlanner<S> {
         plan.begin(at.time, problem.horizon() - at.time, rng, draw)
     }
 
-    /// The action of the lattice at the running sums, or where there is none that of marginal backward induction.
-    #[inline]
-    fn by_learned(&mut self, by: By, number: u32, time: usize) -> Result<Option<u32>, S::Error> {
-        if by == By::Lattice
-            && let Some(best) = self.lattice.best(number, time, &self.running)
-        {
-            return Ok(Some(best));
-        }
-        let Self { problem, induction, table, running, .. } = self;
-        let cost = |sums: &[f64]| problem.simulator().cost(sums);
-        induction.best(table, problem.masses(), number, time, running, cost)
-    }
-
-    /// Who did best in simulations from the root: what was learned, unless the others are better.
-    fn leader(&self) -> By {
-        let erm = self.risk.erm();
-        let mut best = (By::Chance, &self.random[..]);
-        let enough = |costs: &[(f64, f64)]| costs.len() >= SOME;
-        if self.table.learns() {
-            let (mut first, mut other) = ((By::Learned, &self.learned[..]), (By::Lattice, &self.by_lattice[..]));
-            let exact = self.lattice.is_exact();
-            if exact {
-                std::mem::swap(&mut first, &mut other);
-            }
-            if enough(first.1) && enough(other.1) {
-                let error = error_of_difference(erm, first.1, other.1);
-                if risk_of(erm, other.1) + error < risk_of(erm, first.1) {
-                    first = other;
-                }
-            }
-            if !(enough(best.1) && enough(first.1) && risk_of(erm, best.1) < risk_of(erm, first.1)) {
-                best = first;
-            }
-        }
-        let planned = self.plan.costs();
-        if !self.table.learns() && enough(planned) && enough(best.1) {
-            let common = planned.len().min(best.1.len());
-            let error = self.settings.caution * error_of_difference(erm, &planned[..common], &best.1[..common]);
-            if risk_of(erm, planned) + error < risk_of(erm, best.1) {
-                return By::Plan;
-            }
-        }
-        best.0
-    }
-
     /// Whether a tree sees far enough.
     fn searches(&self, steps: usize) -> bool {
         let simulations = self.settings.budget.simulations.unwrap_or(UNLIMITED) as f64;
-        !self.table.learns()
-            || steps as f64 * self.spread <= self.settings.reach * simulations.ln()
-            || self.leads == By::Chance
+        !self.table.learns() || steps as f64 * self.spread <= self.settings.reach * simulations.ln()
+    }
+
+    /// Whether the tree is that of the published planner: the horizon is too far for Bellman backups, and nothing that was learned does better than
+    /// chance.
+    fn averages(&self, steps: usize) -> bool {
+        self.leads == By::Chance && !self.searches(steps)
     }
 }

@@ -8,6 +8,9 @@ use crate::model::Action;
 use crate::planner::black_box::{Simulator, Situation, action_count, advance};
 use crate::rng::{self, Rng};
 
+/// θ of the published planner, in units of how far apart costs are.
+const PUBLISHED_EXPLORATION: f64 = 1.0;
+
 impl<S: Simulator> LearningPlanner<S> {
     /// The simulation with this number.
     pub(super) fn simulate(
@@ -18,11 +21,13 @@ impl<S: Simulator> LearningPlanner<S> {
         rng: &mut Rng,
     ) -> Result<(), S::Error> {
         let (learns, plans) = (self.table.learns(), self.settings.plans);
+        let averages = self.averages(self.problem.horizon() - at.time);
         let by = match number {
             first if self.scale.is_none() && first < PILOTS => By::Chance,
             _ if number % 16 == 2 => By::Chance,
             _ if plans && !learns && number % 2 == 1 => By::Change,
             _ if learns && self.open && number.is_multiple_of(4) => By::Frontier,
+            _ if averages && number % 16 != 1 => return self.search_as_published(at, rng),
             _ if learns && number % 8 == 1 && self.lattice.is_solved() => By::Lattice,
             _ if learns && number % 4 == 1 => By::Learned,
             _ if self.searches(self.problem.horizon() - at.time) => return self.search(at, rng),
@@ -103,6 +108,36 @@ impl<S: Simulator> LearningPlanner<S> {
             self.tree.evaluate(leaf, self.risk.erm(), cost);
         }
         self.tree.back_up(&self.trail, self.risk.erm());
+        Ok(())
+    }
+
+    /// One simulation of the published planner: one new node, a random rollout, and averages.
+    fn search_as_published(&mut self, at: &Situation<S::State>, rng: &mut Rng) -> Result<(), S::Error> {
+        let theta = PUBLISHED_EXPLORATION * self.scale();
+        let (mut node, mut time) = (ROOT, at.time);
+        self.trail.clear();
+        self.running.clone_from(&at.features);
+        loop {
+            let number = self.tree.node(node).number;
+            let Some(state) = self.tree.node(node).state.clone() else { break };
+            if time > at.time && self.tree.node(node).visits == 0 && self.tree.node(node).rollouts == 0 {
+                self.tree.visit(node);
+                let cost = self.roll_out(state, number, time, By::Chance, rng)?;
+                self.tree.average(&self.trail, self.risk.erm(), cost);
+                return Ok(());
+            }
+            let edge = self.edge(node, time, theta, By::Chance, rng)?;
+            self.trail.push((node, edge));
+            let action = Action(self.tree.edge(edge).action);
+            let next = advance(&self.problem, &state, action, time, rng, &mut self.step, &mut self.running)?;
+            self.simulated_steps += 1;
+            let to = self.learn(number, action.0, next.as_ref())?;
+            time += 1;
+            let next = next.filter(|_| time < self.problem.horizon());
+            node = self.tree.draw(edge, next, to, &self.running).0;
+        }
+        let cost = self.cost()?;
+        self.tree.average(&self.trail, self.risk.erm(), cost);
         Ok(())
     }
 

@@ -196,6 +196,25 @@ impl<T: Clone + PartialEq> Tree<T> {
         }
     }
 
+    /// A rollout is made from a leaf.
+    pub(super) fn visit(&mut self, leaf: NodeId) {
+        self.nodes[leaf as usize].rollouts += 1;
+    }
+
+    /// The published backup: a simulation took these edges in these nodes and cost this; values are those of all simulations.
+    pub(super) fn average(&mut self, trail: &[(NodeId, EdgeId)], erm: Erm, cost: f64) {
+        for &(node, edge) in trail {
+            let edge = &mut self.edges[edge as usize];
+            let before = f64::from(edge.visits);
+            edge.visits += 1;
+            edge.value =
+                if before == 0.0 { cost } else { erm.quickly([(edge.value, before), (cost, 1.0)].into_iter()) };
+            let node = &mut self.nodes[node as usize];
+            node.visits += 1;
+            node.value = if node.visits == 1 { edge.value } else { node.value.min(edge.value) };
+        }
+    }
+
     /// The root's edge to play: the lowest value, but another than that of the action `base` must be better by `caution` standard
     /// errors of its rollouts.
     pub(super) fn best(&self, base: Option<u32>, caution: f64) -> Option<&Edge> {
