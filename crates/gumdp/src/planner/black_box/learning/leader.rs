@@ -26,7 +26,7 @@ impl<S: Simulator> LearningPlanner<S> {
         let before = self.averages(steps);
         // As long as nothing was simulated, whoever led in the last decision does.
         if !(self.random.is_empty() && at.time > 0) {
-            self.leads = self.leader();
+            self.leads = self.leader(steps);
         }
         if self.averages(steps) != before {
             self.tree.reset(at.state.clone(), number, &at.features);
@@ -34,7 +34,7 @@ impl<S: Simulator> LearningPlanner<S> {
     }
 
     /// Who did best in simulations from the root: what was learned, unless the others are better.
-    fn leader(&self) -> By {
+    fn leader(&self, steps: usize) -> By {
         let erm = self.risk.erm();
         let mut best = (By::Chance, &self.random[..]);
         let enough = |costs: &[(f64, f64)]| costs.len() >= SOME;
@@ -45,16 +45,20 @@ impl<S: Simulator> LearningPlanner<S> {
                 std::mem::swap(&mut first, &mut other);
             }
             if enough(first.1) && enough(other.1) {
-                let error = error_of_difference(erm, first.1, other.1);
+                let error = self.settings.caution * error_of_difference(erm, first.1, other.1);
                 if risk_of(erm, other.1) + error < risk_of(erm, first.1) {
                     first = other;
                 }
             }
-            // Who leads already is trusted more.
-            let chance = enough(best.1) && enough(first.1) && {
-                let error = error_of_difference(erm, best.1, first.1);
-                let trust = if self.leads == By::Chance { error } else { -error };
-                risk_of(erm, best.1) < risk_of(erm, first.1) + trust
+            let known = enough(best.1) && enough(first.1);
+            let chance = if exact || self.searches(steps) {
+                known && risk_of(erm, best.1) < risk_of(erm, first.1)
+            } else if known {
+                // What the published planner does is as good as it is: something else needs evidence.
+                let error = self.settings.caution * error_of_difference(erm, best.1, first.1);
+                risk_of(erm, best.1) <= risk_of(erm, first.1) + error
+            } else {
+                self.leads == By::Chance
             };
             if !chance {
                 best = first;

@@ -278,7 +278,8 @@ impl<S: Simulator> LearningPlanner<S> {
             By::Chance => None,
             _ => base,
         };
-        let chosen = self.choose(led, actions).or(base).unwrap_or_else(|| rng::below(rng, actions));
+        let averages = self.averages(self.problem.horizon() - at.time);
+        let chosen = self.choose(led, actions, averages).or(base).unwrap_or_else(|| rng::below(rng, actions));
         if !self.is_finite {
             stopped = StopReason::NotFinite;
         }

@@ -67,8 +67,14 @@ impl<S: Simulator> LearningPlanner<S> {
     }
 
     /// The action to play, where `base` is that of whoever leads; `None` if too little is known.
-    pub(super) fn choose(&self, base: Option<u32>, actions: u32) -> Option<u32> {
-        let best = self.tree.best(base, self.settings.caution).map(|edge| edge.action);
+    pub(super) fn choose(&self, base: Option<u32>, actions: u32, averages: bool) -> Option<u32> {
+        let best = if averages {
+            // A low average of few simulations may have missed what is bad.
+            self.tree.most_visited()
+        } else {
+            self.tree.best(base, self.settings.caution)
+        };
+        let best = best.map(|edge| edge.action);
         best.filter(|_| self.tree.node(ROOT).visits >= actions.min(MOST_REASONS)).or(base)
     }
 }

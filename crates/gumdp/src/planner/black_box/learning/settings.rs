@@ -10,6 +10,7 @@ use crate::planner::settings::{Budget, PlannerError};
 /// assert!(settings.table && settings.frontier);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an ingredient")]
 pub struct LearningSettings {
     /// When a decision's search ends.
     pub budget: Budget,

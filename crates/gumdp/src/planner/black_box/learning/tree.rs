@@ -215,6 +215,12 @@ impl<T: Clone + PartialEq> Tree<T> {
         }
     }
 
+    /// The root's edge that was taken most often; of several the one with the lowest value.
+    pub(super) fn most_visited(&self) -> Option<&Edge> {
+        let tried = self.edges_of(ROOT).map(|(_, edge)| edge).filter(|edge| edge.visits > 0);
+        tried.max_by(|a, b| a.visits.cmp(&b.visits).then(b.value.total_cmp(&a.value)))
+    }
+
     /// The root's edge to play: the lowest value, but another than that of the action `base` must be better by `caution` standard
     /// errors of its rollouts.
     pub(super) fn best(&self, base: Option<u32>, caution: f64) -> Option<&Edge> {
