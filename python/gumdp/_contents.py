@@ -199,12 +199,18 @@ def _manner(kind: type) -> Any:
         if issubclass(kind, base):
             own = issubclass(kind, (dict, list, set, deque)) and hasattr(kind, "__dict__") and kind.__dictoffset__ != 0
             return _both(how) if own else how
-    given = [part.__dict__.get("__slots__", ()) for part in kind.__mro__]
-    every = [name for names in given for name in ([names] if isinstance(names, str) else names)]
-    slots = [name for name in every if name not in ("__dict__", "__weakref__")]
+    slots = [name for part in kind.__mro__ for name in _slots(part)]
     if slots:
-        return _slotted(tuple(name if not name.startswith("__") else f"_{kind.__name__.lstrip('_')}{name}" for name in slots))
+        return _slotted(tuple(slots))
     return _object if kind.__dictoffset__ != 0 else _unknown
+
+
+def _slots(part: type) -> list[str]:
+    """The slots that a class itself adds, as its attributes are called: private names begin with that of the class that has them."""
+    given = part.__dict__.get("__slots__", ())
+    names = [given] if isinstance(given, str) else [name for name in given if name not in ("__dict__", "__weakref__")]
+    private = f"_{part.__name__.lstrip('_')}"
+    return [private + name if name.startswith("__") and not name.endswith("__") else name for name in names]
 
 
 def _both(how: Any) -> Any:

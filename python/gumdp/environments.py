@@ -112,13 +112,15 @@ class Environment:
         check: bool = True,
     ) -> None:
         for method in ("reset", "step"):
-            if not callable(getattr(env, method, None)):
+            if isinstance(env, type) or not callable(getattr(env, method, None)):
                 raise TypeError(f"env is {shown(env)}; it must be an environment of Gymnasium, with a method {method}")
         if hasattr(env, "num_envs"):
             raise TypeError(f"env is {shown(env)}, which is many environments; it must be one")
         for name, function in (("features", features), ("state_key", state_key)):
             if function is not None and not callable(function):
                 raise TypeError(f"{name} is {shown(function)}; it must be a function")
+        if actions is not None and (isinstance(actions, str) or not are_many(actions)):
+            raise TypeError(f"actions is {shown(actions)}; it must be a list of actions")
         for name, fields in (("ignored", ignored), ("constant", constant)):
             if isinstance(fields, str) or not are_many(fields) or not all(isinstance(field, str) for field in fields):
                 raise TypeError(f"{name} is {shown(fields)}; it must be a list of names of fields")
@@ -187,9 +189,9 @@ class Environment:
     def horizon(self, given: Any, most: int) -> int:
         """The number of steps of an episode, which a time limit may say."""
         if given is None:
-            if self.time_limit is None:
+            given = self.time_limit or limit_inside(self.env)
+            if given is None:
                 raise ValueError("the environment has no time limit; give the horizon")
-            given = self.time_limit
         steps = count("horizon", given, 1, most)
         if self.time_limit is not None and steps > self.time_limit:
             raise ValueError(f"horizon is {steps}; the environment ends episodes after {self.time_limit} steps (TimeLimit)")
@@ -265,6 +267,17 @@ def taken_off(env: Any) -> tuple[Any, int | None]:
             limit = steps if limit is None else min(limit, steps)
         env = env.env
     return env, limit
+
+
+def limit_inside(env: Any) -> int | None:
+    """How many steps wrappers allow that others are put around: those may take several at once, but hardly less than one."""
+    limits = []
+    while env is not getattr(env, "unwrapped", env):
+        steps = getattr(env, "_max_episode_steps", None) if type(env).__name__ == "TimeLimit" else None
+        if isinstance(steps, int):
+            limits.append(steps)
+        env = env.env
+    return min(limits, default=None)
 
 
 def actions_of(space: Any, bins: int | Sequence[int] | None) -> list[Any]:

@@ -87,7 +87,7 @@ class Playing:
 
     __slots__ = ()
 
-    _native: _native.Agent | _native.SimulatorAgent
+    _native: _native.Agent | _native.SimulatorAgent | _native.BatchAgent
 
     @property
     def time(self) -> int:

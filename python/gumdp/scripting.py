@@ -71,6 +71,8 @@ class Script(np.random.Generator):
 
     def check(self, result: Result) -> tuple[Fraction, Result]:
         """The probability of what was drawn. Somebody may have caught the error that says it cannot be told."""
+        if self.refused is None and self.is_moved():
+            self.refuse("somebody draws from the bits of the generator, which cannot be listed")
         if self.refused is not None:
             raise self.refused
         return self.probability, result

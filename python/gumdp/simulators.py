@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -10,12 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native
+from ._batches import Batches, has_batches
 from ._checks import HIGHEST_SEED, MOST_RUNS, Floats, are_many, budget, choice, count, discount_of, number, shown
 from .planning import Playing, reasons_of
 from .risks import RiskLike, spec_of
 
 # Marks the random numbers of the world outside.
 WORLD = 1
+# Simulations of the preset "batch" that make a step at once, at most.
+MOST_ABREAST = 1024
 
 __all__ = ["SimulatedDecision", "SimulatedProblem", "Simulator", "SimulatorPlanner"]
 
@@ -25,6 +29,10 @@ class Simulator(Protocol):
 
     Features must be a function of the state, the action and the next state. Where actions are continuous or very many, a method
     ``sample_action(state, rng)`` draws one that may be taken in any state; ``actions`` is not needed then.
+
+    A simulator written in NumPy may have ``step_batch(states, actions, rng)``, which steps many at once: an array of states, one after the other, and
+    one of their actions lead to an array of the next states, one of features with a row for each, and one that says which episodes are over. States
+    are numbers of one shape and type then, and all have the same actions.
     """
 
     def initial(self, rng: np.random.Generator) -> Hashable:
@@ -209,14 +217,16 @@ class SimulatorPlanner(Playing):
         Seconds for each decision.
     exploration : float, optional
         The exploration constant of the tree, in units of the spread of costs of a few random episodes.
-    preset : {"default", "paper"}
-        "paper" is the published ERM-MCTS with a new node for each state that is met, for entropic risk measures and listed actions only.
+    preset : {"default", "paper", "batch"}, optional
+        "paper" is the published ERM-MCTS with a new node for each state that is met, for entropic risk measures and listed actions only. "batch" is the published one with
+        simulations side by side, all of which make a step at once: for simulators that have ``step_batch``, where it is what is taken for entropic measures unless
+        told otherwise. What it does not know yet it tries more evenly.
     seed : int
     """
 
     __slots__ = ("_native", "_settings", "problem", "risk")
 
-    _native: _native.SimulatorAgent
+    _native: _native.SimulatorAgent | _native.BatchAgent
 
     def __init__(
         self,
@@ -226,7 +236,7 @@ class SimulatorPlanner(Playing):
         simulations: int | None = None,
         time_limit: float | None = None,
         exploration: float | None = None,
-        preset: str = "default",
+        preset: str | None = None,
         seed: int = 0,
     ) -> None:
         if not isinstance(problem, SimulatedProblem):
@@ -236,12 +246,17 @@ class SimulatorPlanner(Playing):
         self.problem, self.risk = problem, spec_of(risk)
         explored = None if exploration is None else number("exploration", exploration)
         draws = callable(getattr(problem.simulator, "sample_action", None))
-        preset = choice("preset", preset, ("default", "paper"))
+        entropic = self.risk in ("mean", "worst", "best") or self.risk.startswith("erm:")
+        usual = "batch" if entropic and not draws and has_batches(problem.simulator) else "default"
+        preset = choice("preset", usual if preset is None else preset, ("default", "paper", "batch"))
         if draws and preset == "paper":
             raise ValueError('the simulator draws its actions; the preset "paper" needs a list of them, "default" does not')
         self._settings = (most, limit, explored, preset, count("seed", seed, 0, HIGHEST_SEED))
-        parts = (problem.simulator, problem.objective, problem.features, problem.discount, problem.horizon)
-        self._native = _native.SimulatorAgent(*parts, self.risk, *self._settings)
+        if preset == "batch":
+            self._native = _of_batches(problem, self.risk, self._settings)
+        else:
+            parts = (problem.simulator, problem.objective, problem.features, problem.discount, problem.horizon)
+            self._native = _native.SimulatorAgent(*parts, self.risk, *self._settings)
         self._begin(0)
 
     def _begin(self, episode: int) -> None:
@@ -249,7 +264,8 @@ class SimulatorPlanner(Playing):
 
     def act(self, state: Hashable) -> SimulatedDecision:
         """Decides what to do in a state: where the episode begins, or where :meth:`observe` said it is."""
-        action, estimate, unseen, simulations, stopped, columns = self._native.act(state)
+        action, estimate, simulations, stopped, columns = self._native.act(state)
+        unseen = self._native.unseen() if isinstance(self._native, _native.SimulatorAgent) else math.nan
         return SimulatedDecision(action, estimate, unseen, simulations, stopped, reasons_of(columns))
 
     def observe(self, next_state: Hashable, features: Any, done: bool = False) -> None:
@@ -270,6 +286,17 @@ class SimulatorPlanner(Playing):
         if begun or episode > 0:
             raise TypeError("a SimulatorPlanner that has decided remembers what it saw and cannot be copied or pickled")
         return _planner_again, (self.problem, self.risk, *self._settings)
+
+
+def _of_batches(problem: SimulatedProblem, risk: str, settings: tuple[int | None, float | None, float | None, str, int]) -> _native.BatchAgent:
+    most, limit, explored, _, seed = settings
+    if not has_batches(problem.simulator):
+        raise ValueError('the preset "batch" needs a simulator with a method step_batch')
+    rows = Batches(problem.simulator, problem.features)
+    # Of so many as come back later nothing is known when the others are chosen.
+    size = min(max((most or MOST_ABREAST) // 8, 1), MOST_ABREAST)
+    parts = (rows, problem.objective, problem.features, len(rows.actions), problem.discount, problem.horizon)
+    return _native.BatchAgent(*parts, risk, most, limit, explored, size, seed)
 
 
 def _planner_again(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import glob
 import json
 import os
 import queue
@@ -14,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from . import _native
-from ._checks import MOST_THREADS, Floats, count, optional_count
+from ._checks import MOST_THREADS, Floats, are_many, count, optional_count, shown
 from .risks import Risk
 
 __all__ = ["Executor", "RayExecutor", "Sweep", "SweepFailed", "sweep"]
@@ -88,9 +89,10 @@ class Sweep:
 def _toml(value: Any) -> str:
     """A value of a sweep as TOML."""
     if isinstance(value, Risk):
-        return json.dumps(value.spec)
+        return _toml(value.spec)
     if isinstance(value, str | os.PathLike):
-        return json.dumps(os.fspath(value))
+        # As in JSON, but for characters beyond 16 bits, which that would escape in halves.
+        return json.dumps(os.fspath(value), ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, np.ndarray | np.generic):
         return _toml(value.tolist())
     if isinstance(value, Sequence):
@@ -107,14 +109,22 @@ def _file_of(spec: str | os.PathLike[str] | Mapping[str, Any], folder: Path) -> 
     if unknown:
         raise ValueError(f"a sweep has no key {unknown[0]!r}; its keys are {', '.join(_KEYS)}")
     problems = spec.get("problems", [])
-    problems = [problems] if isinstance(problems, str | os.PathLike) else list(problems)
-    # Paths are meant from here, not from the folder of the results.
-    paths = [name if name in _native.TASKS else os.path.abspath(name) for name in problems]
+    problems = [problems] if isinstance(problems, str | os.PathLike) else problems
+    if not are_many(problems) or not all(isinstance(name, str | os.PathLike) for name in problems):
+        raise TypeError(f"problems is {shown(problems)}; it must be names of built-in tasks or files")
+    paths = [name if name in _native.TASKS else _from_here(name) for name in problems]
     text = "".join(f"{key} = {_toml(paths if key == 'problems' else value)}\n" for key, value in spec.items())
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "sweep.toml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def _from_here(name: str | os.PathLike[str]) -> str:
+    """A path is meant from here, not from the folder of the results; if it is a pattern, the name of here is none."""
+    path, text = os.path.abspath(name), os.fspath(name)
+    is_pattern = glob.escape(text) != text and not os.path.exists(path)
+    return os.path.join(glob.escape(os.getcwd()), text) if is_pattern else path
 
 
 def _play(folder: str, index: int, count: int, threads: int | None) -> list[tuple[str, str]]:
@@ -153,12 +163,18 @@ def sweep(
     """
     folder = Path(out)
     threads = optional_count("threads", threads, 1, MOST_THREADS)
+    units = optional_count("units", units, 1, 1_000_000)
+    retries = count("retries", retries, 0, 1_000_000)
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise TypeError(f"executor is {shown(executor)}; it must have a method submit")
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress is {shown(progress)}; it must be a function")
     cells, runs, natural = _native.sweep_open(_file_of(spec, folder), folder, allow_files)
     if executor is None:
         failed = dict(_native.sweep_play(folder, 1, 1, threads)[2])
     else:
         workers = executor.workers if isinstance(executor, RayExecutor) else os.cpu_count() or 1
-        cut = optional_count("units", units, 1, 1_000_000) or max(natural, min(4 * workers, runs, 1_000_000))
+        cut = units or max(natural, min(4 * workers, runs, 1_000_000))
         failed = _hand_out(executor, folder, cut, threads, retries, progress)
     if failed:
         raise SweepFailed(failed)
@@ -182,7 +198,10 @@ def _hand_out(
     failed: dict[str, str] = {}
 
     def submit(index: int) -> None:
-        waiting[index] = executor.submit(_play, place, index, count, threads)
+        future = executor.submit(_play, place, index, count, threads)
+        if not callable(getattr(future, "result", None)):
+            raise TypeError(f"the executor's submit returned {shown(future)}; it must be a future, with a method result")
+        waiting[index] = future
         _tell_when_done(waiting[index], lambda: ended.put(index))
 
     try:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Estimate", "Reached", "reach"]
 
 MOST_OUTCOMES = 100_000
+# States and actions that are asked again, and how often.
+REHEARSED, REPEATS = 64, 8
 # Where the episode is over.
 OVER = -1
 
@@ -114,13 +116,15 @@ def reach(
     confidence: float,
     seed: int,
     steps: int | None = None,
+    check: bool = True,
 ) -> Reached:
     """Goes through all states of a simulator, in order of the steps it takes to get there.
 
     Raises
     ------
     ValueError
-        If there are more states than `max_states`, or draws cannot be listed and there are no `samples`.
+        If there are more states than `max_states`, draws cannot be listed and there are no `samples`, or, with `check`, the same draws do not
+        lead to the same again.
     """
     most = count("max_states", max_states, 1, 100_000_000)
     level = number("confidence", confidence, "(0, 1)")
@@ -129,9 +133,19 @@ def reach(
     first_seed = count("seed", seed, 0, 2**63)
     sampler = None if samples is None else Sampler(count("samples", samples, 2, 1_000_000_000), level, first_seed)
 
+    rehearsals = REHEARSED if check else 0
+
     def possible(draw: Callable[[np.random.Generator], Drawn], where: str) -> list[tuple[Fraction, Drawn]]:
+        nonlocal rehearsals
         try:
-            return list(outcomes(draw, MOST_OUTCOMES))
+            found = list(outcomes(draw, MOST_OUTCOMES))
+            rehearsals -= 1
+            for _ in range(REPEATS if rehearsals >= 0 else 0):
+                again = next(outcomes(draw, MOST_OUTCOMES))[1]
+                if again != found[0][1]:
+                    values = f"{shown(found[0][1])} once and {shown(again)} then"
+                    raise ValueError(f"{where}: the same draws lead to {values}; something else is drawn from, or remembered")
+            return found
         except Unscriptable as error:
             if sampler is None:
                 raise ValueError(f"{where}: {error}; samples= estimates probabilities from as many samples of each") from None

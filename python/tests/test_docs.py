@@ -18,7 +18,7 @@ def test_the_blocks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.chdir(tmp_path)  # One of them writes a journal.
     page = (Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     names: dict[str, Any] = {"gumdp": gumdp, "gymnasium": gymnasium, "np": np}
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -210,6 +210,45 @@ class Everyones(Trap):
         return float(np.random.randint(1000)) + random.random()
 
 
+class Counter:
+    __slots__ = ("__steps",)
+
+    def __init__(self) -> None:
+        self.__steps = 0
+
+    def count(self) -> int:
+        self.__steps += 1
+        return self.__steps
+
+
+class Twice(Counter):
+    __slots__ = ("__steps",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.__steps = 10
+
+    def count(self) -> int:
+        self.__steps += 10
+        return self.__steps + super().count()
+
+
+class Private(Trap):
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        self.counter = Twice()
+        return super().reset(seed=seed)
+
+    def pay(self) -> float:
+        return float(self.counter.count())
+
+
+def test_private_slots_of_every_class_are_saved() -> None:
+    environment = gumdp.Environment(Private())
+    state = environment.initial(np.random.default_rng(0))
+    paid = [features[0] for _, features, _ in played(environment, state, [0, 0, 0], 1)]
+    assert paid == [21, 32, 43] == [features[0] for _, features, _ in played(environment, state, [0, 0, 0], 1)]
+
+
 def test_generators_that_all_share_draw_what_is_asked_for() -> None:
     np.random.seed(1)
     random.seed(1)
@@ -270,6 +309,9 @@ def test_wrappers_are_stepped_through() -> None:
     assert future == played(environment, state, [0, 0, 1], 4) and [done for *_, done in future] == [False, False, True]
     assert [features[0] for _, features, _ in future] == [2 * seen + k for k, (seen, _, _) in enumerate(future, 1)]
     assert environment.time_limit is None
+    # Not taken off, but what it allows is the horizon.
+    problem = gumdp.SimulatedProblem.from_gymnasium(Doubled(TimeLimit(Warehouse(), 3)), lambda sums: sums[0], discount=1.0)
+    assert problem.horizon == 3
     assert gumdp.Environment(TimeLimit(Warehouse(), 30)).time_limit == 30
 
 
@@ -315,6 +357,8 @@ def test_actions_are_those_of_the_space() -> None:
 def test_wrong_arguments_are_named() -> None:
     for arguments, error, message in (
         ({"env": 3}, TypeError, "it must be an environment of Gymnasium, with a method reset"),
+        ({"env": Trap}, TypeError, "env is .*Trap.*; it must be an environment of Gymnasium"),
+        ({"actions": "ab"}, TypeError, "actions is 'ab'; it must be a list of actions"),
         ({"features": 3}, TypeError, "features is 3; it must be a function"),
         ({"ignored": "count"}, TypeError, "ignored is 'count'; it must be a list of names"),
         ({"reset_seed": -1}, ValueError, "reset_seed is -1"),

@@ -140,7 +140,37 @@ def test_results_as_tables(whole: Path, tmp_path: Path) -> None:
     assert polars.read_parquet(tmp_path / "samples.parquet").equals(frame)
 
 
+def test_problems_may_have_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "maps [a-z] \U0001f600"
+    here.mkdir()
+    for name in ("one", "two \U0001f600"):
+        gumdp.tasks["rooms"].to_file(here / f"{name}.toml")
+    monkeypatch.chdir(here)
+    for problems, cells in (("*.toml", 2), ("./t*.toml", 1), (Path("one.toml"), 1), (["two \U0001f600.toml", "rooms"], 2)):
+        done = gumdp.sweep({"problems": problems, "risks": 0, "policies": "uniform", "runs": 1}, tmp_path / str(problems)[:4].strip("*./[] "))
+        assert done.cells == cells, problems
+
+
+def test_wrong_executors_are_named(tmp_path: Path) -> None:
+    class Silent:
+        def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any:
+            return None
+
+    for settings, message in (
+        ({"executor": 3}, "executor is 3; it must have a method submit"),
+        ({"executor": Silent()}, "submit returned None; it must be a future"),
+        ({"progress": 3}, "progress is 3; it must be a function"),
+        ({"retries": 0.5}, "retries is 0.5"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            gumdp.sweep(SPEC, tmp_path / "out", **settings)
+    with pytest.raises(ValueError, match="retries is -1"):
+        gumdp.sweep(SPEC, tmp_path / "out", retries=-1)
+
+
 def test_mistakes(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="problems is .* it must be names of built-in tasks or files"):
+        gumdp.sweep({"problems": gumdp.tasks["rooms"]}, tmp_path)  # type: ignore[dict-item]
     with pytest.raises(ValueError, match="no key 'beta'"):
         gumdp.sweep({"problems": "rooms", "beta": 1}, tmp_path)
     with pytest.raises(ValueError, match="no such task or file"):

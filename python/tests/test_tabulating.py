@@ -78,6 +78,37 @@ def test_what_cannot_be_listed_is_named(play: Any, message: str) -> None:
         chances(play)
 
 
+def test_bits_cannot_be_drawn_past_the_script() -> None:
+    for play in (
+        lambda rng: rng.bit_generator.random_raw() % 2,
+        lambda rng: np.random.Generator(rng.bit_generator).random() < 0.5,
+        lambda rng: np.random.Generator.integers(rng, 2),
+    ):
+        with pytest.raises(ValueError, match="draws from the bits of the generator"):
+            chances(play)
+
+
+def test_what_is_drawn_elsewhere_is_refused() -> None:
+    hidden, counted = np.random.default_rng(0), itertools.count()
+
+    def simulator(draw: Any) -> Any:
+        class Coin:
+            def initial(self, rng: Any) -> int:
+                return 0
+
+            def actions(self, state: int) -> list[str]:
+                return ["toss"]
+
+            def step(self, state: int, action: str, rng: Any) -> tuple[int, list[float], bool]:
+                return state, [float(draw())], state == 3
+
+        return Coin()
+
+    for draw in (lambda: hidden.random() < 0.5, lambda: np.random.random(), lambda: next(counted) % 3):
+        with pytest.raises(ValueError, match="the same draws lead to .* something else is drawn from, or remembered"):
+            gumdp.Model.from_simulator(simulator(draw))
+
+
 def test_an_error_that_somebody_catches_is_not_forgotten() -> None:
     def play(rng: Any) -> int:
         try:

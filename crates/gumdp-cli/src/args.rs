@@ -308,10 +308,10 @@ pub fn patience(text: &str) -> Result<Duration, String> {
     if matches!(text.trim(), "0" | "0s") { Ok(Duration::ZERO) } else { duration(text) }
 }
 
-/// A time with a unit: 50ms, 2s, 1.5s.
+/// A time with a unit: 50ms, 1.5s, 5m.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let refusal = || "it must be a time such as 50ms, 2s or 1.5s, more than 0 and at most one day".to_owned();
-    let units = [("ms", 1e-3), ("us", 1e-6), ("s", 1.0)];
+    let refusal = || "it must be a time such as 50ms, 1.5s or 5m, more than 0 and at most one day".to_owned();
+    let units = [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
     let written = units.into_iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)));
     let (number, seconds_per_unit) = written.ok_or_else(refusal)?;
     let seconds = number.trim().parse::<f64>().map_err(|_| refusal())? * seconds_per_unit;

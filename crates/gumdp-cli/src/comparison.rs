@@ -64,7 +64,8 @@ impl Tally {
             (self.possible > 0).then(|| format!("{} possible ({} runs would decide)", self.possible, self.deciding));
         let undecided =
             (self.undecided > 0).then(|| format!("{} undecided ({FEWEST_RUNS} runs would decide)", self.undecided));
-        let differ = (self.differ > 0).then(|| format!("{} differ", self.differ));
+        let differ = (self.differ > 0)
+            .then(|| format!("{} {}", self.differ, if self.differ == 1 { "differs" } else { "differ" }));
         differ.into_iter().chain(possible).chain(undecided).collect::<Vec<_>>().join(", ")
     }
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C: finished runs are kept, and the program is gone within a second.
+//! Ctrl-C: what is known is kept, and the program is gone as soon as it is written, without results within a second.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,13 @@ use crate::talk::say;
 static STOP: LazyLock<Stop> = LazyLock::new(Stop::new);
 static JOURNALLED: AtomicBool = AtomicBool::new(false);
 static EXPLAINED: AtomicBool = AtomicBool::new(false);
+static KNOWN: AtomicBool = AtomicBool::new(false);
 static FINISHING: AtomicBool = AtomicBool::new(false);
+
+/// So long an episode that is cut off, and what has nothing to keep, may go on.
+const SOON: Duration = Duration::from_millis(700);
+/// So often as long it may take to come to what is known.
+const WAITS: u32 = 15;
 
 /// Exit code of an interrupted program, as shells have it: 128 + SIGINT.
 pub const EXIT_CODE: i32 = 130;
@@ -23,7 +29,10 @@ pub fn install() {
     let _ = ctrlc::set_handler(|| {
         STOP.request();
         // Journals are safe at any moment, so an episode that takes long can simply be cut off.
-        std::thread::sleep(Duration::from_millis(700));
+        std::thread::sleep(SOON);
+        // A machine that is busy needs longer to come to what is known, which would be lost.
+        let is_awaited = || KNOWN.load(Ordering::Relaxed) && !FINISHING.load(Ordering::Relaxed);
+        (1..WAITS).take_while(|_| is_awaited()).for_each(|_| std::thread::sleep(SOON));
         // A second Ctrl-C does not wait for results either.
         if FINISHING.swap(false, Ordering::Relaxed) {
             return;
@@ -50,6 +59,11 @@ pub fn of_experiment(error: ExperimentError) -> anyhow::Error {
 /// From now on finished runs are on disk.
 pub fn runs_are_kept() {
     JOURNALLED.store(true, Ordering::Relaxed);
+}
+
+/// From now on there are results that are not on disk and will be kept.
+pub fn something_is_known() {
+    KNOWN.store(true, Ordering::Relaxed);
 }
 
 /// From now on the program only writes what it has, and ends by itself.

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -59,15 +59,21 @@ impl Progress {
     /// A spinner for work of unknown length; where there is no terminal, it is told once it takes long.
     pub fn spinner(message: &str) -> Self {
         let mut progress = Self::of(ProgressBar::new_spinner().with_message(message.to_owned()));
-        let tells = !talk::is_quiet() && progress.bar.is_hidden();
-        progress.teller = tells.then(|| Teller::new(message));
+        progress.tell_long(message);
         progress
     }
 
-    /// A bar of `total` levels of risk.
+    /// Tells what is done where no bar is seen, unless the user wants quiet.
+    fn tell_long(&mut self, message: &str) {
+        let tells = !talk::is_quiet() && self.bar.is_hidden();
+        self.teller = tells.then(|| Teller::new(message));
+    }
+
+    /// A bar of `total` levels of risk; where there is no terminal, they are told once that takes long.
     pub fn levels(total: u64) -> Self {
-        let progress = Self::bar(total, "levels");
+        let mut progress = Self::bar(total, "levels");
         progress.message("solving".to_owned());
+        progress.tell_long("solving");
         progress
     }
 
@@ -83,21 +89,23 @@ impl Progress {
 
     /// Says what is being worked on.
     pub fn message(&self, text: String) {
-        if let Some(Teller { stage, .. }) = &self.teller {
-            text.clone_into(&mut stage.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(teller) = &self.teller {
+            text.clone_into(&mut teller.news().stage);
         }
         self.bar.set_message(text);
     }
 
-    /// One more level is known, and what of it: told on a terminal, and elsewhere if that takes long. When all levels are known,
-    /// changes between them are located.
-    pub fn solved(&self, what: &str) {
+    /// One more level is known, and what of it. When all levels are known, changes between them are located.
+    pub fn solved(&self, what: String) {
         self.bar.inc(1);
-        if self.bar.length() == Some(self.bar.position()) {
-            self.bar.set_message("locating changes");
-        }
-        if !self.bar.is_hidden() || self.bar.elapsed() >= LONG_RUN {
+        let is_last = self.bar.length() == Some(self.bar.position());
+        if let Some(teller) = &self.teller {
+            teller.news().known.push(what);
+        } else if !self.bar.is_hidden() {
             self.bar.suspend(|| talk::say!("{what}"));
+        }
+        if is_last {
+            self.message("locating changes".to_owned());
         }
     }
 
@@ -131,20 +139,32 @@ impl Preparing {
 /// Tells what is done where there is no terminal, each once, from the time on when it takes long.
 #[derive(Debug)]
 struct Teller {
-    /// What is done now.
-    stage: Arc<Mutex<String>>,
+    news: Arc<Mutex<News>>,
     /// Ends the thread that tells.
     over: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
+/// What can be told.
+#[derive(Debug, Default)]
+struct News {
+    /// What is done now.
+    stage: String,
+    /// What is known and not told yet.
+    known: Vec<String>,
+}
+
 impl Teller {
     fn new(stage: &str) -> Self {
-        let stage = Arc::new(Mutex::new(stage.to_owned()));
+        let news = Arc::new(Mutex::new(News { stage: stage.to_owned(), known: Vec::new() }));
         let (over, ended) = mpsc::channel();
-        let now = Arc::clone(&stage);
-        let thread = Some(std::thread::spawn(move || tell_stages(&now, &ended)));
-        Self { stage, over: Some(over), thread }
+        let latest = Arc::clone(&news);
+        let thread = Some(std::thread::spawn(move || tell_news(&latest, &ended)));
+        Self { news, over: Some(over), thread }
+    }
+
+    fn news(&self) -> MutexGuard<'_, News> {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -158,13 +178,19 @@ impl Drop for Teller {
     }
 }
 
-fn tell_stages(stage: &Mutex<String>, ended: &Receiver<()>) {
+fn tell_news(news: &Mutex<News>, ended: &Receiver<()>) {
     let (mut told, mut wait) = (String::new(), LONG_WORK);
     while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-        let now = stage.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if now != told {
-            talk::say!("{now} ...");
-            told = now;
+        let News { stage, known } = {
+            let mut news = news.lock().unwrap_or_else(PoisonError::into_inner);
+            News { stage: news.stage.clone(), known: std::mem::take(&mut news.known) }
+        };
+        for known in known {
+            talk::say!("{known} ...");
+        }
+        if stage != told {
+            talk::say!("{stage} ...");
+            told = stage;
         }
         wait = SIGN_OF_LIFE;
     }

@@ -50,6 +50,13 @@ pub fn threads() -> Option<usize> {
     std::env::var("SLURM_CPUS_PER_TASK").ok()?.parse().ok().filter(|threads| (1..=1024).contains(threads))
 }
 
+/// Into how many shards the script of a folder cuts, if there is one.
+pub fn scripted(folder: &Path) -> Option<u64> {
+    let script = std::fs::read_to_string(folder.join("slurm/sweep.sbatch")).ok()?;
+    let (_, count) = script.rsplit_once("$SLURM_ARRAY_TASK_ID/")?;
+    shards(count.split('"').next()?).ok()
+}
+
 impl SlurmArgs {
     /// Writes the scripts, for what is missing, and submits them if that is wanted.
     pub fn write(&self, plan: &Plan, file: &Path, folder: &Path) -> Result<()> {
@@ -63,6 +70,13 @@ impl SlurmArgs {
         }
         let absolute = |path: &Path| std::path::absolute(path).with_context(|| format!("no path {}", path.display()));
         let (program, file, folder) = (std::env::current_exe()?, absolute(file)?, absolute(folder)?);
+        for path in [&program, &file, &folder] {
+            if path.to_str().is_none_or(|text| text.contains(char::is_control)) {
+                let name = path.display().to_string();
+                let message = format!("{} cannot stand in a script", name.escape_debug());
+                return Err(BadInput::new(message).hint("name it in UTF-8, without line breaks and the like").into());
+            }
+        }
         let [program, file, out] = [&program, &file, &folder].map(|path| quoted(path));
         let logs = folder.join("slurm");
         // Slurm reads quotes as a shell does, and signs of per cent as places for names.

@@ -83,7 +83,7 @@ fn frontier_says_where_behaviour_changes() {
     for (name, arguments) in [
         ("frontier", "frontier lottery.toml"),
         ("frontier_cvar", "frontier lottery.toml --risk cvar --levels 0,0.05,0.5,1 --out cvar"),
-        ("frontier_seeking", "frontier mdp --levels=-inf,-5,0,5,inf --out mdp"),
+        ("frontier_seeking", "frontier mdp --levels=-inf,-5,0,5,inf --patience 1h --out mdp"),
         ("frontier_sampled", "frontier rooms --max-states 100 --runs 30 --simulations 30 --levels 0,50 --out sampled"),
     ] {
         snapshot(name, arguments, &sandbox.gumdp(arguments));

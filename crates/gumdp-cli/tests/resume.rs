@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -101,13 +102,30 @@ fn interrupt(mut child: Child) -> Ended {
 #[test]
 fn an_interrupted_frontier_has_the_levels_that_are_known() {
     let sandbox = Sandbox::new();
-    let child = start(&sandbox, "frontier mo-max --patience 600s --json --out out -q", 0);
-    std::thread::sleep(Duration::from_secs(4));
+    let mut child = start(&sandbox, "frontier mo-max --patience 600s --json --out out", 0);
+    let told = BufReader::new(child.stderr.take().expect("stderr")).lines().map(Result::unwrap);
+    assert_eq!(told.filter(|line| line.starts_with("beta = ")).take(2).count(), 2);
     let ended = interrupt(child);
     assert_eq!(ended.stdout, sandbox.read("out/frontier.json"));
     let known: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
     assert!(known["levels"].as_array().is_some_and(|levels| levels.len() > 1), "{known}");
     assert_eq!((&known["complete"], &known["ended"]), (&false.into(), &"the work was stopped".into()));
+}
+
+/// Where there is no terminal, levels are told soon, each as it is known. The first that is told can be kept.
+#[test]
+fn a_level_that_was_told_is_kept() {
+    let sandbox = Sandbox::new();
+    let mut child = start(&sandbox, "frontier mdp --risk cvar --patience 600s --out out", 0);
+    let mut lines = BufReader::new(child.stderr.take().expect("stderr")).lines().map(Result::unwrap);
+    assert!(
+        lines.any(|line| line.starts_with("risk cvar:0: 0.1567; mean 0.1567, worst 5 % ")),
+        "the mean is told first"
+    );
+    let ended = interrupt(child);
+    assert!(ended.stdout.contains("\n    0  0.1567  0.1567 "), "{ended:?}");
+    assert!(ended.stdout.contains("\nThis is not all that was asked for: the work was stopped.\n"), "{ended:?}");
+    assert!(sandbox.read("out/frontier.csv").starts_with("level,"));
 }
 
 #[test]

@@ -127,10 +127,13 @@ fn damage_is_refused_or_played_again() {
     let at = 1 + journal.split("run,0,").next().expect("a run").lines().count();
     let other = journal.replacen(journal.split(',').nth(3).expect("a fingerprint"), "0123456789abcdef", 1);
     let version = journal.replacen(&format!(",{},", env!("CARGO_PKG_VERSION")), ",0.0.9,", 1);
+    let (own, now) = (env!("CARGO_PKG_VERSION"), gumdp::RESULTS_VERSION);
+    let earlier = journal.replacen(&format!(",{own},{now},"), &format!(",{own},1,"), 1);
     for (text, says) in [
         (changed, &*format!("line {at} is damaged")),
         (other, "of another sweep"),
         (version, "another version of gumdp (0.0.9)"),
+        (earlier, &*format!("({own} with results 1); this is {own} with results {now}")),
     ] {
         fs::write(&path, text).unwrap();
         for command in ["merge out", "status out", "sweep sweep.toml --out out"] {
@@ -168,6 +171,10 @@ fn mistakes_have_their_place() {
         ("problems = \"rooms\"\npolicies = \"exact\"\npresets = \"paper\"", "presets are settings of the planner"),
         ("problems = \"rooms\"\nbeta = 3", "sweep.toml:2:1: unknown field \"beta\""),
         ("problems = \"rooms\"\nseed = -1", "seed is -1"),
+        (
+            "problems = \"rooms\"\npresets = \"paper\"\nsimulations = 1000000000\nruns = 1000000000",
+            "sweep.toml: its runs would take one core about",
+        ),
     ];
     for (text, says) in cases {
         sandbox.write("sweep.toml", text);
@@ -176,8 +183,10 @@ fn mistakes_have_their_place() {
         assert!(ended.stderr.contains(says), "{text}: {}", ended.stderr);
         assert!(!sandbox.path("out").exists(), "{text}");
     }
-    for shard in ["0/3", "4/3", "1", "a/b", "1/0"] {
-        assert_eq!(sandbox.gumdp(&format!("sweep sweep.toml --shard {shard}")).code, Some(2), "{shard}");
+    for shard in ["0/3", "4/3", "1", "a/b", "1/0", "-1/3"] {
+        let ended = sandbox.gumdp(&format!("sweep sweep.toml --shard {shard}"));
+        assert_eq!(ended.code, Some(2), "{shard}");
+        assert!(ended.stderr.contains("it must be i/n with 1 <= i <= n"), "{}", ended.stderr);
     }
     for command in ["status", "merge"] {
         let ended = sandbox.gumdp(&format!("{command} nowhere"));
@@ -259,4 +268,42 @@ fn slurm_gets_scripts_of_what_is_missing() {
     sandbox.data("sweep sweep.toml --out whole -q");
     assert_same(&sandbox, "out", &results(&sandbox, "whole"));
     assert_eq!(sandbox.gumdp("sweep sweep.toml --out out --engine slurm --partition a;b").code, Some(2));
+}
+
+/// What is missing is counted as the script of the array cuts, whoever played before.
+#[test]
+fn what_is_missing_fits_the_script() {
+    let sandbox = prepared();
+    sandbox.gumdp("sweep sweep.toml --out out --engine slurm --array-size 8");
+    assert_eq!(sandbox.data("status out --missing"), "1-8\n");
+    sandbox.data("sweep sweep.toml --out out --shard 1/3 -q");
+    sandbox.data("sweep sweep.toml --out out --shard 3/8 -q");
+    sandbox.data("sweep sweep.toml --out out --shard 2/3 -q");
+    let missing = sandbox.data("status out --missing");
+    assert!(missing.ends_with("8\n") && !missing.contains('3'), "{missing}");
+    assert_eq!(sandbox.data("status out --missing --shards 3"), "3\n");
+}
+
+/// A line break in a name would end a line of the script.
+#[test]
+fn names_that_break_scripts_are_refused() {
+    let sandbox = prepared();
+    let ended = sandbox.command("sweep sweep.toml --engine slurm --out").arg("two\nlines").output().unwrap();
+    let says = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{says}");
+    assert!(says.contains("cannot stand in a script") && !says.contains("two\nlines"), "{says}");
+}
+
+/// Problems with the same text are not one, however alike their names are without signs.
+#[test]
+fn names_that_look_alike_are_told_apart() {
+    let sandbox = prepared();
+    for name in ["a b.toml", "a,b.toml"] {
+        sandbox.write(name, &sandbox.read("problems/coin.toml"));
+    }
+    sandbox
+        .write("sweep.toml", "problems = [\"a b.toml\", \"a,b.toml\"]\nrisks = 0\npolicies = \"uniform\"\nruns = 1\n");
+    sandbox.data("sweep sweep.toml --out out -q");
+    let samples = sandbox.read("out/samples.csv");
+    assert!(samples.contains(",a b,") && samples.contains(",\"a,b\","), "{samples}");
 }

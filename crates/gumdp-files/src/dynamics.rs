@@ -6,10 +6,8 @@
 //! hold it; otherwise it moves, or slips to one side. Moving out of the map, into a wall, or out of a one-way cell in another
 //! direction than its own stays. An absorbing cell is never left.
 
-use std::hash::{Hash, Hasher};
-
 use gumdp::{Mdp, ModelError, State};
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use super::scene::GridScene;
 
@@ -53,17 +51,40 @@ pub(super) enum Situation {
     Over,
 }
 
-impl Hash for Situation {
-    /// In two words: maps of millions of cells look up each of their outcomes.
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        match *self {
-            Self::On { left, carried, cell, stuck } => {
-                state.write_u64(u64::from(carried) << 32 | u64::from(cell));
-                state.write_u8(u8::from(left) | u8::from(stuck) << 1);
+/// Cells whose numbers are kept side by side: those around a cell of a large map are then near in memory.
+const NEIGHBOURS: u32 = 32;
+
+/// A number for each of some situations.
+#[derive(Default)]
+struct Numbers {
+    /// Where the numbers of some neighbouring cells are, by what is carried, whether home was left, and the first of the cells.
+    pages: HashMap<(u32, u32), u32>,
+    /// For each cell free and stuck; [`u32::MAX`] if there is no number.
+    numbers: Vec<[u32; 2 * NEIGHBOURS as usize]>,
+}
+
+impl Numbers {
+    fn place(situation: Situation) -> ((u32, u32), usize) {
+        // No cell has a number with one of the two highest bits.
+        let (carried, place, slot) = match situation {
+            Situation::On { left, carried, cell, stuck } => {
+                (carried, (cell / NEIGHBOURS) | (u32::from(left) << 31), 2 * (cell % NEIGHBOURS) + u32::from(stuck))
             }
-            Self::Home { carried } => state.write_u64(u64::from(carried)),
-            Self::Defeated | Self::Over => state.write_u64(u64::MAX),
-        }
+            Situation::Home { carried } => (carried, 1 << 30, 0),
+            Situation::Defeated => (0, 1 << 30, 1),
+            Situation::Over => (0, 1 << 30, 2),
+        };
+        ((carried, place), slot as usize)
+    }
+
+    /// The number of a situation, to be read or changed.
+    fn of(&mut self, situation: Situation) -> &mut u32 {
+        let (key, slot) = Self::place(situation);
+        let page = *self.pages.entry(key).or_insert_with(|| {
+            self.numbers.push([u32::MAX; 2 * NEIGHBOURS as usize]);
+            self.numbers.len() as u32 - 1
+        });
+        &mut self.numbers[page as usize][slot]
     }
 }
 
@@ -82,8 +103,8 @@ impl Map {
     /// All situations that can be reached, in order; `None` if there are too many.
     pub(super) fn situations(&self) -> Option<Vec<Situation>> {
         let start = self.start();
-        let mut reached: HashSet<Situation> = HashSet::new();
-        reached.insert(start);
+        let mut reached = Numbers::default();
+        *reached.of(start) = 0;
         let mut situations = vec![start];
         let mut next = 0;
         let mut outcomes = Vec::new();
@@ -91,7 +112,8 @@ impl Map {
             next += 1;
             for action in 0..ACTIONS.len() {
                 self.outcomes(situation, action, &mut outcomes);
-                situations.extend(outcomes.iter().map(|&(successor, _)| successor).filter(|&s| reached.insert(s)));
+                let new = |&s: &Situation| std::mem::replace(reached.of(s), 0) == u32::MAX;
+                situations.extend(outcomes.iter().map(|&(successor, _)| successor).filter(new));
             }
             if situations.len() > self.most_states() {
                 return None;
@@ -103,15 +125,17 @@ impl Map {
 
     /// The model over these situations.
     pub(super) fn model(&self, situations: &[Situation]) -> Result<Mdp, ModelError> {
-        let number: HashMap<Situation, u32> =
-            situations.iter().zip(0..).map(|(&situation, n)| (situation, n)).collect();
+        let mut numbers = Numbers::default();
+        for (&situation, number) in situations.iter().zip(0..) {
+            *numbers.of(situation) = number;
+        }
         let names = situations.iter().map(|&situation| self.name(situation));
-        let mut builder = Mdp::named(names, ACTIONS).start(State(number[&self.start()]));
+        let mut builder = Mdp::named(names, ACTIONS).start(State(*numbers.of(self.start())));
         let mut outcomes = Vec::new();
         for (state, &situation) in situations.iter().enumerate() {
             for action in 0..ACTIONS.len() {
                 self.outcomes(situation, action, &mut outcomes);
-                builder = builder.transition(state, action, outcomes.iter().map(|&(s, p)| (State(number[&s]), p)));
+                builder = builder.transition(state, action, outcomes.iter().map(|&(s, p)| (State(*numbers.of(s)), p)));
             }
         }
         builder.build()

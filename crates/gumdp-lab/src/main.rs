@@ -1,5 +1,6 @@
-//! What those who work on the planners measure: `study` (what they earn), `simulators` (the same where there are only samples) and `speed` (how fast they are).
+//! What those who work on the planners measure: `study` (what they earn), `simulators` (the same where there are only samples), `speed` (how fast they are) and `decisions` (what a decision costs).
 
+mod decisions;
 mod families;
 mod race;
 mod simulators;
@@ -25,6 +26,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Decisions(decisions::DecisionsArgs),
     Simulators(simulators::SimulatorsArgs),
     Speed(speed::SpeedArgs),
     Study(study::StudyArgs),
@@ -33,6 +35,7 @@ enum Command {
 fn main() -> ExitCode {
     let Arguments { command, quiet } = Arguments::parse();
     let done = match command {
+        Command::Decisions(arguments) => decisions::decisions(&arguments, quiet),
         Command::Simulators(arguments) => simulators::simulators(&arguments, quiet),
         Command::Speed(arguments) => speed::speed(&arguments),
         Command::Study(arguments) => study::study(&arguments, quiet),

@@ -16,6 +16,8 @@ pub struct LinePlot {
     pub labels: Labels,
     /// Logarithmic x axis; values that are not positive are left out.
     pub log_x: bool,
+    /// The same for the y axis.
+    pub log_y: bool,
     /// The lines, first one lowest.
     pub series: Vec<LineSeries>,
     /// Labelled vertical lines.
@@ -51,7 +53,7 @@ impl LinePlot {
         let bands = self.series.iter().flat_map(|series| series.band.iter().flat_map(|(low, high)| [*low, *high]));
         let xs = points().map(|(x, _)| x).chain(reference::places(&self.references));
         let ys = points().map(|(_, y)| y).chain(bands);
-        self.over(Axis::over(xs, self.log_x, 0.02, 5), Axis::over(ys, false, 0.05, 6), 210.0)
+        self.over(Axis::over(xs, self.log_x, 0.02, 5), Axis::over(ys, self.log_y, 0.05, 6), 210.0)
     }
 
     /// The figure with these axes.

@@ -71,6 +71,7 @@ pub(crate) fn degenerate() -> Vec<String> {
     let line = |log_x, step| LinePlot {
         labels: Labels::new(MARKUP, "", ""),
         log_x,
+        log_y: log_x,
         series: vec![LineSeries {
             name: MARKUP.into(),
             points: points.clone(),

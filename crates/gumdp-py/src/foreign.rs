@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use pyo3::{PyTraverseError, PyVisit};
 
+use crate::errors::wrong;
 use crate::function::shown;
 
 /// A simulator of Python. Its states are numbered as they are met.
@@ -171,24 +172,30 @@ impl Foreign {
         if done { Ok(None) } else { self.number(&next).map(Some) }
     }
 
-    fn ask_cost(&self, py: Python<'_>, features: &[f64]) -> PyResult<f64> {
-        let asked = self.cost.bind(py).call1((PyArray1::from_slice(py, features),));
-        let returned = match asked {
-            Err(error) if error.is_instance_of::<PyArithmeticError>(py) || error.is_instance_of::<PyValueError>(py) => {
-                *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                return Ok(f64::NAN);
-            }
-            asked => asked?,
-        };
-        returned.extract().map_err(|_| {
-            PyTypeError::new_err(format!("the objective returned {}; it must be a number", shown(&returned)))
-        })
-    }
-
     /// Why the objective had no value the last time that it had none. Before the end of an episode it need not have one.
     pub fn raised(&self) -> Option<PyErr> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
+}
+
+/// Asks for the cost of these sums. Where there is none, before the end of an episode, that is remembered.
+pub fn ask_cost(py: Python<'_>, cost: &Py<PyAny>, raised: &Mutex<Option<PyErr>>, features: &[f64]) -> PyResult<f64> {
+    let asked = cost.bind(py).call1((PyArray1::from_slice(py, features),));
+    let returned = match asked {
+        Err(error) if error.is_instance_of::<PyArithmeticError>(py) || error.is_instance_of::<PyValueError>(py) => {
+            *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            return Ok(f64::NAN);
+        }
+        asked => asked?,
+    };
+    returned
+        .extract()
+        .map_err(|_| PyTypeError::new_err(format!("the objective returned {}; it must be a number", shown(&returned))))
+}
+
+/// Why there is no decision if a simulated episode has no finite cost.
+pub fn not_finite() -> PyErr {
+    wrong("the objective is infinite or not a number at the end of a simulated episode; it must be finite")
 }
 
 /// Reads the features of a step: as many finite numbers as there are features.
@@ -240,6 +247,6 @@ impl Simulator for Foreign {
     }
 
     fn cost(&self, features: &[f64]) -> PyResult<f64> {
-        Python::attach(|py| self.ask_cost(py, features))
+        Python::attach(|py| ask_cost(py, &self.cost, &self.raised, features))
     }
 }

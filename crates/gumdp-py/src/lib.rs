@@ -8,6 +8,7 @@
 mod agent;
 mod attitudes;
 mod background;
+mod batch;
 mod errors;
 mod foreign;
 mod function;
@@ -34,6 +35,8 @@ mod _native {
     use super::agent::Agent;
     #[pymodule_export]
     use super::attitudes::{explain, frontier};
+    #[pymodule_export]
+    use super::batch::BatchAgent;
     #[pymodule_export]
     use super::errors::TooLarge;
     #[pymodule_export]

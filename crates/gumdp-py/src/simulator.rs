@@ -12,7 +12,7 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use crate::agent::{Reasons, columns, stop_name};
 use crate::errors::wrong;
-use crate::foreign::{Foreign, read_features};
+use crate::foreign::{Foreign, not_finite, read_features};
 use crate::function::shown;
 use crate::policy::duration;
 use crate::turns::Turns;
@@ -64,8 +64,8 @@ struct Playing {
     at: Option<Situation<u32>>,
 }
 
-/// The action, the estimate of all, what may be unseen, simulations, why the search ended, and reasons.
-type Decided<'py> = (Bound<'py, PyAny>, f64, f64, u64, &'static str, Reasons<'py>);
+/// The action, the estimate of all, simulations, why the search ended, and reasons.
+type Decided<'py> = (Bound<'py, PyAny>, f64, u64, &'static str, Reasons<'py>);
 
 #[pymethods]
 impl SimulatorAgent {
@@ -158,18 +158,20 @@ impl SimulatorAgent {
         let raised = simulator.raised();
         let decision = decided?;
         if decision.stopped == StopReason::NotFinite {
-            let message =
-                "the objective is infinite or not a number at the end of a simulated episode; it must be finite";
-            return Err(raised.unwrap_or_else(|| wrong(message)));
+            return Err(raised.unwrap_or_else(not_finite));
         }
         Ok((
             simulator.action(py, number, decision.action)?,
             decision.root_estimate,
-            playing.planner.unseen(),
             decision.simulations,
             stop_name(decision.stopped),
             columns(py, &decision),
         ))
+    }
+
+    /// By how much the risk of the last decision may be higher because of what is too rare to be seen.
+    fn unseen(&self, py: Python<'_>) -> PyResult<f64> {
+        Ok(self.playing.take(py)?.planner.unseen())
     }
 
     /// A step had these features and led to this state, or ended the episode.

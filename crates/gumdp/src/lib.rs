@@ -35,7 +35,7 @@
 //! ```
 //!
 //! Where to go from here: [`Mdp`] (models), [`Objective`], [`Problem`], [`Erm`] (risk), [`GuidedPlanner`] (online planning), [`Planner`]
-//! (the published algorithm), [`LearningPlanner`] (for a [`Simulator`] without tables), [`BlackBoxPlanner`] (the published algorithm for it),
+//! (the published algorithm), [`LearningPlanner`] (for a [`Simulator`] without tables), [`BlackBoxPlanner`] (the published algorithm for it), [`BatchPlanner`] (where many states are stepped at once),
 //! [`oracle`] (exact solutions), [`frontier`] (over the attitude to risk), [`explain`] (decision trees), [`Agent`] (the one where it fits, the other where not), [`Policy`], [`experiment()`] (many runs), [`stats`],
 //! [`Stop`] (an early end from outside). Problem files and the built-in tasks are in the crate `gumdp-files`. `docs/mathematics.md` in the repository says which formula is which item.
 
@@ -74,9 +74,9 @@ pub use experiment::{
 pub use model::{Action, Key, Mdp, MdpBuilder, ModelError, Pair, ROW_TOLERANCE, State, missing_to_1};
 pub use objective::{Bounds, BrokenFormula, Objective, ObjectiveError, Partition};
 pub use planner::{
-    BlackBoxPlanner, Budget, Expansion, Exploration, FinalChoice, GuidedPlanner, GuidedSettings, LearningPlanner,
-    LearningSettings, MAX_SIMULATIONS, Planner, PlannerError, PlannerSettings, Roofline, Selection, SimulatedProblem,
-    Simulator, Situation, UntriedOrder,
+    BatchFrom, BatchPlanner, BatchProblem, BatchSimulator, BatchTo, BlackBoxPlanner, Budget, Expansion, Exploration,
+    FinalChoice, GuidedPlanner, GuidedSettings, LearningPlanner, LearningSettings, MAX_SIMULATIONS, Planner,
+    PlannerError, PlannerSettings, Roofline, Selection, SimulatedProblem, Simulator, Situation, UntriedOrder,
 };
 pub use policy::{
     ActionReason, ByOccupancy, Decision, Markov, Policy, PolicyError, PolicyFailure, Scripted, StopReason, Uniform,

@@ -4,7 +4,7 @@ mod common;
 
 use common::brute_force::{Outcomes, laws};
 use common::generator;
-use gumdp::oracle::{Limits, distribution, solve};
+use gumdp::oracle::{Limits, decide, distribution, solve};
 use gumdp::rng::{self, Rng};
 use gumdp::{Mdp, Objective, Problem, Risk};
 
@@ -183,4 +183,52 @@ fn a_branch_with_slack_lowers_the_mean() {
             assert!((solution.mean - 0.75).abs() < 1e-12, "{measure}: {}", solution.mean);
         }
     }
+}
+
+/// Where every policy of lowest mean may come to the best case, the best case does not cost the mean.
+#[test]
+fn the_best_case_does_not_cost_the_mean() {
+    let (mut cases, mut ties) = (0, 0);
+    for number in 0..80 {
+        let problem = problem(number, 1.0, &mut generator(52, number));
+        let laws = laws(&problem);
+        let least = |law: &Outcomes| law.iter().filter(|o| o.1 > 0.0).map(|o| o.0).fold(f64::INFINITY, f64::min);
+        let (best, [mean_of_best, _]) = lowest(&laws, least, [1e-14; 2]);
+        let (lowest_mean, _) = lowest(&laws, mean, [0.0; 2]);
+        if laws.iter().any(|law| mean(law) < lowest_mean + 1e-9 && least(law) > best + 1e-9) {
+            continue;
+        }
+        cases += 1;
+        let highest = laws.iter().filter(|law| least(law) <= best + 1e-14).map(mean).fold(f64::MIN, f64::max);
+        ties += usize::from(highest > mean_of_best + 1e-9);
+        for measure in ["best", "erm:-inf", "var:0"] {
+            let solution = solve(&problem, measure.parse::<Risk>().unwrap(), &Limits::default()).unwrap();
+            assert!((solution.value - best).abs() < 1e-12, "problem {number}, {measure}: {}", solution.value);
+            assert!((solution.mean - mean_of_best).abs() < 1e-9, "problem {number}, {measure}: {}", solution.mean);
+        }
+    }
+    assert!(cases > 40 && ties > 30, "{cases} {ties}");
+}
+
+/// The first decision is that of the optimum: the same risk, the same mean, with an action that has both.
+#[test]
+fn the_first_decision_breaks_ties_alike() {
+    let mut decisions = 0;
+    for number in 0..60 {
+        let problem = problem(number, 1.0, &mut generator(53, number));
+        let &[(state, _)] = problem.mdp().initial() else { continue };
+        let range = problem.objective().bounds().high - problem.objective().bounds().low;
+        for measure in MEASURES {
+            let risk = problem.measure(scaled(measure, 1.0));
+            let Some(fixed) = risk.fixed() else { continue };
+            let solution = solve(&problem, risk, &Limits::default()).unwrap();
+            let decision = decide(&problem, fixed, &problem.start(state), &Limits::default()).unwrap();
+            let best = decision.reasons.iter().find(|reason| reason.action == decision.action).unwrap();
+            assert!((best.value - solution.value).abs() <= 1e-11 * range.max(1.0), "problem {number}, {measure}");
+            let means = (best.mean, solution.mean);
+            assert!((means.0 - means.1).abs() <= 1e-9 * range, "problem {number}, {measure}: {means:?}");
+            decisions += 1;
+        }
+    }
+    assert!(decisions > 300, "{decisions}");
 }

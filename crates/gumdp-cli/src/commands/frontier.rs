@@ -110,7 +110,8 @@ fn found(args: &FrontierArgs, task: &Task, given: &[Risk]) -> Result<Frontier> {
         let progress = Progress::levels(risks.len() as u64);
         frontier::exact(problem, &risks, &marked, &limits, args.patience, |point, behaviour| {
             let [value, mean, tail] = [point.value, behaviour.costs.mean(), behaviour.tail()].map(short);
-            progress.solved(&format!("{}: {value}; mean {mean}, worst 5 % {tail}", number::risk_label(point.risk)));
+            progress.solved(format!("{}: {value}; mean {mean}, worst 5 % {tail}", number::risk_label(point.risk)));
+            interrupt::something_is_known();
         })
     };
     let because = match risks.and_then(exact) {

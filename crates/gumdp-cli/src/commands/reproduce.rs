@@ -97,7 +97,11 @@ pub fn write_report(store: &Store, manifest: &Manifest, experiments: &[TaskResul
     let mut out = crate::talk::stdout();
     print_comparisons(&comparisons, &mut out)?;
     print_departures(&published, experiments, &mut out)?;
-    print_planners(&both(experiments), &mut out)
+    print_planners(&both(experiments), &mut out)?;
+    match experiments.iter().find_map(TaskResults::mark_note) {
+        Some(note) => Ok(writeln!(out, "{note}")?),
+        None => Ok(()),
+    }
 }
 
 fn tasks_of(figures: &[String]) -> Result<Vec<Task>> {

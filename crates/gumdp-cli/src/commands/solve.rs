@@ -20,6 +20,9 @@ use crate::number::{Attitude, counted, exact_to, long, long_below};
 use crate::progress::Progress;
 use crate::store::put;
 
+/// Occupancy states that the tail of the cost may take, even if the solution took fewer.
+const TAIL_STATES: u64 = 2_000_000;
+
 /// Compute the exact optimum.
 #[derive(Debug, Args)]
 #[command(
@@ -99,10 +102,12 @@ impl Run for SolveArgs {
         let limits = Limits { max_states: self.max_states, ..Limits::default() };
         let started = Instant::now();
         let solution = oracle::solve(&task.problem, risk, &limits).map_err(|error| unsolved(&task.name, &error))?;
-        // The distribution of an entropic optimum may be far larger than its solution.
+        // The distribution may be far larger than the solution: it is shown where it takes no more, or little.
+        let shown =
+            Limits { max_states: solution.states.clamp(TAIL_STATES.min(self.max_states), self.max_states), ..limits };
         let distribution = match risk.beta() {
-            None => oracle::distribution(&task.problem, &solution.policy(), &limits).ok(),
-            Some(_) => None,
+            None if !self.json => oracle::distribution(&task.problem, &solution.policy(), &shown).ok(),
+            _ => None,
         };
         let seconds = started.elapsed().as_secs_f64();
         drop(progress);

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::sweep::{duration, refused, shards};
 use super::{Run, print_json};
 use crate::number::counted;
+use crate::slurm;
 
 /// How far a sweep is: what is done, playing, failed and missing.
 #[derive(Debug, Args)]
@@ -24,7 +25,7 @@ pub struct StatusArgs {
     /// Print the shards that are not complete, as Slurm's --array takes them: 3,7-9. Nothing if all are.
     #[arg(long, conflicts_with = "json")]
     pub missing: bool,
-    /// Count in so many shards (default: those of the process that began last).
+    /// Count in so many shards (default: as the Slurm script or the last process).
     #[arg(long, value_name = "n", allow_negative_numbers = true, value_parser = shards)]
     pub shards: Option<u64>,
     /// A JSON object instead of text.
@@ -56,7 +57,8 @@ struct FailedJson {
 impl Run for StatusArgs {
     fn run(&self) -> Result<()> {
         let plan = Plan::of_folder(&self.dir).map_err(refused)?;
-        let status = sweep::status(&plan, &self.dir, self.shards).map_err(refused)?;
+        let status =
+            sweep::status(&plan, &self.dir, self.shards.or_else(|| slurm::scripted(&self.dir))).map_err(refused)?;
         let mut out = crate::talk::stdout();
         if self.missing {
             let missing = status.missing();

@@ -38,7 +38,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Play part i of n only, i from 1 to n; `gumdp merge` puts the parts together.
-    #[arg(long, value_name = "i/n")]
+    #[arg(long, value_name = "i/n", allow_hyphen_values = true)]
     pub shard: Option<Shard>,
     /// Say what would be played, and about how long it takes.
     #[arg(long, conflicts_with_all = ["shard", "engine"])]

@@ -12,7 +12,7 @@ use gumdp::{Pair, Risk};
 use gumdp_files::Task;
 use serde::Serialize;
 
-use crate::number::{beta, short};
+use crate::number::{beta, counted, short};
 use gumdp_plot::Table;
 
 /// Features in the table, at most.
@@ -33,7 +33,7 @@ pub struct TradeOff {
     pub changes: Vec<Turn>,
     /// The behaviour that saves most in the worst 5 % for what it costs in the mean; `null` if none saves anything, and of runs.
     pub bargain: Option<Bargain>,
-    /// The bargain in words, or that there is none; `null` of runs.
+    /// The bargain in words, or that there is none; `null` of runs, and of one level.
     pub advice: Option<String>,
     /// Whether every change that was seen is located.
     pub complete: bool,
@@ -193,7 +193,7 @@ impl TradeOff {
         };
         let changes = frontier.changes.iter().map(turn).collect();
         let (bargain, sampled) = (frontier.bargain(), frontier.sampled.clone());
-        let advice = sampled.is_none().then(|| words::advice(measure, frontier, bargain));
+        let advice = (sampled.is_none() && levels.len() > 1).then(|| words::advice(measure, frontier, bargain));
         let ended = frontier.ended.as_ref().map(ToString::to_string);
         let (task, complete) = (task.name.clone(), frontier.complete);
         Self { task, measure, levels, behaviours, changes, bargain, advice, complete, ended, sampled }
@@ -213,9 +213,9 @@ impl TradeOff {
                 self.levels.len()
             );
         }
-        let count = self.behaviours.len();
+        let (levels, count) = (counted(self.levels.len() as u64, "level"), self.behaviours.len());
         let behaviours = if count == 1 { "one behaviour".to_owned() } else { format!("{count} behaviours") };
-        format!("lowest {measure} at {} levels ({level}), solved exactly: {behaviours}", self.levels.len())
+        format!("lowest {measure} at {levels} ({level}), solved exactly: {behaviours}")
     }
 
     /// The levels with these numbers as a table.

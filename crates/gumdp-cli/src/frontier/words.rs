@@ -32,10 +32,13 @@ pub fn sentences(trade_off: &TradeOff, most: usize) -> Vec<String> {
             "No two neighbouring levels differ by more than chance in mean, {measure} or worst 5 %; more --runs may show more."
         )]).collect();
     }
+    if trade_off.levels.len() == 1 {
+        return ended.collect();
+    }
     if trade_off.changes.is_empty() {
-        return ended.chain([format!(
-            "The same behaviour is optimal at every level: there is nothing to choose between low mean and low {measure}."
-        )]).collect();
+        let nothing = format!("there is nothing to choose between low mean and low {measure}");
+        let known = if trade_off.ended.is_some() { "known level.".to_owned() } else { format!("level: {nothing}.") };
+        return ended.chain([format!("The same behaviour is optimal at every {known}")]).collect();
     }
     let told = trade_off.main_changes(most);
     let mut sentences: Vec<String> = told.iter().map(|turn| turn.sentence.clone()).collect();
@@ -73,7 +76,8 @@ pub fn sentences(trade_off: &TradeOff, most: usize) -> Vec<String> {
 /// What a little mean buys in the tail, or that nothing is to be had.
 pub fn advice(measure: Swept, frontier: &Frontier, bargain: Option<Bargain>) -> String {
     let Some(Bargain { behaviour, paid, saved, .. }) = bargain else {
-        return "No level helps: none has a lower mean of the worst 5 % than the behaviour of lowest mean.".to_owned();
+        let known = if frontier.ended.is_some() { "known level" } else { "level" };
+        return format!("No {known} helps: none has a lower mean of the worst 5 % than the behaviour of lowest mean.");
     };
     let ([level, _], number) = (measure.titles(), behaviour + 1);
     let from = frontier.reigns_from(behaviour).map(|from| format!(" (from {level} = {} on)", significant(from)));

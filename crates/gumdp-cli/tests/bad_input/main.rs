@@ -253,7 +253,7 @@ fn numbers_out_of_range() {
         refused_value(
             &format!("plan mdp --beta 1 --time-limit={time}"),
             &format!(
-                "'{time}' for '--time-limit <TIME>': it must be a time such as 50ms, 2s or 1.5s, more than 0 and at most one day"
+                "'{time}' for '--time-limit <TIME>': it must be a time such as 50ms, 1.5s or 5m, more than 0 and at most one day"
             ),
         );
     }

@@ -49,12 +49,14 @@ pub enum SweepError {
         folder: PathBuf,
     },
     /// A journal or plan was made by another version.
-    #[error("{} was made by another version of gumdp ({found}); this is {}", path.display(), env!("CARGO_PKG_VERSION"))]
+    #[error("{} was made by another version of gumdp ({found}); this is {own}", path.display())]
     Version {
         /// The file.
         path: PathBuf,
         /// What made it.
         found: String,
+        /// What this is.
+        own: String,
     },
     /// A journal is of another sweep.
     #[error("{} is a journal of another sweep", path.display())]
@@ -90,6 +92,17 @@ impl SweepError {
 
     pub(super) fn write(path: &Path, source: io::Error) -> Self {
         Self::Write { path: path.to_owned(), source }
+    }
+
+    /// Versions with the same number may have different results.
+    pub(super) fn version(path: &Path, found: &str, results: &str) -> Self {
+        let own = env!("CARGO_PKG_VERSION");
+        let (found, own) = if found == own {
+            (format!("{found} with results {results}"), format!("{own} with results {}", gumdp::RESULTS_VERSION))
+        } else {
+            (found.to_owned(), own.to_owned())
+        };
+        Self::Version { path: path.to_owned(), found, own }
     }
 
     /// What would help, where that is known.

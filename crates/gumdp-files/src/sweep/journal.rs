@@ -150,7 +150,7 @@ pub(super) fn scan(
         return Err(damaged("it is not a journal of a sweep".to_owned()));
     };
     if version != plan.gumdp || results != plan.results_version.to_string() {
-        return Err(SweepError::Version { path: path.to_owned(), found: version.to_owned() });
+        return Err(SweepError::version(path, version, results));
     }
     if fingerprint != plan.fingerprint {
         return Err(SweepError::Mixed { path: path.to_owned() });

@@ -47,9 +47,11 @@ impl Cell {
         let simulations = if policy.is_none_or(Player::plans) { simulations } else { 0 };
         let mut cell = Self { id: String::new(), task: task.name.clone(), risk, policy, simulations, runs, seed };
         let (exploration, variant) = (task.defaults.exploration, task.defaults.variant);
+        // Names that look alike without signs are told apart by this too.
         let key = format!(
-            "{}\n{}\n{risk}\n{}\n{simulations}\n{exploration}\n{variant:?}\n{seed}\n{runs}",
+            "{}\n{}\n{}\n{risk}\n{}\n{simulations}\n{exploration}\n{variant:?}\n{seed}\n{runs}",
             gumdp::RESULTS_VERSION,
+            task.name,
             task.source,
             cell.player(),
         );
@@ -66,7 +68,7 @@ impl Cell {
     }
 
     /// About how long a run takes one core, in seconds at the nominal rate.
-    fn run_seconds(&self, horizon: u64) -> f64 {
+    pub(super) fn run_seconds(&self, horizon: u64) -> f64 {
         let steps = horizon as f64 * (self.simulations.max(1) as f64 * horizon as f64 / 2.0).max(8.0);
         steps * STEP_SECONDS
     }
@@ -132,7 +134,7 @@ impl Plan {
         }
         let plan: Self = read_json(&path)?;
         if (&*plan.gumdp, plan.results_version) != (env!("CARGO_PKG_VERSION"), gumdp::RESULTS_VERSION) {
-            return Err(SweepError::Version { path, found: plan.gumdp });
+            return Err(SweepError::version(&path, &plan.gumdp, &plan.results_version.to_string()));
         }
         if fingerprint(&plan.problems, &plan.cells) != plan.fingerprint {
             return Err(SweepError::Damaged {
@@ -162,6 +164,12 @@ impl Plan {
         let horizons: BTreeMap<&str, u64> = self.problems.iter().map(|of| (&*of.name, of.horizon)).collect();
         let seconds = |cell: &Cell| cell.run_seconds(horizons.get(&*cell.task).copied().unwrap_or(1));
         self.cells.iter().map(seconds).collect()
+    }
+
+    /// About how many units there are, without making them.
+    pub(super) fn unit_count(&self) -> f64 {
+        let units = |(cell, each): (&Cell, f64)| cell.runs as f64 * (each / UNIT_SECONDS).min(1.0);
+        self.cells.iter().zip(self.run_seconds()).map(units).sum()
     }
 
     /// The work in units of even size: a thousand tiny runs are one, a huge cell is many.

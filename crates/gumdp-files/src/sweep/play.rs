@@ -1,10 +1,8 @@
 //! Playing a shard: what no journal of the folder has yet.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
 
 use gumdp::oracle::{self, Limits, OracleError};
 use gumdp::stats::Summary;
@@ -136,27 +134,17 @@ impl Cell {
 
 /// Who plays a cell, kept as long as the next one has the same problem, attitude and player: solutions and what is known exactly do
 /// not depend on budgets and seeds.
-struct Kept {
+pub(super) struct Kept {
     cell: Cell,
-    agent: Result<Agent, String>,
+    pub(super) agent: Result<Agent, String>,
     unsolved: Option<OracleError>,
     /// What is known exactly, once somebody has asked.
-    exact: OnceCell<Option<Summary>>,
-}
-
-/// What a rehearsal tells of cells that have much in common.
-struct Pilot {
-    /// Seconds before the first run.
-    preparation: f64,
-    /// Whether each cell is prepared, or those with the same attitude once.
-    each: bool,
-    /// How much slower runs are than the nominal rate.
-    slower: f64,
+    pub(super) exact: OnceCell<Option<Summary>>,
 }
 
 impl Kept {
     /// Who plays the next cell.
-    fn of(cell: &Cell, task: &Task, before: Option<Self>, stop: &Stop) -> Result<Self, SweepError> {
+    pub(super) fn of(cell: &Cell, task: &Task, before: Option<Self>, stop: &Stop) -> Result<Self, SweepError> {
         let before = before.filter(|before| before.cell.is_like(cell));
         let serves =
             |kept: &Self| !kept.plans() || (kept.cell.simulations, kept.cell.seed) == (cell.simulations, cell.seed);
@@ -172,7 +160,7 @@ impl Kept {
     }
 
     /// Whether another budget or seed is another player.
-    fn plans(&self) -> bool {
+    pub(super) fn plans(&self) -> bool {
         match &self.agent {
             Ok(agent) => agent.fixed().is_some(),
             Err(_) => self.cell.policy.is_none_or(Player::plans),
@@ -268,81 +256,8 @@ fn unkept(error: ExperimentError) -> SweepError {
     }
 }
 
-/// Cells of about the same speed: those of a problem, a player and a measure of risk.
-type Group<'a> = (&'a str, String, &'a str);
-
-/// About how many seconds of one core a sweep takes: some runs are played for at most so many seconds, one cell of each problem,
-/// player and measure, and the others are taken to be as much faster or slower than the nominal rate.
-///
-/// # Errors
-/// If a problem cannot be read, or it was stopped.
-pub fn rehearse(
-    plan: &Plan,
-    load: impl Fn(&str) -> Result<Task, SweepError>,
-    seconds: f64,
-    stop: &Stop,
-) -> Result<f64, SweepError> {
-    let began = Instant::now();
-    let mut groups: BTreeMap<Group<'_>, Vec<(&Cell, f64)>> = BTreeMap::new();
-    for (cell, nominal) in plan.cells.iter().zip(plan.run_seconds()) {
-        let measure = cell.risk.swept().map_or("", |(form, _)| form.name);
-        groups.entry((&cell.task, cell.player(), measure)).or_default().push((cell, nominal));
-    }
-    let mut pilots: BTreeMap<&Group<'_>, Pilot> = BTreeMap::new();
-    let share = seconds / groups.len() as f64;
-    for (group, cells) in &groups {
-        let Some(&(cell, nominal)) = cells.iter().min_by_key(|(cell, _)| cell.simulations) else { continue };
-        if began.elapsed().as_secs_f64() > seconds {
-            break;
-        }
-        if let Some(pilot) = pilot(cell, nominal, &load(&cell.task)?, share / 2.0, stop)? {
-            pilots.insert(group, pilot);
-        }
-    }
-    let median = |number: fn(&Pilot) -> f64| {
-        let mut all: Vec<f64> = pilots.values().map(number).collect();
-        all.sort_by(f64::total_cmp);
-        all.get(all.len() / 2).copied().unwrap_or(1.0)
-    };
-    let unknown = Pilot { preparation: median(|one| one.preparation), each: true, slower: median(|one| one.slower) };
-    let of_group = |(group, cells): (&Group<'_>, &Vec<(&Cell, f64)>)| {
-        let pilot = pilots.get(group).unwrap_or(&unknown);
-        let played: f64 = cells.iter().map(|&(cell, nominal)| cell.runs as f64 * nominal * pilot.slower).sum();
-        let prepared = if pilot.each {
-            cells.len()
-        } else {
-            cells.iter().map(|(cell, _)| cell.risk.to_string()).collect::<BTreeSet<_>>().len()
-        };
-        played + prepared as f64 * pilot.preparation
-    };
-    Ok(groups.iter().map(of_group).sum())
-}
-
-/// Prepares a cell and plays some of its runs for so many seconds.
-fn pilot(cell: &Cell, nominal: f64, task: &Task, seconds: f64, stop: &Stop) -> Result<Option<Pilot>, SweepError> {
-    let prepared = Instant::now();
-    let kept = Kept::of(cell, task, None, stop)?;
-    let Ok(agent) = &kept.agent else { return Ok(None) };
-    kept.exact.get_or_init(|| agent.exact_summary(&task.problem, cell.risk, stop));
-    let preparation = prepared.elapsed().as_secs_f64();
-    let (mut runs, playing) = (0, Instant::now());
-    let mut policy = agent.policy().boxed();
-    while runs < cell.runs && (runs == 0 || playing.elapsed().as_secs_f64() < seconds) {
-        if stop.is_requested() {
-            return Err(SweepError::Stopped);
-        }
-        if gumdp::run(&task.problem, &mut *policy, cell.seed, runs).is_err() {
-            return Ok(None);
-        }
-        runs += 1;
-    }
-    let slower = playing.elapsed().as_secs_f64() / runs.max(1) as f64 / nominal;
-    Ok(Some(Pilot { preparation, each: kept.plans(), slower }))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::ProblemEntry;
     use super::*;
     use gumdp::{Erm, Risk};
 
@@ -368,28 +283,5 @@ mod tests {
             let other = Kept::of(&cell(policy, Erm::WORST.into(), 1), &rooms, Some(second), &Stop::NEVER).unwrap();
             assert!(other.exact.get().is_none(), "{policy:?} with another attitude");
         }
-    }
-
-    /// Measures differ in how long they take to prepare, so each has its own pilot; seeds, budgets and levels do not.
-    #[test]
-    fn each_problem_player_and_measure_has_a_pilot() {
-        let rooms = crate::tasks::get("rooms").unwrap();
-        let mut cells = Vec::new();
-        for policy in [Player::Uniform, Player::Paper] {
-            for risk in ["mean", "erm:2", "cvar:0.5", "cvar:0.9"] {
-                cells.extend([0, 1].map(|seed| Cell::new(&rooms, risk.parse().unwrap(), Some(policy), 5, 2, seed)));
-            }
-        }
-        let entry =
-            ProblemEntry { name: "rooms".into(), horizon: rooms.problem.horizon() as u64, check: String::new() };
-        let plan = Plan::new(vec![entry], cells);
-        let loaded = std::cell::Cell::new(0);
-        let load = |_: &str| {
-            loaded.set(loaded.get() + 1);
-            Ok(rooms.clone())
-        };
-        let seconds = rehearse(&plan, load, 1e9, &Stop::NEVER).unwrap();
-        assert_eq!(loaded.get(), 4);
-        assert!(seconds > 0.0 && seconds.is_finite());
     }
 }

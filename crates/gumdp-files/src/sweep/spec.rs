@@ -20,6 +20,9 @@ const MOST_RUNS: u64 = 1_000_000_000;
 /// More cells than this are a typing error.
 const MOST_CELLS: usize = 10_000_000;
 
+/// More units of work than this, of two minutes or of one run, do not fit into memory.
+const MOST_UNITS: f64 = 1e7;
+
 /// A policy as the command line names it.
 #[derive(Clone, Copy, PartialEq)]
 enum Policy {
@@ -90,7 +93,13 @@ impl Plan {
             let horizon = task.problem.horizon() as u64;
             problems.push(ProblemEntry { name: task.name, horizon, check });
         }
-        Ok(Self::new(problems, cells))
+        let plan = Self::new(problems, cells);
+        if plan.unit_count() > MOST_UNITS {
+            let years = plan.nominal_seconds() / (365.25 * 86400.0);
+            let what = format!("its runs would take one core about {years:.0} years, which is more than can be cut");
+            return Err(SweepError::Unfit { path: path.to_owned(), what });
+        }
+        Ok(plan)
     }
 }
 

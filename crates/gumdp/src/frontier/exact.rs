@@ -39,7 +39,8 @@ const FAR: f64 = 1e6;
 ///
 /// Of each behaviour it is told how probable a visit of each `marked` set of pairs is.
 ///
-/// If it is stopped, or a later level does not fit the limits, what is known of two levels or more is kept ([`Frontier::ended`]).
+/// If it is stopped, what is known is kept ([`Frontier::ended`]); so is, if a later level does not fit the limits, what is known of two levels or
+/// more.
 ///
 /// ```
 /// use gumdp::oracle::Limits;
@@ -84,7 +85,8 @@ pub fn exact(
         let levels = explorer.levels();
         match explorer.look(risk) {
             Ok((point, behaviour)) => known(&point, behaviour),
-            Err(error) if levels > 1 && cuts_short(&error) => {
+            // One level is no frontier where more can be sampled, but all that there is for one who stops.
+            Err(error) if levels > usize::from(error != OracleError::Stopped) && cuts_short(&error) => {
                 ended = Some(error);
                 break;
             }

@@ -63,15 +63,17 @@ impl Names {
     }
 
     pub(super) fn find(&self, key: Key) -> Result<u32, ModelError> {
-        let (name, found) = match key {
-            Key::Number(number) => {
-                (number.to_string(), u32::try_from(number).ok().filter(|&n| (n as usize) < self.len()))
-            }
-            Key::Name(name) => {
-                let found = self.number(&name);
-                (name, found)
-            }
+        let found = match &key {
+            Key::Number(number) => u32::try_from(*number).ok().filter(|&n| (n as usize) < self.len()),
+            Key::Name(name) => self.number(name),
         };
-        found.ok_or(ModelError::Unknown { what: self.what, name })
+        // The number is written out only if it is unknown: large models look up millions.
+        found.ok_or_else(|| {
+            let name = match key {
+                Key::Number(number) => number.to_string(),
+                Key::Name(name) => name,
+            };
+            ModelError::Unknown { what: self.what, name }
+        })
     }
 }

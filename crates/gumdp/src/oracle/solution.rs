@@ -36,7 +36,7 @@ pub struct Solution {
 
 impl Solution {
     /// A policy that attains the optimum: deterministic, of lowest mean among those whose risk is equal within 1e-12 of how far apart
-    /// costs can be, then with the lowest action. Cloning it is cheap.
+    /// costs can be (for the best case: if the policy of lowest mean may come to it), then with the lowest action. Cloning it is cheap.
     #[must_use]
     pub fn policy(&self) -> OptimalPolicy {
         self.policy.clone()

@@ -12,12 +12,18 @@
 //! | ERM_β = v, strong | mean of expm1(β(f − v))/β, which is 0 at the optimum |
 //!
 //! A linear objective then needs its occupancy states, where it had none before; if there are too many, the first answer stays.
+//!
+//! The best case sees one episode only. If the policy of lowest mean may come to it, that is the one; else every situation is left for the
+//! best that it can still come to, at the lowest mean of those choices. A lower mean would take a policy that remembers whether
+//! the episode is still the one that comes to the best case.
 
 use super::backward_induction::Linear;
-use super::minimise::Search;
+use super::forward::distribution;
+use super::minimise::{MOST_LAW_STATES, Search};
 use super::occupancy_dp::{Limits, Method, Strategy, solve_aim};
 use super::optima::Passes;
 use super::optimal::{Inner, optimum};
+use super::unfolded::Start;
 use super::{OracleError, check_stop};
 use crate::objective::Bounds;
 use crate::problem::Problem;
@@ -28,15 +34,20 @@ pub(super) const EQUAL: f64 = 1e-12;
 /// From this |β|·spread on, some situations are hardly seen.
 const STRONG: f64 = 20.0;
 /// Occupancy states that a linear objective may take for the sake of the mean.
-const LINEAR_STATES: u64 = 2_000_000;
+pub(super) const LINEAR_STATES: u64 = 2_000_000;
 
 /// How far apart costs can be; of a formula, whose bounds may be far too wide, how far apart its lowest and its minimax cost are.
 pub(super) fn spread(problem: &Problem, limits: &Limits) -> Result<f64, OracleError> {
+    spread_from(problem, limits, Start::of(problem))
+}
+
+/// The same of what follows this start.
+pub(super) fn spread_from(problem: &Problem, limits: &Limits, start: Start) -> Result<f64, OracleError> {
     let Bounds { low, high } = problem.objective().bounds();
     if !problem.objective().has_formula() {
         return Ok(high - low);
     }
-    let ends = Passes::from_start(problem, limits)?.lowest(&[Erm::BEST, Erm::WORST])?;
+    let ends = Passes::new(problem, limits, start)?.lowest(&[Erm::BEST, Erm::WORST])?;
     Ok(ends[1] - ends[0])
 }
 
@@ -61,6 +72,9 @@ pub(super) fn lowest_mean(problem: &Problem, aim: Aim, limits: &Limits) -> Resul
     }
     let spread = spread(problem, limits)?;
     let first = optimum(problem, aim.within(near(problem, aim, spread)), limits)?;
+    if aim == Erm::BEST.into() {
+        return or_by_mean(problem, first, spread, limits);
+    }
     let Some(second) = second_aim(aim, first.value, spread) else { return Ok(first) };
     let mut limits = limits.clone();
     if first.method == Method::BackwardInduction {
@@ -76,6 +90,20 @@ pub(super) fn lowest_mean(problem: &Problem, aim: Aim, limits: &Limits) -> Resul
         Ok(inner) => Ok(of_lower_mean(first, inner, spread)),
         Err(error) if !error.is_limit() => Err(error),
         _ => Ok(first),
+    }
+}
+
+/// The policy of lowest mean if it may come to the best case, too; else the one that was found.
+fn or_by_mean(problem: &Problem, found: Inner, spread: f64, limits: &Limits) -> Result<Inner, OracleError> {
+    let by_mean = match optimum(problem, Erm::MEAN.into(), limits) {
+        Err(error) if error.is_limit() => return Ok(found),
+        by_mean => by_mean?,
+    };
+    let few = Limits { max_states: limits.max_states.min(MOST_LAW_STATES), ..limits.clone() };
+    match distribution(problem, &by_mean.policy, &few) {
+        Ok(costs) if costs.min() <= found.value + EQUAL * spread => Ok(of_lower_mean(found, by_mean, spread)),
+        Err(error) if !error.is_limit() => Err(error),
+        _ => Ok(found),
     }
 }
 
@@ -143,11 +171,14 @@ pub(crate) fn lowest_means(
             optima[place].mean = other.mean;
         }
     }
+    for (optimum, &aim) in optima.iter_mut().zip(&aims).filter(|(_, aim)| **aim == Erm::BEST.into()) {
+        optimum.mean = lowest_mean(problem, aim, limits)?.mean;
+    }
     Ok(Some(optima.into_iter().map(|optimum| (optimum.value, optimum.mean)).collect()))
 }
 
 /// What is minimised once the lowest risk is known, where some situations are hardly seen.
-fn second_aim(aim: Aim, lowest: f64, spread: f64) -> Option<Aim> {
+pub(super) fn second_aim(aim: Aim, lowest: f64, spread: f64) -> Option<Aim> {
     let beta = aim.erm.beta();
     if !aim.is_entropic() || beta == f64::NEG_INFINITY {
         None

@@ -28,6 +28,8 @@ const BEYOND: usize = 24;
 const NEIGHBOURS: usize = 128;
 /// An interval this many times as wide as one of the costs that were met rests on those that were not.
 const WIDER: f64 = 1.5;
+/// A change of a cost that changes a measure by less than this part of it is of no account.
+const SEEN: f64 = 1e-9;
 /// With fewer runs than this behind a measure it is said how many.
 const FEW: f64 = 30.0;
 
@@ -112,7 +114,9 @@ pub fn intervals(
             values.sort_unstable_by(f64::total_cmp);
             (values[BEYOND], values[DRAWN - 1 - BEYOND])
         };
-        let (lower, upper, plain) = (of(0).0.min(plan.value), of(1).1.max(plan.value), of(2));
+        // At the outer variable that suits the sample the upper end may lie beyond every cost.
+        let most = if is_bounded && matches!(plan.statistic, Statistic::Risk(_)) { high } else { f64::INFINITY };
+        let (lower, upper, plain) = (of(0).0.min(plan.value), of(1).1.min(most).max(plan.value), of(2));
         let effective_runs = plan.effective_runs;
         let trust = |doubt| Trust { runs, effective_runs, doubt, width: costs.width() };
         if let Some((exact_low, exact_high)) = plan.exact {
@@ -121,6 +125,8 @@ pub fn intervals(
         }
         let (above, below) = (upper - plain.1.max(plan.value), plain.0.min(plan.value) - lower);
         let wide = (WIDER - 1.0) * (plain.1 - plain.0);
+        // A low cost more may be of no account, as for a tail: then the lower end is far off because few runs count.
+        let below = if plan.sees_low { below } else { 0.0 };
         let doubt = if !is_bounded {
             Some(Doubt::Unbounded)
         } else if above.max(below) > wide {
@@ -138,6 +144,8 @@ struct Plan {
     statistic: Statistic,
     value: f64,
     effective_runs: f64,
+    /// Whether a run at the lower bound would change it more than one at the lowest cost.
+    sees_low: bool,
     /// Its interval, where that follows from the binomial distribution.
     exact: Option<(f64, f64)>,
     /// With the lower bound, with the upper one, without both. A measure with an outer variable is taken at the one that suits the
@@ -153,8 +161,11 @@ impl Plan {
         let met = Tail::of_sorted(blocks.to_vec());
         let Statistic::Risk(risk) = statistic else {
             let (value, effective_runs) = (met.deviation(), costs.count() as f64);
-            return Self { statistic, value, effective_runs, exact: None, tables: None, price: 0.0 };
+            return Self { statistic, value, effective_runs, sees_low: true, exact: None, tables: None, price: 0.0 };
         };
+        let (low, first) = (values[0], values[1]);
+        let beside =
+            |cost| risk.of_tail(&Tail::of_sorted([(cost, 1.0)].into_iter().chain(blocks.iter().copied()).collect()));
         let with_more = || Tail::of_sorted(blocks.iter().copied().chain([(values[values.len() - 1], 1.0)]).collect());
         let fixed = risk.fixed().or_else(|| risk.outer().map(|outer| outer.at(outer.best(&with_more()))));
         let counted = |fixed: FixedRisk| values.iter().map(|&cost| fixed.of_cost(cost)).collect::<Vec<f64>>();
@@ -163,6 +174,7 @@ impl Plan {
             statistic,
             value: risk.of_tail(&met),
             effective_runs: risk.effective_share(&met) * costs.count() as f64,
+            sees_low: beside(first) - beside(low) > SEEN * (first - low),
             exact: risk.measure().interval(costs, 0.95),
             tables: fixed.map(tables),
             price: fixed.map_or(0.0, |fixed| fixed.price()),
@@ -291,6 +303,19 @@ mod tests {
         let endless = Bounds { low: 0.0, high: f64::INFINITY };
         let (interval, trust) = intervals(&costs, &[Statistic::Risk(Risk::MEAN)], endless, 1)[0];
         assert!(interval.high < 0.3 && trust.doubt == Some(Doubt::Unbounded));
+    }
+
+    /// No measure is above all costs, and the lowest costs are of no account for the worst ones.
+    #[test]
+    fn tails_end_at_the_bound_and_rest_on_few_runs() {
+        for power in [1, 2, 4, 8, 16, 32] {
+            let costs: Vec<f64> = (0..100).map(|run| (f64::from(run) / 100.0).powi(power)).collect();
+            for risk in ["cvar:0.95", "cvar:0.99", "mean-cvar:0.99:1", "evar:0.99", "evar:0.999", "erm:1e6"] {
+                let (interval, trust) = of(&costs, risk, 1);
+                assert!(interval.high <= 1.0, "{power} {risk} {interval:?}");
+                assert!(!matches!(trust.doubt, None | Some(Doubt::Below(_))), "{power} {risk} {trust:?}");
+            }
+        }
     }
 
     /// A statistic has the bits it has alone, the order of the costs and the number of threads do not matter, and the value is inside.

@@ -2,7 +2,7 @@
 
 use super::GuidedPlanner;
 use crate::model::Action;
-use crate::oracle::{self, Limits};
+use crate::oracle::{self, Limits, Strategy};
 use crate::policy::{ActionReason, Decision, StopReason};
 use crate::problem::OccupancyState;
 
@@ -10,6 +10,8 @@ use crate::problem::OccupancyState;
 /// problem has more states is usually known after a small part of that.
 const MOST_STATES: u64 = 4_000_000;
 const MOST_BYTES: u64 = 512 << 20;
+/// The most transitions that backward induction over the states of the model may look at, where that is enough: some seconds, too.
+const MOST_TRANSITIONS: u64 = 1 << 30;
 
 impl GuidedPlanner {
     /// What may be spent on the optimum. With fewer simulations than are worth long preparations it is less, but never less than the steps that
@@ -18,7 +20,20 @@ impl GuidedPlanner {
         let horizon = self.problem.horizon() as u64;
         let steps = self.settings.most().saturating_mul(horizon).saturating_mul(horizon + 1) / 2;
         let max_states = steps.clamp((MOST_STATES as f64 * self.worth()) as u64, MOST_STATES);
-        Limits { max_states, max_bytes: MOST_BYTES, policy_bytes: MOST_BYTES, stop: self.stop.clone(), ..Limits::QUICK }
+        let limits =
+            Limits { max_bytes: MOST_BYTES, policy_bytes: MOST_BYTES, stop: self.stop.clone(), ..Limits::QUICK };
+        match self.stages_by_induction() {
+            Some(stages) => Limits { max_states: max_states.max(stages), strategy: Strategy::ByState, ..limits },
+            None => Limits { max_states, ..limits },
+        }
+    }
+
+    /// The states of the model at all times, if backward induction over them is enough and affordable.
+    pub(super) fn stages_by_induction(&self) -> Option<u64> {
+        let (mdp, horizon) = (self.problem.mdp(), self.problem.horizon() as u64);
+        let (transitions, stages) = (mdp.transition_count() as u64 * horizon, mdp.state_count() as u64 * horizon);
+        let affordable = transitions <= (MOST_TRANSITIONS as f64 * self.worth()) as u64 && stages <= MOST_BYTES;
+        (self.linear && affordable).then_some(stages)
     }
 
     /// Tells it that solving exactly was tried in vain.
@@ -55,5 +70,32 @@ impl GuidedPlanner {
             simulated_steps: 0,
             stopped: StopReason::Solved,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rng::{Purpose, stream};
+    use crate::{Budget, Erm, GuidedPlanner, GuidedSettings, Mdp, Objective, Policy, Problem};
+
+    /// 36 million states at their times are more than a lattice or histories may take, but no more than backward induction over the states.
+    #[test]
+    fn linear_objectives_of_large_models_are_solved() {
+        const STATES: usize = 30_000;
+        let mut builder = Mdp::sized(STATES, 2).start(0);
+        for state in 0..STATES {
+            for action in 0..2 {
+                let outcomes = [((2 * state + action) % STATES, 0.5), ((3 * state + 1) % STATES, 0.5)];
+                builder = builder.transition(state, action, outcomes);
+            }
+        }
+        let mdp = builder.build().unwrap();
+        let costs = mdp.by_pair(|state, _| if state.index() % 97 == 5 { -1.0 } else { 0.0 });
+        let problem = Problem::new(mdp, Objective::linear(costs).unwrap(), 1.0, 1200).unwrap();
+        let settings = GuidedSettings { budget: Budget::simulations(500), ..GuidedSettings::default() };
+        let mut planner = GuidedPlanner::new(&problem, Erm::MEAN, settings).unwrap();
+        let start = problem.start(problem.mdp().initial()[0].0);
+        planner.act(&start, &mut stream(0, 0, Purpose::Policy)).unwrap();
+        assert!(planner.manner().starts_with("solved exactly"), "{}", planner.manner());
     }
 }

@@ -113,7 +113,7 @@ impl GuidedPlanner {
         }
         let settled = lattice.as_ref().is_some_and(|lattice| lattice.is_settled());
         let chooses = self.settings.pilots && self.settings.budget.time_limit.is_none() && !settled && !asks;
-        if chooses && self.settings.lattice && !self.too_large {
+        if chooses && self.settings.lattice && (!self.too_large || self.stages_by_induction().is_some()) {
             tell("solving it exactly");
             if let Ok(mut optimal) = optimal_policy(&self.problem, self.risk, &self.affordable()) {
                 optimal.set_stop(&self.stop);
