@@ -160,6 +160,20 @@ fn the_slider_of_a_frontier_moves_all_views() {
     assert_fits(&sandbox, file);
 }
 
+/// Where all possible runs are known, what is drawn beside the numbers does not follow the few that were played.
+#[test]
+fn lines_in_a_plot_stand_where_the_exact_numbers_say() {
+    let sandbox = Sandbox::new();
+    sandbox.data("run rooms --runs 3 --beta 0 --out out -q");
+    let page = sandbox.read("out/report.html");
+    let data = page.split("<script type=\"application/json\">").nth(1).and_then(|rest| rest.split("</script>").next());
+    let data: serde_json::Value = serde_json::from_str(data.expect("data")).expect("JSON");
+    let solved: serde_json::Value =
+        serde_json::from_str(&sandbox.data("solve rooms --risk mean --json -q")).expect("JSON");
+    let [drawn, exact] = [&data["behaviours"][0]["mean"], &solved["mean"]].map(|mean| mean.as_f64().expect("a mean"));
+    assert!((drawn - exact).abs() < 1e-12, "{drawn} and {exact}");
+}
+
 #[test]
 fn a_run_can_be_replayed_in_a_page() {
     let sandbox = Sandbox::new();

@@ -3,6 +3,7 @@
 //! Everything that reads a file goes through [`Value`] and [`Table`], so every message names its field and its place in the
 //! same way. The name of a value is looked up only when an error is reported.
 
+use std::cell::LazyCell;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -11,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::{alternatives, counted, did_you_mean, without_quotes};
 use super::mistakes::{Mistake, Mistakes, Text, every};
 use super::pieces::{LIST, Pieces};
-use super::repair::{Repair, is_duplicate, message};
+use super::repair::{Repair, Statements, is_duplicate, message};
 use super::table::name_of;
 
 pub(super) use super::table::{Either, Key, Table};
@@ -55,9 +56,10 @@ impl<'a> Document<'a> {
     /// no reason not to read on.
     fn sound(self, part: &str, errors: &[toml::de::Error]) -> Option<Self> {
         let guess = errors.iter().find(|error| !is_duplicate(error));
+        let statements = LazyCell::new(|| Statements::of(part));
         for error in errors.iter().filter(|error| is_duplicate(error)).chain(guess) {
             let offset = error.span().map_or(0, |span| span.start);
-            self.error(offset, format!("not valid TOML: {}", message(error, part))).tell::<()>();
+            self.error(offset, format!("not valid TOML: {}", message(error, part, &statements))).tell::<()>();
         }
         guess.is_none().then_some(self)
     }

@@ -4,13 +4,12 @@
 //! table or a field with the lines that belong to it, and each is parsed on its own: the first mistake of each is told, and
 //! the statement is left out.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use toml::de::{DeTable, Error};
 use toml_parser::Source;
 use toml_parser::lexer::{Token, TokenKind};
-
-use super::error::position;
 
 /// A text without the statements that cannot be read.
 pub(super) struct Repair {
@@ -32,7 +31,7 @@ impl Repair {
             let (_, errors) = DeTable::parse_recoverable(own);
             if let Some(error) = errors.iter().min_by_key(|error| error.span().map_or(0, |span| span.start)) {
                 let offset = statement.range.start + error.span().map_or(0, |span| span.start);
-                repair.mistakes.push((offset, message(error, own)));
+                repair.mistakes.push((offset, message(error, own, &Statements::of(own))));
             }
             if statement.key.is_none() {
                 table_is_lost = !errors.is_empty();
@@ -49,16 +48,13 @@ impl Repair {
 }
 
 /// What the parser says, with the name of a key that is given twice and the line where it is given first.
-pub(super) fn message(error: &Error, text: &str) -> String {
+pub(super) fn message(error: &Error, text: &str, statements: &Statements) -> String {
     let message = error.message();
     let Some(span) = error.span().filter(|_| is_duplicate(error)) else { return message.to_owned() };
-    let statements = statements(text);
-    let second = statements.iter().find(|statement| statement.start == span.start);
-    let first = second.and_then(|second| statements.iter().find(|other| other.name() == second.name()));
     let name = text.get(span.clone()).map(str::trim).filter(|name| !name.is_empty() && name.len() < 60);
     let name = name.map_or(String::new(), |name| format!(" \"{}\"", name.trim_matches(['"', '\''])));
-    match first.filter(|first| first.start < span.start) {
-        Some(first) => format!("{message}{name}; it is given first on line {}", position(text, first.start).0),
+    match statements.line_of_first(span.start) {
+        Some(line) => format!("{message}{name}; it is given first on line {line}"),
         None => format!("{message}{name}"),
     }
 }
@@ -68,11 +64,37 @@ pub(super) fn is_duplicate(error: &Error) -> bool {
     error.message().starts_with("duplicate key")
 }
 
+/// The statements of a text, and where each name comes first.
+pub(super) struct Statements {
+    all: Vec<Statement>,
+    firsts: HashMap<String, usize>,
+}
+
+impl Statements {
+    pub(super) fn of(text: &str) -> Self {
+        let all = statements(text);
+        let mut firsts = HashMap::new();
+        for (number, statement) in all.iter().enumerate() {
+            firsts.entry(statement.name()).or_insert(number);
+        }
+        Self { all, firsts }
+    }
+
+    /// The line of the statement that has the name of the one that starts here, if it comes before it.
+    fn line_of_first(&self, start: usize) -> Option<usize> {
+        let second = self.all.get(self.all.partition_point(|statement| statement.start < start))?;
+        let first = &self.all[*self.firsts.get(&second.name())?];
+        (second.start == start && first.start < start).then_some(first.line)
+    }
+}
+
 /// A line that names a table or a field, and those that belong to it.
 struct Statement {
     range: Range<usize>,
     /// Where the first line has its first character.
     start: usize,
+    /// The number of that line, from 1.
+    line: usize,
     /// The table it is in, or that it names.
     table: String,
     /// `None` for the name of a table.
@@ -90,8 +112,9 @@ impl Statement {
 }
 
 fn statements(text: &str) -> Vec<Statement> {
-    let mut statements = vec![Statement { range: 0..0, start: 0, table: String::new(), key: Some(String::new()) }];
-    let (mut depth, mut offset) = (0, 0);
+    let mut statements =
+        vec![Statement { range: 0..0, start: 0, line: 1, table: String::new(), key: Some(String::new()) }];
+    let (mut depth, mut offset, mut number) = (0, 0, 1);
     let mut table = String::new();
     let tokens: Vec<Token> = Source::new(text).lex().collect();
     // A text of several lines is one token.
@@ -104,12 +127,13 @@ fn statements(text: &str) -> Vec<Statement> {
                 table.clone_from(&name);
             }
             let (start, key) = (line[content].span().start(), (!is_table).then_some(name));
-            statements.push(Statement { range: offset..end, start, table: table.clone(), key });
+            statements.push(Statement { range: offset..end, start, line: number, table: table.clone(), key });
             depth = 0;
         } else if let Some(last) = statements.last_mut() {
             last.range.end = end;
         }
         depth += line.iter().map(|token| nesting(token.kind())).sum::<i32>();
+        number += text[offset..end].matches('\n').count();
         offset = end;
     }
     statements
@@ -147,6 +171,7 @@ pub(super) fn nesting(kind: TokenKind) -> i32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::error::position;
     use super::*;
 
     #[test]
@@ -156,6 +181,15 @@ mod tests {
         assert_eq!(names, ["", "a", "b c", "t.u", "t.u.e", "t.u.f", "v"]);
         let together: String = statements(text).iter().map(|statement| &text[statement.range.clone()]).collect();
         assert_eq!(together, text);
+    }
+
+    #[test]
+    fn a_name_that_is_given_again_and_again_is_found_at_once() {
+        let text = format!("a = '''\n\n'''\n  b = 1\n{}", "b = 2\n".repeat(100_000));
+        let all = Statements::of(&text);
+        assert_eq!(all.line_of_first(text.len() - 6), Some(4));
+        // A look at all others for each of them would take minutes.
+        assert!((0..100_000).all(|k| all.line_of_first(text.len() - 6 * (k + 1)) == Some(4)));
     }
 
     #[test]

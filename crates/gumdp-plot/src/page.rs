@@ -16,6 +16,7 @@ use std::fmt::Write as _;
 const STYLE: &str = include_str!("page/style.css");
 const INKS: &str = include_str!("../web/inks.js");
 const SCRIPT: &str = include_str!("page/script.js");
+const COARSE: &str = include_str!("../web/coarse.js");
 const VIEWS: &str = include_str!("../web/views.js");
 const CONTROLS: &str = include_str!("page/controls.js");
 
@@ -167,7 +168,9 @@ impl Page {
             let lines = module.lines().filter(|line| !line.starts_with("import "));
             lines.map(|line| line.strip_prefix("export ").unwrap_or(line)).collect::<Vec<_>>().join("\n") + "\n"
         };
-        let one = || format!("<script type=\"module\">\n{}{}{CONTROLS}</script>\n", plain(INKS), plain(VIEWS));
+        let one = || {
+            format!("<script type=\"module\">\n{}{}{}{CONTROLS}</script>\n", plain(INKS), plain(COARSE), plain(VIEWS))
+        };
         if self.views > 0 { one() } else { String::new() }
     }
 

@@ -1,4 +1,5 @@
 // @ts-check
+import { blockOf, boxesOf, inBlocks, MOST_CELLS, unbeaten } from "./coarse.js";
 import { INKS } from "./inks.js";
 /**
  * Interactive views of what comes of an attitude to risk: pure functions from plain data to SVG elements. The studio and the
@@ -61,8 +62,10 @@ export function words(value) {
   if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
   if (number === 0) return "0";
   const size = Math.abs(number);
-  const text = size >= 1e5 || size < 1e-4 ? number.toExponential(2) : Number(number.toPrecision(4)).toString();
-  return text.replace("-", "−");
+  if (size < 1e5 && size >= 1e-4) return Number(number.toPrecision(4)).toString().replace("-", "−");
+  const [digits, power] = number.toExponential(2).split("e");
+  const raised = [...String(Number(power))].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(sign)])).join("");
+  return `${Number(digits)}·10${raised}`.replace("-", "−");
 }
 
 /** A share for people. @param {number} share */
@@ -158,9 +161,9 @@ function stretches(law, [low, high], most) {
 /**
  * Distributions of the cost: the first in full colour, a second one beside it.
  * @param {{ law: Law, name: string, tail?: number }[]} laws one or two
- * @param {{ width: number, height?: number, inks: Inks, domain: [number, number], mark?: { cost: number, name: string } }} options
+ * @param {{ width: number, height?: number, inks: Inks, domain: [number, number], mark?: { cost: number, name: string }, played?: boolean }} options
  */
-export function distributionView(laws, { width, height = 230, inks, domain, mark }) {
+export function distributionView(laws, { width, height = 230, inks, domain, mark, played = false }) {
   const spoken = laws.map(({ law, name }) => `${name}: mean ${words(law.mean)}, from ${words(law.low)} to ${words(law.high)}`);
   const root = drawing(width, height, `Distribution of the cost. ${spoken.join("; ")}`, inks);
   const many = laws.some(({ law }) => law.outcomes.length > 48);
@@ -170,7 +173,7 @@ export function distributionView(laws, { width, height = 230, inks, domain, mark
   const pad = many ? 0 : 0.03 * (domain[1] - domain[0]);
   const x = /** @type {[number, number]} */ ([domain[0] - pad, domain[1] + pad]);
   const { toX, toY, bottom, top: above } = axes(root, {
-    width, height, x, y: [0, top * 1.08], xName: "cost (lower is better)", yName: "probability", inks,
+    width, height, x, y: [0, top * 1.08], xName: "cost (lower is better)", yName: played ? "share of the episodes" : "probability", inks,
   });
   laws.forEach((_, which) => {
     const colour = which === 0 ? inks.a : inks.b;
@@ -188,21 +191,23 @@ export function distributionView(laws, { width, height = 230, inks, domain, mark
         const style = /** @type {Record<string, string | number>} */ (which === 0
           ? { fill: colour, "fill-opacity": laws.length > 1 ? 0.55 : 0.85 }
           : { fill: "none", stroke: colour, "stroke-width": 2 });
-        root.append(svg("g", {}, [title, svg("rect", { x: left + 0.5, width: Math.max(1, right - left - 1), y: toY(p), height: bottom - toY(p), ...style })]));
+        // What is rare may be what matters: it is seen, however rare.
+        const tall = Math.max(2, bottom - toY(p));
+        root.append(svg("g", {}, [title, svg("rect", { x: left + 0.5, width: Math.max(1, right - left - 1), y: bottom - tall, height: tall, ...style })]));
       }
     }
   });
-  laws.forEach(({ law, tail }, which) => {
+  laws.forEach(({ law, name: of, tail }, which) => {
     const colour = which === 0 ? inks.a : inks.b;
     const line = (/** @type {number} */ cost, /** @type {string} */ name, /** @type {string} */ dash) => {
       if (cost < x[0] || cost > x[1]) return;
       root.append(svg("g", {}, [svg("title", {}, [`${name} ${words(cost)}`]),
         svg("line", { x1: toX(cost), x2: toX(cost), y1: above - 4, y2: bottom, stroke: colour, "stroke-width": 1.5, "stroke-dasharray": dash })]));
-      const end = toX(cost) > width - 60;
+      const end = toX(cost) > width - 20 - 6.5 * name.length;
       label(root, toX(cost) + (end ? -3 : 3), above + 4 + 12 * which, name, { fill: colour, stroke: inks.paper, "stroke-width": 3, "font-size": 11, "text-anchor": end ? "end" : "start" });
     };
-    line(law.mean, "mean", "4 3");
-    if (tail !== undefined && tail - law.mean > 0.12 * (x[1] - x[0])) line(tail, "worst 5 %", "1 3");
+    line(law.mean, laws.length > 1 ? `mean, ${of.split(",")[0]}` : "mean", "4 3");
+    if (tail !== undefined && tail - law.mean > (laws.length > 1 ? 0.4 : 0.12) * (x[1] - x[0])) line(tail, "worst 5 %", "1 3");
   });
   if (mark) {
     const at = toX(Math.max(x[0], Math.min(x[1], mark.cost)));
@@ -229,16 +234,25 @@ export function frontierView({ points, now, other, bargain }, { width, height = 
     const pad = 0.08 * spread || 0.05 * Math.abs(high) || 1;
     return /** @type {[number, number]} */ ([low - pad, high + pad]);
   };
-  const { toX, toY } = axes(root, { width, height, x: range(means), y: range(tails), xName: "mean cost", yName: "mean of the worst 5 %", inks });
-  for (const point of points) {
+  const close = [...unbeaten(points), ...[now, other, bargain].flatMap((at) => (at ? [at] : []))];
+  const wide = (/** @type {number[]} */ values) => Math.max(...values) - Math.min(...values);
+  const [closeMeans, closeTails] = [close.map((point) => point.mean), close.map((point) => point.tail)];
+  // What is beaten in both and far away would press all others into a corner.
+  const near = close.length > 1 && (wide(means) > 3 * wide(closeMeans) || wide(tails) > 3 * wide(closeTails));
+  const [x, y] = near ? [range(closeMeans), range(closeTails)] : [range(means), range(tails)];
+  const { toX, toY } = axes(root, { width, height, x, y, xName: "mean cost", yName: "mean of the worst 5 %", inks });
+  const seen = points.filter(({ mean, tail }) => mean >= x[0] && mean <= x[1] && tail >= y[0] && tail <= y[1]);
+  const away = points.length - seen.length;
+  if (away > 0) label(root, width - 12, 10, `${away} that are worse in both lie outside`, { "text-anchor": "end", fill: inks.muted, "font-size": 11 });
+  for (const point of seen) {
     root.append(svg("circle", { cx: toX(point.mean), cy: toY(point.tail), r: 4, fill: inks.muted, "fill-opacity": 0.75 }, [
       svg("title", {}, [`${point.name}: mean ${words(point.mean)}, worst 5 % ${words(point.tail)}`])]));
   }
   if (bargain) {
-    const [x, y] = [toX(bargain.mean), toY(bargain.tail)];
-    root.append(svg("path", { d: `M${x} ${y - 9}L${x + 9} ${y}L${x} ${y + 9}L${x - 9} ${y}Z`, fill: "none", stroke: inks.mark, "stroke-width": 2.5 }));
-    const end = x > width * 0.6;
-    label(root, x + (end ? -13 : 13), y + 4, "best bargain", { fill: inks.mark, stroke: inks.paper, "stroke-width": 4, "text-anchor": end ? "end" : "start" });
+    const [left, top] = [toX(bargain.mean), toY(bargain.tail)];
+    root.append(svg("path", { d: `M${left} ${top - 9}L${left + 9} ${top}L${left} ${top + 9}L${left - 9} ${top}Z`, fill: "none", stroke: inks.mark, "stroke-width": 2.5 }));
+    const end = left > width * 0.6;
+    label(root, left + (end ? -13 : 13), top + 4, "best bargain", { fill: inks.mark, stroke: inks.paper, "stroke-width": 4, "text-anchor": end ? "end" : "start" });
   }
   for (const [at, colour, r] of /** @type {const} */ ([[other, inks.b, 6], [now, inks.a, 6.5]])) {
     if (at) root.append(svg("circle", { cx: toX(at.mean), cy: toY(at.tail), r, fill: colour, stroke: inks.paper, "stroke-width": 1.5 }));
@@ -262,7 +276,7 @@ function arrow(x, y, [dx, dy], length, colour, width, from) {
 /**
  * What a behaviour does in a problem: where it spends its time, and its actions there. Without a behaviour, the problem alone.
  * @typedef {{ width: number, height?: number, inks: Inks, which?: "a" | "b", behaviour?: Behaviour, name?: string, most?: number,
- *   agent?: number | null, small?: boolean }} WorldOptions
+ *   agent?: number | null, small?: boolean, whole?: boolean }} WorldOptions   `whole`: every cell is drawn, however many
  * @param {Drawn} problem @param {WorldOptions} options
  */
 export function worldView(problem, options) {
@@ -274,19 +288,22 @@ export function worldView(problem, options) {
 /** @param {WorldOptions} options @param {string} what */
 const spokenWorld = ({ behaviour, name }, what) => (behaviour ? `${what}: where time is spent and what is done${name ? `, ${name}` : ""}` : what);
 
-/** @param {Drawn} problem @param {Grid} grid @param {WorldOptions} options */
-function gridView(problem, grid, options) {
-  const { width, height = 360, inks, which = "a", behaviour, agent, small = false } = options;
+/** @param {Drawn} problem @param {Grid} given @param {WorldOptions} options */
+function gridView(problem, given, options) {
+  const { width, height = 360, inks, which = "a", agent, small = false } = options;
+  const block = options.whole ? 1 : blockOf(given, MOST_CELLS);
+  const { grid, behaviour, placeOf } = block > 1 ? inBlocks(given, options.behaviour, block) : { grid: given, behaviour: options.behaviour, placeOf: (/** @type {number} */ cell) => cell };
   const size = Math.min((width - 2) / grid.columns, (height - 2) / grid.rows, 56);
-  const root = drawing(grid.columns * size + 2, grid.rows * size + 2, spokenWorld(options, `Map of ${grid.rows} rows and ${grid.columns} columns`), inks);
-  const most = options.most ?? Math.max(1e-12, ...(behaviour?.occupancy ?? [0]));
+  const root = drawing(grid.columns * size + 2, grid.rows * size + 2, spokenWorld(options, `Map of ${given.rows} rows and ${given.columns} columns`), inks);
+  const most = (block === 1 && options.most) || Math.max(1e-12, ...(behaviour?.occupancy ?? [0]));
+  const lines = (/** @type {number} */ place, /** @type {number} */ end) => (block === 1 ? String(place + 1) : `${place * block + 1} to ${Math.min(end, (place + 1) * block)}`);
   grid.cells.forEach((kind, cell) => {
     const terrain = grid.terrains[kind];
     const [x, y] = [1 + (cell % grid.columns) * size, 1 + Math.floor(cell / grid.columns) * size];
     const mass = behaviour?.occupancy[cell] ?? 0;
     const fill = behaviour && !terrain.wall ? shade(inks, mass / most, which) : ground(terrain, inks);
     const group = svg("g", { "data-cell": cell }, [
-      svg("title", {}, [`${terrain.name}, row ${Math.floor(cell / grid.columns) + 1}, column ${(cell % grid.columns) + 1}${behaviour && !terrain.wall ? `: ${percent(mass)} of the time` : ""}`]),
+      svg("title", {}, [`${terrain.name}, row ${lines(Math.floor(cell / grid.columns), given.rows)}, column ${lines(cell % grid.columns, given.columns)}${behaviour && !terrain.wall ? `: ${percent(mass)} of the time` : ""}`]),
       svg("rect", { x, y, width: size, height: size, fill, stroke: inks.grid })]);
     const plain = terrain.name === "floor" || terrain.wall;
     if (!plain && size >= 9) {
@@ -307,7 +324,8 @@ function gridView(problem, grid, options) {
     }
     root.append(group);
   });
-  const place = agent === null || agent === undefined ? null : problem.place_of_state?.[agent] ?? null;
+  const cell = agent === null || agent === undefined ? null : problem.place_of_state?.[agent] ?? null;
+  const place = cell === null ? null : placeOf(cell);
   if (place !== null) root.append(svg("circle", { cx: 1 + ((place % grid.columns) + 0.5) * size, cy: 1 + (Math.floor(place / grid.columns) + 0.5) * size, r: size * 0.3, fill: inks.mark, stroke: inks.paper, "stroke-width": 2, class: "agent" }));
   return root;
 }
@@ -389,13 +407,15 @@ function graphView(problem, positions, edges, options) {
 function stripView(problem, options) {
   const { width, inks, which = "a", behaviour, agent, small = false } = options;
   const [box, tall] = small ? [16, 12] : [104, 46];
-  const columns = Math.max(1, Math.min(Math.ceil(Math.sqrt(problem.states.length) * 1.4), Math.floor((width - 2) / box)));
-  const rows = Math.ceil(problem.states.length / columns);
-  const root = drawing(columns * box + 2, rows * tall + 2, spokenWorld(options, `${problem.states.length} states`), inks);
+  const boxes = boxesOf(problem.states.length, behaviour, agent);
+  const columns = Math.max(1, Math.min(Math.ceil(Math.sqrt(boxes.length) * 1.4), Math.floor((width - 2) / box)));
+  const rows = Math.ceil(boxes.length / columns);
+  const root = drawing(columns * box + 2, rows * tall + 2, spokenWorld(options, boxes.length < problem.states.length ? `The ${boxes.length} states with most of the time of ${problem.states.length}` : `${boxes.length} states`), inks);
   const most = options.most ?? Math.max(1e-12, ...(behaviour?.occupancy ?? [0]));
   const short = (/** @type {string} */ text, /** @type {number} */ most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-  problem.states.forEach((name, state) => {
-    const [x, y] = [1 + (state % columns) * box, 1 + Math.floor(state / columns) * tall];
+  boxes.forEach((state, number) => {
+    const name = problem.states[state];
+    const [x, y] = [1 + (number % columns) * box, 1 + Math.floor(number / columns) * tall];
     const mass = behaviour?.occupancy[state] ?? 0;
     const group = svg("g", { "data-state": state }, [
       svg("title", {}, [`${name}${behaviour ? `: ${percent(mass)} of the time` : ""}`]),

@@ -104,6 +104,7 @@ function showNew(known) {
   showProgress();
   showAll();
   showHonesty();
+  document.dispatchEvent(new CustomEvent("known"));
 }
 
 /** What solving has to say takes the place of what was planned. @param {any} known */
@@ -296,6 +297,7 @@ function settle() {
   showAll();
   showHonesty();
   showProgress();
+  document.dispatchEvent(new CustomEvent("known"));
 }
 
 /** Solves one more attitude. @param {string} risk */

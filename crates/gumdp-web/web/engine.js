@@ -34,8 +34,8 @@ export class Engine {
     this.next = 0;
     /** @type {Map<number, { resolve: (answer: any) => void, reject: (reason: Error) => void }>} */
     this.waiting = new Map();
-    /** The problem that the thread has open: one that takes over opens it first. @type {any} */
-    this.opened = null;
+    /** The problem that the thread has open, and whether it is to be planned: one that takes over is told first. @type {any[]} */
+    this.told = [];
     this.listen();
   }
 
@@ -60,7 +60,8 @@ export class Engine {
 
   /** @param {any} question @returns {Promise<any>} */
   ask(question) {
-    if (question.op === "open") this.opened = question;
+    if (question.op === "open") this.told = [question];
+    if (question.plan) this.told = [...this.told.filter((told) => told.op === "open"), question];
     this.next += 1;
     const number = this.next;
     return new Promise((resolve, reject) => {
@@ -80,6 +81,13 @@ export class Engine {
     this.spare = null;
     this.listen();
     this.spare = thread();
-    if (this.opened) this.ask(this.opened).catch(() => {});
+    for (const question of [...this.told]) this.ask(question).catch(() => {});
+  }
+
+  /** Opens a problem at once: nobody wants to know more of the one before. @param {any} question @returns {Promise<any>} */
+  openNow(question) {
+    this.told = [];
+    if (this.waiting.size > 0) this.cancel();
+    return this.ask(question);
   }
 }

@@ -15,7 +15,10 @@ async function through(bytes, stream) {
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
 }
 
-/** What follows # in the address. */
+/** Characters of an address that browsers keep and others take. */
+const MOST_LINK = 1 << 20;
+
+/** What follows # in the address; nothing if it would be too long. */
 export async function link() {
   const state = new URLSearchParams();
   if (page.task) state.set("task", page.task);
@@ -31,16 +34,26 @@ export async function link() {
   if (number > 0) state.set("episode", String(number));
   if (actions) state.set("played", actions.join("."));
   else if (step > 0) state.set("step", String(step));
-  return `#${state}`;
+  const text = `#${state}`;
+  return text.length > MOST_LINK ? null : text;
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let later;
 
-/** Writes the state into the address, soon. */
+/** The file whose state is in the address. @type {string | null} */
+let writtenFile = null;
+
+/** Writes the state into the address, soon. Another problem is another page to go back from. */
 export function remember() {
   clearTimeout(later);
-  later = setTimeout(async () => history.replaceState(null, "", await link()), 200);
+  later = setTimeout(async () => {
+    const { file } = page;
+    const address = (await link()) ?? "#";
+    if (writtenFile === null || writtenFile === file) history.replaceState(null, "", address);
+    else history.pushState(null, "", address);
+    writtenFile = file;
+  }, 200);
 }
 
 const MEASURES = ["erm", "cvar", "evar"];

@@ -45,14 +45,24 @@ async function start() {
   startPainting();
   startPlaying();
   startSharing();
-  part("theme").addEventListener("click", () => {
-    setTheme(!page.dark);
+  const redraw = (/** @type {boolean} */ dark) => {
+    setTheme(dark);
     showGallery();
     showAll();
     showEditor();
     redrawStage();
+  };
+  part("theme").addEventListener("click", () => {
+    redraw(!page.dark);
     remember();
   });
+  // Paper is white.
+  let dark = false;
+  window.addEventListener("beforeprint", () => {
+    dark = page.dark;
+    if (dark) redraw(false);
+  });
+  window.addEventListener("afterprint", () => dark && redraw(true));
   // A link that is put into the address of the open page.
   window.addEventListener("hashchange", () => {
     if (/[#&](task|text)=/.test(location.hash)) location.reload();

@@ -6,6 +6,9 @@ import { ADDITIONS, findMap, painted, resized, withTerrain } from "./source.js";
 
 /** The grid editor: paints into the text of the problem. */
 
+/** Larger maps are changed as text. */
+const MOST_PAINTED = 10000;
+
 /** The chosen paint: a character of the legend, or an addition to it. */
 let brush = "wall";
 /** The cell that keys move. */
@@ -16,7 +19,7 @@ let stroke = new Set();
 /** @returns {{ grid: import("../../gumdp-plot/web/views.js").Grid, floor: string } | null} */
 function map() {
   const scene = page.problem?.scene;
-  if (!scene || scene.kind !== "grid" || !findMap(page.text)) return null;
+  if (!scene || scene.kind !== "grid" || scene.cells.length > MOST_PAINTED || !findMap(page.text)) return null;
   return { grid: scene, floor: scene.terrains.find((terrain) => terrain.name === "floor")?.symbol ?? "." };
 }
 
@@ -64,7 +67,7 @@ function showCanvas() {
   const { grid } = found;
   cursor = Math.min(cursor, grid.cells.length - 1);
   const box = part("canvas");
-  const drawn = worldView(page.problem, { width: widthOf(box, 620), height: 460, inks: inks() });
+  const drawn = worldView(page.problem, { width: widthOf(box, 620), height: 460, inks: inks(), whole: true });
   sized(drawn);
   drawn.removeAttribute("role");
   drawn.setAttribute("aria-hidden", "true");
@@ -77,6 +80,8 @@ function showCanvas() {
 /** Shows the editor if the problem is a grid. */
 export function showEditor() {
   part("editor").hidden = map() === null;
+  const { scene } = page.problem ?? {};
+  part("too-large").hidden = !(scene?.kind === "grid" && scene.cells.length > MOST_PAINTED);
   if (map() === null) return;
   showPalette();
   showCanvas();

@@ -4,6 +4,7 @@ import { isCancelled, live } from "./compute.js";
 import { attitudeName, fill, inks, knownAt, page, part, row, sized, widthOf } from "./page.js";
 import { remember } from "./link.js";
 import { domain } from "./show.js";
+import { term } from "./terms.js";
 
 /** Episodes: watched step by step, or played with the keys. Chance is that of the number of the episode, whoever plays. */
 
@@ -19,6 +20,8 @@ let situation = null;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 let asked = 0;
+/** The attitude of the one who is shown. */
+let shownOf = "";
 
 /** The steps that are shown. */
 export function stepsShown() {
@@ -81,7 +84,9 @@ function showReasons() {
   const reasons = situation?.reasons ?? [];
   if (!problem || reasons.length === 0 || situation?.over) return table.replaceChildren();
   const head = document.createElement("thead");
-  head.append(row(["action", "risk", "mean", ""], "", true));
+  // A planner that only ranks has no numbers to show.
+  const numbers = reasons.some(({ risk, mean }) => risk !== null || mean !== null);
+  head.append(row(numbers ? ["action", term("actionRisk", "risk"), term("actionMean", "mean"), ""] : ["action", ""], "", true));
   const body = document.createElement("tbody");
   for (const reason of reasons) {
     const best = reason.action === situation?.best;
@@ -97,9 +102,11 @@ function showReasons() {
       button.addEventListener("click", () => whatIf(reason.action));
     }
     const offered = playing || situation?.exact ? button : "";
-    body.append(row([`${problem.actions[reason.action]}${best ? " (best)" : ""}`, words(reason.risk), words(reason.mean), offered], best ? "chosen" : ""));
+    const name = `${problem.actions[reason.action]}${best ? (situation?.exact ? " (best)" : " (chosen by the planner)") : ""}`;
+    body.append(row([name, ...(numbers ? [words(reason.risk), words(reason.mean)] : []), offered], best ? "chosen" : ""));
   }
   table.replaceChildren(head, body);
+  part("reasons-box").style.minHeight = "";
 }
 
 function forgetWhatIf() {
@@ -111,6 +118,7 @@ function forgetWhatIf() {
 async function look() {
   asked += 1;
   const own = asked;
+  shownOf = risk();
   const done = playing ? actions : (episode?.steps ?? []).slice(0, time).map((step) => step.action);
   page.episode = { number, step: time, actions: playing ? actions : null };
   remember();
@@ -128,7 +136,14 @@ async function look() {
     showReasons();
     if (playing && situation?.over) showEnd();
   } catch (error) {
+    if (own !== asked) return;
     failed(error);
+    // A link may bring steps of another problem.
+    if (playing && !situation && actions.length > 0 && !isCancelled(error)) {
+      actions = [];
+      await look();
+      part("story").prepend("The steps of the link do not fit this problem. ");
+    }
   }
 }
 
@@ -216,6 +231,7 @@ async function begin() {
   if (!page.problem || !page.a) return;
   asked += 1;
   const own = asked;
+  shownOf = risk();
   fill("story", "playing…");
   if (!playing) {
     try {
@@ -273,12 +289,18 @@ export function startPlaying() {
   document.addEventListener("problem", () => {
     number = page.wanted?.number ?? 0;
     pause();
-    [episode, situation, actions] = [null, null, []];
+    [episode, situation, actions, shownOf] = [null, null, [], ""];
+    // What is below must not jump while somebody paints there.
+    part("reasons-box").style.minHeight = `${part("reasons-box").offsetHeight}px`;
     part("reasons").replaceChildren();
     forgetWhatIf();
   });
   document.addEventListener("computed", () => {
     if (!episode && actions.length === 0) anew();
+  });
+  // The level of a link, or one that was asked for, is known later than the first one.
+  document.addEventListener("known", () => {
+    if (shownOf && shownOf !== page.a && page.known.has(page.a)) anew();
   });
 }
 

@@ -1,9 +1,11 @@
 // @ts-check
 import { worldView } from "../../gumdp-plot/web/views.js";
 import { compute, isCancelled, live } from "./compute.js";
+import { goTo, markLines, showGutter } from "./gutter.js";
 import { remember } from "./link.js";
 import { counted, fill, inks, page, part, say } from "./page.js";
 import { showEditor } from "./paint.js";
+import { redrawStage } from "./play.js";
 import { showAll } from "./show.js";
 
 /** The problem: picked from the gallery, opened from a file, or edited as text; with undo and redo. */
@@ -15,6 +17,12 @@ let past = [];
 /** @type {{ file: string, text: string }[]} */
 let future = [];
 const MOST_PAST = 200;
+/** Characters of a text that is read: more would take the browser too long to show. */
+const MOST_TEXT = 1 << 22;
+/** Characters that are kept of older texts. */
+const MOST_KEPT = 1 << 24;
+/** Findings that are listed. */
+const MOST_FINDINGS = 50;
 let opening = 0;
 
 /** The entry of the gallery with this text. @param {string} text */
@@ -29,7 +37,7 @@ function showHistory() {
 
 /** @param {import("./types").Finding[]} findings */
 function showFindings(findings) {
-  const items = findings.map((finding) => {
+  const items = findings.slice(0, MOST_FINDINGS).map((finding) => {
     const item = document.createElement("li");
     item.className = finding.severity;
     if (finding.line !== null) {
@@ -42,37 +50,17 @@ function showFindings(findings) {
     item.append(`${finding.severity}: ${finding.message}${finding.hint ? ` (${finding.hint})` : ""}`);
     return item;
   });
+  if (findings.length > MOST_FINDINGS) items.push(Object.assign(document.createElement("li"), { textContent: `and ${findings.length - MOST_FINDINGS} more` }));
   if (items.length === 0) items.push(Object.assign(document.createElement("li"), { textContent: "check finds nothing to complain about" }));
   fill("findings", ...items);
   part("source").setAttribute("aria-invalid", String(findings.some((finding) => finding.severity === "error")));
-  showGutter(new Set(findings.map((finding) => finding.line)));
-}
-
-/** @param {Set<number | null>} marked */
-function showGutter(marked) {
-  const count = page.text.split("\n").length;
-  const lines = Array.from({ length: count }, (_, number) => {
-    const line = document.createElement(marked.has(number + 1) ? "b" : "span");
-    line.textContent = `${marked.has(number + 1) ? "▸" : ""}${number + 1}\n`;
-    return line;
-  });
-  fill("gutter", ...lines);
-  part("gutter").scrollTop = part("source").scrollTop;
-}
-
-/** @param {number} line @param {number} column */
-function goTo(line, column) {
-  const box = part("source");
-  const before = page.text.split("\n").slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
-  box.focus();
-  box.setSelectionRange(before + column - 1, before + column);
-  box.scrollTop = Math.max(0, (line - 4) * parseFloat(getComputedStyle(box).lineHeight));
+  markLines(new Set(findings.map((finding) => finding.line)));
 }
 
 /** Shows another text. What is known of it is computed if it is a problem. @param {string} text @param {string} file @param {boolean} [keep] whether handles stay where they are */
 export async function openText(text, file, keep = false) {
-  // A line ends as it does in the text box, where the map is read from.
-  text = text.replace(/\r\n?/g, "\n");
+  // A line ends as it does in the text box, where the map is read from; half a character cannot be sent to the library.
+  text = text.replace(/\r\n?/g, "\n").replace(/\p{Surrogate}/gu, "\uFFFD");
   opening += 1;
   const own = opening;
   const entry = entryOf(text);
@@ -80,13 +68,14 @@ export async function openText(text, file, keep = false) {
   if (part("source").value !== text) part("source").value = text;
   showHistory();
   try {
-    const opened = /** @type {import("./types").Opened} */ (await live.ask({ op: "open", file, text }));
+    const opened = /** @type {import("./types").Opened} */ (await live.openNow({ op: "open", file, text }));
     if (own !== opening) return;
     showFindings(opened.findings);
     if (!opened.problem) {
-      say(`${file} has mistakes; what is shown is the last problem without`);
+      showMistakes(file);
       return;
     }
+    part("main").classList.remove("empty");
     page.problem = opened.problem;
     if (!keep) [page.a, page.b] = ["", ""];
     part("title").textContent = opened.problem.title;
@@ -106,11 +95,21 @@ export async function openText(text, file, keep = false) {
   }
 }
 
+/** Says that a text is no problem. @param {string} file */
+function showMistakes(file) {
+  if (page.problem) return say(`${file} has mistakes; what is shown is the last problem without`);
+  say(`${file} has mistakes`);
+  part("title").textContent = file;
+  part("description").textContent = "This text has mistakes. They are listed below it; as soon as they are mended there is something to see.";
+  part("main").classList.add("empty");
+}
+
 /** An edit that can be undone. @param {string} text @param {string} [file] @param {boolean} [keep] */
 export function edit(text, file = page.file, keep = true) {
   if (text === page.text) return;
   past.push({ file: page.file, text: page.text });
-  if (past.length > MOST_PAST) past.shift();
+  const kept = () => past.reduce((sum, { text }) => sum + text.length, 0);
+  while (past.length > MOST_PAST || (past.length > 1 && kept() > MOST_KEPT)) past.shift();
   future = [];
   openText(text, file, keep);
 }
@@ -123,12 +122,16 @@ function travel(from, to) {
   openText(there.text, there.file, true);
 }
 
+/** Whether a text is too long, which is said. @param {number} length @param {string} name */
+function isTooLong(length, name) {
+  const long = length > MOST_TEXT;
+  if (long) say(`${name} has ${(length / (1 << 20)).toFixed(1)} MiB; this page reads at most ${MOST_TEXT >> 20}: use the command line`);
+  return long;
+}
+
 /** @param {File} file */
 async function openFile(file) {
-  if (file.size > 16 << 20) {
-    say(`${file.name} has ${file.size} bytes; at most 16 MiB are read`);
-    return;
-  }
+  if (isTooLong(file.size, file.name)) return;
   edit(await file.text(), file.name, false);
 }
 
@@ -168,7 +171,11 @@ export function startProblem() {
     clearTimeout(later);
     later = setTimeout(() => edit(box.value), 350);
   });
-  box.addEventListener("scroll", () => (part("gutter").scrollTop = box.scrollTop));
+  box.addEventListener("paste", (/** @type {ClipboardEvent} */ event) => {
+    const more = event.clipboardData?.getData("text").length ?? 0;
+    if (isTooLong(box.value.length + more, "the text")) event.preventDefault();
+  });
+  box.addEventListener("scroll", showGutter);
   part("undo").addEventListener("click", () => travel(past, future));
   part("redo").addEventListener("click", () => travel(future, past));
   part("file").addEventListener("change", () => {
@@ -199,5 +206,7 @@ export function startProblem() {
   window.addEventListener("resize", () => requestAnimationFrame(() => {
     showAll();
     showEditor();
+    showGutter();
+    redrawStage();
   }));
 }

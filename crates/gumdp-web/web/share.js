@@ -19,7 +19,11 @@ function attitude() {
 async function copied(kind) {
   const { risk, beta } = attitude();
   const name = page.builtIn && page.task ? page.task : page.file;
-  if (kind === "link") return `${location.href.split("#")[0]}${await link()}`;
+  if (kind === "link") {
+    const state = await link();
+    if (state === null) throw new Error("the problem is too long for a link: save it as a file instead");
+    return `${location.href.split("#")[0]}${state}`;
+  }
   if (kind === "toml") return page.problem?.source ?? page.text;
   // The same effort gives the same numbers.
   const { runs, simulations } = knownAt(page.a) ?? {};

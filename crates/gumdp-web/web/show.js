@@ -33,6 +33,16 @@ function withInterval(value, interval) {
   return box;
 }
 
+/** A bound, and by what it is proven. @param {{ value: number | string, method: string }} bound */
+function boundWords({ value, method }) {
+  // Numbers are told to 1e-9.
+  const number = Math.abs(Number(value)) < 1e-9 ? 0 : value;
+  return `${words(number)} (by ${PROOFS[method] ?? method})`;
+}
+
+/** What proves a bound. @type {Record<string, string>} */
+const PROOFS = { exact: "the optimum", visits: "visits that are possible", tangent: "a tangent of the objective", cells: "cells of the objective", range: "the lowest value of the objective" };
+
 /** @param {Known[]} shown */
 function showNumbers(shown) {
   const table = part("numbers");
@@ -44,7 +54,7 @@ function showNumbers(shown) {
   /** @param {string} name @param {string} title @param {(known: Known) => Node | string} tell */
   const line = (name, title, tell) => body.append(row([term(name, title), ...shown.map(tell)]));
   line("risk", shown.every((known) => known.exact) ? "lowest risk" : "risk of what was played", (known) => withInterval(known.value, known.exact ? undefined : [known.value_low, known.value_high]));
-  if (shown.some((known) => known.bound)) line("bound", "proven bound", (known) => (known.bound ? `≥ ${words(known.bound.value)} (${known.bound.method})` : "exact"));
+  if (shown.some((known) => known.bound)) line("bound", "proven bound", (known) => (known.bound ? `≥ ${boundWords(known.bound)}` : "exact"));
   line("mean", "mean", (known) => withInterval(known.behaviour.mean, known.intervals?.mean));
   line("tail", "worst 5 %", (known) => withInterval(known.behaviour.tail, known.intervals?.tail));
   line("median", "median", (known) => words(known.behaviour.median));
@@ -114,7 +124,7 @@ export function showAll() {
   if (shown.length === 0) return;
   const laws = shown.map((known) => ({ law: known.behaviour, name: attitudeName(known), tail: known.behaviour.tail }));
   const box = part("law");
-  box.replaceChildren(sized(distributionView(laws, { width: widthOf(box, 720), inks: inks(), domain: domain() })));
+  box.replaceChildren(sized(distributionView(laws, { width: widthOf(box, 720), inks: inks(), domain: domain(), played: page.planned !== null })));
   showNumbers(shown);
   showWorld(shown);
 }
@@ -131,7 +141,7 @@ function showReading(shown) {
     return box;
   });
   const bound = page.bounds.get(page.a);
-  if (shown.length === 0 && bound) parts.push(Object.assign(document.createElement("span"), { textContent: `Proven: no behaviour has a lower risk than ${words(bound.value)}. Episodes are being played…` }));
+  if (shown.length === 0 && bound) parts.push(Object.assign(document.createElement("span"), { textContent: `Proven: no behaviour has a lower risk than ${boundWords(bound)}. Episodes are being played…` }));
   const snapped = shown.length > 0 && [page.a, page.comparing ? page.b : page.a].some((risk) => risk && !page.known.has(risk));
   if (snapped) parts.push(Object.assign(document.createElement("span"), { className: "muted", textContent: " · nearest level that is known so far" }));
   fill("reading-a", ...parts);

@@ -11,6 +11,8 @@ export const TERMS = /** @type {Record<string, string>} */ ({
   median: "Half of the episodes cost at most this.",
   quantile95: "19 of 20 episodes cost at most this.",
   range: "The lowest and the highest cost that can happen.",
+  actionRisk: "The risk of the whole episode if this action is taken now and everything after it is done as well as possible.",
+  actionMean: "The average cost of the whole episode if this action is taken now and everything after it is done as well as possible.",
   bound: "Proven: no behaviour whatsoever has a lower risk than this. The truth lies between the bound and what was played.",
   honesty: "Where the problem can be solved, every number is exact and that of the command line to 1e-9; browsers may round exponentials otherwise in the last bits. Otherwise a planner plays episodes: numbers have 95 % intervals, and a proven bound says how low the risk can be at all.",
   feature: "The expected total of this quantity of the problem.",

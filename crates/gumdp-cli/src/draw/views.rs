@@ -112,6 +112,15 @@ pub fn of_results(experiment: &TaskResults) -> Option<String> {
     };
     let behaviours: Vec<Option<Behaviour>> = experiment.finished.iter().map(seen).collect();
     let known: Vec<&Behaviour> = behaviours.iter().flatten().collect();
+    // Where all possible runs are known the lines in a plot stand where the numbers beside it say.
+    let told = |(own, Finished { summary, .. }): (&&Behaviour, &Finished)| {
+        let mut told = behaviour(of, own);
+        if summary.exact {
+            told["mean"] = json!(summary.mean);
+            told["tail"] = json!(summary.cvar95);
+        }
+        told
+    };
     if known.is_empty() || known.len() < behaviours.len() {
         return None;
     }
@@ -140,13 +149,13 @@ pub fn of_results(experiment: &TaskResults) -> Option<String> {
         "name": "Attitude to risk",
         "levels": risks.iter().map(|&risk| risk_label(risk)).collect::<Vec<_>>(),
         "series": players.iter().map(|who| who.title()).collect::<Vec<_>>(),
-        "behaviours": known.iter().map(|own| behaviour(of, own)).collect::<Vec<_>>(),
+        "behaviours": known.iter().zip(&experiment.finished).map(told).collect::<Vec<_>>(),
         "entries": entries,
         "start": 0,
         "changes": [],
         "bargain": null,
         "domain": domain(known.iter().copied()),
-        "about": format!("Costs of {}. Numbers are exact where the policy's distribution is known.", runs_text(&experiment.finished)),
+        "about": format!("Costs of {}. Numbers, and the lines in the plot, are exact where the policy's distribution is known.", runs_text(&experiment.finished)),
     });
     Some(data.to_string())
 }
