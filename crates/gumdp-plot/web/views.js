@@ -12,8 +12,8 @@ import { INKS } from "./inks.js";
  * Scene     { kind: "grid", rows, columns, cells: [index of terrain], terrains: [Terrain], start: cell, path: [cell] }
  *           { kind: "graph", positions: [[x, y]] or null, edges: [[state, action, next, probability]] or null }
  * Terrain   { symbol, name, wall, start, home, resource, enemy, sticky, one_way: action or null, absorbing, cost }
- * Law       { mean, low, high, median, quantile95, count, outcomes: [[cost, probability]] }     costs ascending
- * Behaviour Law and { tail, occupancy: [per place], actions: [per place, per action], first: [[state, action]],
+ * Distribution { mean, low, high, median, quantile95, count, outcomes: [[cost, probability]] }     costs ascending
+ * Behaviour Distribution and { tail, occupancy: [per place], actions: [per place, per action], first: [[state, action]],
  *           features: [{ name, value }] }          a place is a cell of a grid or a state of a graph
  * Level     { risk: "erm:1", measure: "erm", level: number or "Infinity", value, value_low, value_high, exact, behaviour: Behaviour,
  *           intervals: { mean: [low, high], tail: [low, high] } (sampled only), bound: { value, method } (sampled only), runs, simulations (sampled only) }
@@ -21,8 +21,8 @@ import { INKS } from "./inks.js";
  * Every view is a function `(data, options) => SVGSVGElement` with a `viewBox` and an `aria-label`. `options.width` is in CSS pixels.
  *
  * @typedef {{ mean: number, low: number, high: number, median: number, quantile95: number, count: number,
- *   outcomes: [number, number][] }} Law
- * @typedef {Law & { tail: number, occupancy: number[], actions: number[][], first: [number, number][],
+ *   outcomes: [number, number][] }} Distribution
+ * @typedef {Distribution & { tail: number, occupancy: number[], actions: number[][], first: [number, number][],
  *   features: { name: string, value: number }[] }} Behaviour
  * @typedef {{ risk: string, measure: string, level: number | string, value: number, value_low: number, value_high: number,
  *   exact: boolean, number?: number, behaviour: Behaviour, intervals?: { mean: [number, number], tail: [number, number] },
@@ -148,9 +148,9 @@ function axes(root, { width, height, x, y, xName, yName, inks }) {
   return { ...box, toX, toY };
 }
 
-/** Stems where there are few costs, else bars, the same for every law. @param {Law} law @param {[number, number]} domain @param {number} most */
-function stretches(law, [low, high], most) {
-  const inside = law.outcomes.filter(([cost]) => cost >= low - 1e-12 * Math.abs(low) && cost <= high + 1e-12 * Math.abs(high));
+/** Stems where there are few costs, else bars, the same for every distribution. @param {Distribution} distribution @param {[number, number]} domain @param {number} most */
+function stretches(distribution, [low, high], most) {
+  const inside = distribution.outcomes.filter(([cost]) => cost >= low - 1e-12 * Math.abs(low) && cost <= high + 1e-12 * Math.abs(high));
   if (inside.length <= most) return inside.map(([cost, p]) => ({ from: cost, to: cost, p }));
   const width = (high - low) / most;
   const sums = Array.from({ length: most }, () => 0);
@@ -160,24 +160,24 @@ function stretches(law, [low, high], most) {
 
 /**
  * Distributions of the cost: the first in full colour, a second one beside it.
- * @param {{ law: Law, name: string, tail?: number }[]} laws one or two
+ * @param {{ distribution: Distribution, name: string, tail?: number }[]} distributions one or two
  * @param {{ width: number, height?: number, inks: Inks, domain: [number, number], mark?: { cost: number, name: string }, played?: boolean }} options
  */
-export function distributionView(laws, { width, height = 230, inks, domain, mark, played = false }) {
-  const spoken = laws.map(({ law, name }) => `${name}: mean ${words(law.mean)}, from ${words(law.low)} to ${words(law.high)}`);
+export function distributionView(distributions, { width, height = 230, inks, domain, mark, played = false }) {
+  const spoken = distributions.map(({ distribution, name }) => `${name}: mean ${words(distribution.mean)}, from ${words(distribution.low)} to ${words(distribution.high)}`);
   const root = drawing(width, height, `Distribution of the cost. ${spoken.join("; ")}`, inks);
-  const many = laws.some(({ law }) => law.outcomes.length > 48);
+  const many = distributions.some(({ distribution }) => distribution.outcomes.length > 48);
   const bars = Math.max(16, Math.min(48, Math.floor(width / 14)));
-  const all = laws.map(({ law }) => stretches(law, domain, many ? bars : 48));
+  const all = distributions.map(({ distribution }) => stretches(distribution, domain, many ? bars : 48));
   const top = Math.max(1e-9, ...all.flat().map(({ p }) => p));
   const pad = many ? 0 : 0.03 * (domain[1] - domain[0]);
   const x = /** @type {[number, number]} */ ([domain[0] - pad, domain[1] + pad]);
   const { toX, toY, bottom, top: above } = axes(root, {
     width, height, x, y: [0, top * 1.08], xName: "cost (lower is better)", yName: played ? "share of the episodes" : "probability", inks,
   });
-  laws.forEach((_, which) => {
+  distributions.forEach((_, which) => {
     const colour = which === 0 ? inks.a : inks.b;
-    const shift = laws.length > 1 ? (which === 0 ? -2.5 : 2.5) : 0;
+    const shift = distributions.length > 1 ? (which === 0 ? -2.5 : 2.5) : 0;
     for (const { from, to, p } of all[which]) {
       const title = svg("title", {}, [from === to ? `cost ${words(from)}: ${percent(p)}` : `cost ${words(from)} to ${words(to)}: ${percent(p)}`]);
       if (from === to) {
@@ -189,7 +189,7 @@ export function distributionView(laws, { width, height = 230, inks, domain, mark
       } else {
         const [left, right] = [toX(from), toX(to)];
         const style = /** @type {Record<string, string | number>} */ (which === 0
-          ? { fill: colour, "fill-opacity": laws.length > 1 ? 0.55 : 0.85 }
+          ? { fill: colour, "fill-opacity": distributions.length > 1 ? 0.55 : 0.85 }
           : { fill: "none", stroke: colour, "stroke-width": 2 });
         // What is rare may be what matters: it is seen, however rare.
         const tall = Math.max(2, bottom - toY(p));
@@ -197,7 +197,7 @@ export function distributionView(laws, { width, height = 230, inks, domain, mark
       }
     }
   });
-  laws.forEach(({ law, name: of, tail }, which) => {
+  distributions.forEach(({ distribution, name: of, tail }, which) => {
     const colour = which === 0 ? inks.a : inks.b;
     const line = (/** @type {number} */ cost, /** @type {string} */ name, /** @type {string} */ dash) => {
       if (cost < x[0] || cost > x[1]) return;
@@ -206,8 +206,8 @@ export function distributionView(laws, { width, height = 230, inks, domain, mark
       const end = toX(cost) > width - 20 - 6.5 * name.length;
       label(root, toX(cost) + (end ? -3 : 3), above + 4 + 12 * which, name, { fill: colour, stroke: inks.paper, "stroke-width": 3, "font-size": 11, "text-anchor": end ? "end" : "start" });
     };
-    line(law.mean, laws.length > 1 ? `mean, ${of.split(",")[0]}` : "mean", "4 3");
-    if (tail !== undefined && tail - law.mean > (laws.length > 1 ? 0.4 : 0.12) * (x[1] - x[0])) line(tail, "worst 5 %", "1 3");
+    line(distribution.mean, distributions.length > 1 ? `mean, ${of.split(",")[0]}` : "mean", "4 3");
+    if (tail !== undefined && tail - distribution.mean > (distributions.length > 1 ? 0.4 : 0.12) * (x[1] - x[0])) line(tail, "worst 5 %", "1 3");
   });
   if (mark) {
     const at = toX(Math.max(x[0], Math.min(x[1], mark.cost)));

@@ -13,7 +13,7 @@ const MOST_LABELLED: usize = 150;
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Figure {
     /// Distributions of the cost.
-    Distribution { title: String, laws: Vec<Law> },
+    Distribution { title: String, distributions: Vec<Distribution> },
     /// Mean against the mean of the worst 5 %, one point for each behaviour; and named points among them.
     Frontier { title: String, points: Vec<(f64, f64)>, named: Vec<(String, (f64, f64))> },
     /// Where time is spent: matrices with names of their rows and columns, if they have any.
@@ -21,7 +21,7 @@ pub enum Figure {
 }
 
 #[derive(Deserialize)]
-pub struct Law {
+pub struct Distribution {
     name: String,
     mean: f64,
     outcomes: Vec<(f64, f64)>,
@@ -55,14 +55,23 @@ pub fn drawn(figure: Figure, format: Format) -> Result<Value, String> {
 
 fn svg(figure: Figure) -> String {
     match figure {
-        Figure::Distribution { title, laws } => {
-            let several = laws.len() > 1;
-            let label = |law: &Law| if several { format!("mean, {}", law.name) } else { "mean".to_owned() };
-            let mean = |law: &Law| ReferenceLine { kind: LineKind::Mean, at: law.mean, label: label(law) };
+        Figure::Distribution { title, distributions } => {
+            let several = distributions.len() > 1;
+            let label = |distribution: &Distribution| {
+                if several { format!("mean, {}", distribution.name) } else { "mean".to_owned() }
+            };
+            let mean = |distribution: &Distribution| ReferenceLine {
+                kind: LineKind::Mean,
+                at: distribution.mean,
+                label: label(distribution),
+            };
             StemPlot {
                 labels: Labels::new(title, "cost", ""),
-                references: laws.iter().map(mean).collect(),
-                distributions: laws.into_iter().map(|law| (law.name, law.outcomes)).collect(),
+                references: distributions.iter().map(mean).collect(),
+                distributions: distributions
+                    .into_iter()
+                    .map(|distribution| (distribution.name, distribution.outcomes))
+                    .collect(),
             }
             .svg()
         }

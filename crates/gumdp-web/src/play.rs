@@ -98,9 +98,9 @@ pub fn what_if(open: &mut Open, risk: Risk, number: u64, actions: &[u32], action
         return Err("the episode is over".to_owned());
     }
     let pair: Pair = problem.mdp().pair(at.state, Action(action)).ok_or("this state does not allow the action")?;
-    let law = distribution_after(&problem, &open.solution(risk)?.policy(), &at, pair, &limits());
-    let law = law.map_err(|error| error.to_string())?;
-    let mut told = shown::distribution(&law);
-    shown::join(&mut told, json!({ "value": law.risk(problem.measure(risk)), "action": action }));
+    let distribution = distribution_after(&problem, &open.solution(risk)?.policy(), &at, pair, &limits());
+    let distribution = distribution.map_err(|error| error.to_string())?;
+    let mut told = shown::distribution(&distribution);
+    shown::join(&mut told, json!({ "value": distribution.risk(problem.measure(risk)), "action": action }));
     Ok(told)
 }

@@ -124,10 +124,10 @@ fn levels_of_other_measures_are_far_apart_first() {
 #[test]
 fn figures_are_those_of_the_plot_crate() {
     let mut studio = Studio::default();
-    let law = json!({ "name": "β = 0", "mean": 1.5, "outcomes": [[1.0, 0.5], [2.0, 0.5]] });
+    let distribution = json!({ "name": "β = 0", "mean": 1.5, "outcomes": [[1.0, 0.5], [2.0, 0.5]] });
     let panel = json!({ "name": "β = 0", "rows": [[0.5, null], [0.25, 0.25]] });
     let figures = [
-        json!({ "kind": "distribution", "title": "costs", "laws": [law] }),
+        json!({ "kind": "distribution", "title": "costs", "distributions": [distribution] }),
         json!({ "kind": "frontier", "title": "choice", "points": [[1.0, 3.0], [2.0, 2.5]], "named": [["β = 0", [1.0, 3.0]]] }),
         json!({ "kind": "world", "title": "time", "panels": [panel], "row_names": [], "column_names": [] }),
     ];

@@ -155,7 +155,7 @@ function showEnd() {
   box.hidden = false;
   const [low, high] = domain();
   const own = Number(situation.cost);
-  box.replaceChildren(sized(distributionView([{ law: known.behaviour, name: attitudeName(known) }], {
+  box.replaceChildren(sized(distributionView([{ distribution: known.behaviour, name: attitudeName(known) }], {
     width: widthOf(box, 560), height: 200, inks: inks(), domain: [Math.min(low, own), Math.max(high, own)], mark: { cost: own, name: `you: ${words(own)}` },
   })));
 }
@@ -171,9 +171,9 @@ async function whatIf(action) {
     const box = part("what-if");
     box.hidden = false;
     const ends = /** @type {[number, number]} */ ([Math.min(best.low, other.low), Math.max(best.high, other.high)]);
-    const laws = [{ law: best, name: problem.actions[situation.best] }, { law: other, name: `what if ${problem.actions[action]}` }];
-    box.replaceChildren(sized(distributionView(action === situation.best ? laws.slice(0, 1) : laws, { width: widthOf(box, 560), height: 200, inks: inks(), domain: ends })));
-    const leads = (/** @type {typeof best} */ law) => `to a mean of ${words(law.mean)} and costs from ${words(law.low)} to ${words(law.high)}`;
+    const distributions = [{ distribution: best, name: problem.actions[situation.best] }, { distribution: other, name: `what if ${problem.actions[action]}` }];
+    box.replaceChildren(sized(distributionView(action === situation.best ? distributions.slice(0, 1) : distributions, { width: widthOf(box, 560), height: 200, inks: inks(), domain: ends })));
+    const leads = (/** @type {typeof best} */ distribution) => `to a mean of ${words(distribution.mean)} and costs from ${words(distribution.low)} to ${words(distribution.high)}`;
     const instead = action === situation.best ? ", and is the best" : `; ${problem.actions[situation.best]}, the best, ${leads(best)}`;
     fill("what-if-words", `From here, ${problem.actions[action]} leads ${leads(other)}${instead}. Everything after is played as well as possible.`);
   } catch (error) {

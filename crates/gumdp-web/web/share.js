@@ -68,9 +68,9 @@ function figureOf(id) {
   if (!problem || shown.length === 0) throw new Error("nothing is known yet");
   const { scene } = problem;
   const how = shown.every((known) => known.exact) ? "" : ", as played";
-  if (id === "law") {
-    const laws = shown.map((known) => ({ name: plainName(known), mean: known.behaviour.mean, outcomes: known.behaviour.outcomes }));
-    return { kind: "distribution", title: `Distribution of the cost${how}`, laws };
+  if (id === "distribution") {
+    const distributions = shown.map((known) => ({ name: plainName(known), mean: known.behaviour.mean, outcomes: known.behaviour.outcomes }));
+    return { kind: "distribution", title: `Distribution of the cost${how}`, distributions };
   }
   if (id === "frontier") {
     const place = (/** @type {{ mean: number, tail: number }} */ { mean, tail }) => [mean, tail];

@@ -122,9 +122,9 @@ export function showAll() {
   showFrontier();
   showReading(shown);
   if (shown.length === 0) return;
-  const laws = shown.map((known) => ({ law: known.behaviour, name: attitudeName(known), tail: known.behaviour.tail }));
-  const box = part("law");
-  box.replaceChildren(sized(distributionView(laws, { width: widthOf(box, 720), inks: inks(), domain: domain(), played: page.planned !== null })));
+  const distributions = shown.map((known) => ({ distribution: known.behaviour, name: attitudeName(known), tail: known.behaviour.tail }));
+  const box = part("distribution");
+  box.replaceChildren(sized(distributionView(distributions, { width: widthOf(box, 720), inks: inks(), domain: domain(), played: page.planned !== null })));
   showNumbers(shown);
   showWorld(shown);
 }

@@ -1,5 +1,5 @@
 // What the page is told: see src/lib.rs for the questions.
-import type { Behaviour, Drawn, Law, Level } from "../../gumdp-plot/web/views.js";
+import type { Behaviour, Drawn, Distribution, Level } from "../../gumdp-plot/web/views.js";
 
 export interface Finding { severity: "error" | "warning"; line: number | null; column: number | null; message: string; hint: string | null }
 export interface Problem extends Drawn {
@@ -25,6 +25,6 @@ export interface Reason { action: number; risk: number | string | null; mean: nu
 export interface Situation {
   time: number; state: number; over: boolean; steps: Step[]; best?: number; reasons?: Reason[]; exact?: boolean; cost?: number; not_above?: number;
 }
-export interface WhatIf extends Law { value: number; action: number }
+export interface WhatIf extends Distribution { value: number; action: number }
 export type Known = Level & { because?: string };
-export type { Behaviour, Law };
+export type { Behaviour, Distribution };

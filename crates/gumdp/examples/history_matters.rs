@@ -33,8 +33,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let actions =
                 problem.mdp().states().map(|state| Action::from(if state == harbour { choice } else { 0 })).collect();
             let policy = Markov::deterministic(&problem, &[actions])?;
-            let law = oracle::distribution(&problem, &policy, &Limits::default())?;
-            best = best.min(law.erm(erm));
+            let found = oracle::distribution(&problem, &policy, &Limits::default())?;
+            best = best.min(found.erm(erm));
         }
         println!("beta = {beta}: best Markov policy {best:.4}, with memory {:.4}", optimum.value);
         assert!(optimum.value < best - 0.1);

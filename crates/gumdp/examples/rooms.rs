@@ -1,6 +1,6 @@
 //! A robot that wants to explore three rooms; entering room 2 may break it.
 //!
-//! Prints the exact law of two fixed plans, the exact optimum and what ERM-MCTS plays, for several attitudes to risk.
+//! Prints the exact distribution of two fixed plans, the exact optimum and what ERM-MCTS plays, for several attitudes to risk.
 //! Run with `cargo run --release --example rooms`.
 
 use gumdp::oracle::{self, Limits};
@@ -13,17 +13,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let problem = &task.problem;
 
     println!("{}", task.title);
-    println!("\ntwo fixed plans, exact law of the cost:");
+    println!("\ntwo fixed plans, exact distribution of the cost:");
     for script in &task.scripts {
         let policy = Scripted::new(problem, script.actions.clone())?;
-        let law = oracle::distribution(problem, &policy, &Limits::default())?;
-        let erm10 = law.erm(Erm::new(10.0)?);
+        let found = oracle::distribution(problem, &policy, &Limits::default())?;
+        let erm10 = found.erm(Erm::new(10.0)?);
         println!(
             "  {:<14} mean {:.4}  best {:.4}  worst {:.4}  ERM at beta 10 {erm10:.4}",
             script.name,
-            law.mean(),
-            law.min(),
-            law.max()
+            found.mean(),
+            found.min(),
+            found.max()
         );
     }
 

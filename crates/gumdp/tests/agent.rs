@@ -36,14 +36,14 @@ fn every_task_that_can_be_solved_is_played_optimally() {
                 break;
             };
             assert!(!VAST.contains(&name));
-            let law = distribution(&task.problem, &solution.policy(), &Limits::default()).unwrap();
-            let (played, best) = (law.erm(erm), reference(&task.problem, erm));
+            let found = distribution(&task.problem, &solution.policy(), &Limits::default()).unwrap();
+            let (played, best) = (found.erm(erm), reference(&task.problem, erm));
             assert!((played - best).abs() < 1e-9, "{name}, beta {beta}: {played} is played, {best} is possible");
-            assert!((solution.high - best).abs() < 1e-9 && (solution.mean - law.mean()).abs() < 1e-9);
-            // Every episode that is played is one of the law's.
+            assert!((solution.high - best).abs() < 1e-9 && (solution.mean - found.mean()).abs() < 1e-9);
+            // Every episode that is played is one of the distribution's.
             for run in experiment(&task.problem, auto.policy(), 0, 0..20).unwrap() {
                 let cost = run.episode.cost;
-                assert!(law.values().binary_search_by(|value| value.total_cmp(&cost)).is_ok(), "{name}: {cost}");
+                assert!(found.values().binary_search_by(|value| value.total_cmp(&cost)).is_ok(), "{name}: {cost}");
                 assert_eq!(run.simulated_steps, 0);
             }
         }
@@ -112,8 +112,8 @@ fn the_suitable_solver_gives_the_same_optimum() {
         assert!((best.value - general.value).abs() < 1e-12 && (best.mean - general.mean).abs() < 1e-9);
         let policy = best.policy();
         assert_eq!(policy.problem().unwrap().horizon(), 4);
-        let law = distribution(&problem, &policy, &Limits::default()).unwrap();
-        assert!((law.erm(erm) - best.value).abs() < 1e-12);
+        let found = distribution(&problem, &policy, &Limits::default()).unwrap();
+        assert!((found.erm(erm) - best.value).abs() < 1e-12);
     }
 }
 

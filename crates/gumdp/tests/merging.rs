@@ -164,16 +164,16 @@ fn equal_costs_are_listed_once() {
     let to = [(0, 0.4), (1, 0.3), (2, 0.3)];
     let mdp = (0..3).fold(Mdp::sized(3, 1).start(0), |mdp, state| mdp.transition(state, 0, to)).build().unwrap();
     let costs = mdp.by_state(&[0.0, 0.1, 0.2]).unwrap();
-    let law = |objective: Objective| {
+    let found = |objective: Objective| {
         let problem = Problem::new(mdp.clone(), objective, 1.0, 8).unwrap();
         distribution(&problem, &Uniform::new(&problem), &Limits::QUICK).unwrap()
     };
     let linear = Objective::linear(costs.clone()).unwrap();
     // The last state counts, the first does not: 0 to 14 tenths, by 8.
-    let sums = law(linear.clone());
+    let sums = found(linear.clone());
     assert_eq!(sums.values(), (0..=14).map(|k| f64::from(k) / 80.0).collect::<Vec<_>>());
     assert!((sums.probabilities().iter().sum::<f64>() - 1.0).abs() < 1e-14);
     // Where two features make the same cost in several ways.
     let twice = Objective::formula("x + 3*y", &[("x", linear.clone()), ("y", linear)]).unwrap();
-    assert_eq!(law(twice).values().len(), 15);
+    assert_eq!(found(twice).values().len(), 15);
 }

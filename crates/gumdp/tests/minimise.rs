@@ -4,7 +4,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::brute_force::{laws, tiny_problem};
+use common::brute_force::{distributions, tiny_problem};
 use common::{OBJECTIVE_KINDS, Shape, generator, task};
 use gumdp::oracle::{self, Limits, Solution, distribution};
 use gumdp::{Erm, Mdp, Objective, Outer, Problem, Risk, frontier};
@@ -25,20 +25,28 @@ fn equals_brute_force(test: u64, measures: &[&str]) {
         number += 1;
         let most = if problems == 0 { 1 << 16 } else { 1 << 12 };
         let mut rng = generator(test, number);
-        let Some((problem, laws)) = tiny_problem(shape, problems % OBJECTIVE_KINDS, most, &mut rng) else { continue };
+        let Some((problem, distributions)) = tiny_problem(shape, problems % OBJECTIVE_KINDS, most, &mut rng) else {
+            continue;
+        };
         for measure in measures {
             let risk = risk(measure);
             let context = format!("problem {number}, {risk}");
-            let lowest = laws.iter().map(|law| risk.of_distribution(law).unwrap()).fold(f64::INFINITY, f64::min);
+            let lowest =
+                distributions.iter().map(|found| risk.of_distribution(found).unwrap()).fold(f64::INFINITY, f64::min);
             let solution = solve(&problem, risk);
             assert!(solution.high - solution.low <= 1e-6, "{context}: {solution:?}");
             assert!(
                 solution.low <= lowest + 1e-9 && lowest <= solution.high + 1e-9,
                 "{context}: {lowest} {solution:?}"
             );
-            let law = distribution(&problem, &solution.policy(), &Limits::default()).unwrap();
-            assert!((law.risk(risk) - solution.high).abs() <= 1e-9, "{context}: {} {}", law.risk(risk), solution.high);
-            assert!((law.mean() - solution.mean).abs() <= 1e-9, "{context}");
+            let found = distribution(&problem, &solution.policy(), &Limits::default()).unwrap();
+            assert!(
+                (found.risk(risk) - solution.high).abs() <= 1e-9,
+                "{context}: {} {}",
+                found.risk(risk),
+                solution.high
+            );
+            assert!((found.mean() - solution.mean).abs() <= 1e-9, "{context}");
         }
         problems += 1;
     }
@@ -65,15 +73,15 @@ fn mean_worst_and_seeking_equal_brute_force() {
     equals_brute_force(24, &["mean", "worst", "best", "seeking:5", "erm:3"]);
 }
 
-/// One decision; action k has the law `laws[k]`, given as (cost, probability).
+/// One decision; action k has the distribution `distributions[k]`, given as (cost, probability).
 fn lottery(choices: &[&[(f64, f64)]]) -> Problem {
-    let outcomes: Vec<f64> = choices.iter().flat_map(|law| law.iter().map(|outcome| outcome.0)).collect();
+    let outcomes: Vec<f64> = choices.iter().flat_map(|found| found.iter().map(|outcome| outcome.0)).collect();
     let mut builder = Mdp::sized(1 + outcomes.len(), choices.len()).start(0);
     let mut state = 1;
-    for (action, law) in choices.iter().enumerate() {
-        let row: Vec<(usize, f64)> = law.iter().enumerate().map(|(k, outcome)| (state + k, outcome.1)).collect();
+    for (action, found) in choices.iter().enumerate() {
+        let row: Vec<(usize, f64)> = found.iter().enumerate().map(|(k, outcome)| (state + k, outcome.1)).collect();
         builder = builder.transition(0, action, row);
-        state += law.len();
+        state += found.len();
     }
     for state in 1..=outcomes.len() {
         builder = builder.transition(state, 0, [(state, 1.0)]);
@@ -175,7 +183,7 @@ fn any_number_of_threads_gives_the_same_bits() {
 #[test]
 fn measures_are_ordered_and_brute_force_knows_its_laws() {
     let problem = lottery(&[&[(0.0, 0.6), (1.0, 0.4)], &[(0.61, 1.0)]]);
-    assert_eq!(laws(&problem).len(), 2);
+    assert_eq!(distributions(&problem).len(), 2);
     let [mean, cvar, evar, worst] =
         ["mean", "cvar:0.7", "evar:0.7", "worst"].map(|measure| solve(&problem, risk(measure)).high);
     assert!(mean <= cvar && cvar <= evar + 1e-12 && evar <= worst + 1e-12);

@@ -30,16 +30,17 @@ fn optimum_equals_brute_force_over_all_history_dependent_policies() {
     while problems < 20 * OBJECTIVE_KINDS {
         number += 1;
         let mut rng = generator(1, number);
-        let Some((problem, laws)) = tiny_problem(shape, problems % OBJECTIVE_KINDS, 1 << 13, &mut rng) else {
+        let Some((problem, distributions)) = tiny_problem(shape, problems % OBJECTIVE_KINDS, 1 << 13, &mut rng) else {
             continue;
         };
         for beta in BETAS {
-            let lowest = laws.iter().map(|law| erm(beta).of_distribution(law)).fold(f64::INFINITY, f64::min);
+            let lowest =
+                distributions.iter().map(|found| erm(beta).of_distribution(found)).fold(f64::INFINITY, f64::min);
             let solution = solve(&problem, erm(beta), &with(Strategy::Mixed)).unwrap();
             assert_close(solution.value, lowest, &format!("problem {number}, beta {beta}"));
         }
         problems += 1;
-        policies += laws.len();
+        policies += distributions.len();
     }
     assert!(policies > 50_000, "{policies}");
 }
@@ -60,9 +61,9 @@ fn backward_induction_equals_the_occupancy_solver() {
             assert_eq!(linear.method, Method::BackwardInduction);
             let general = solve(&problem, erm(beta), &with(Strategy::Mixed)).unwrap();
             assert_close(linear.value, general.value, &context);
-            let law = distribution(&problem, &linear.policy(), &Limits::default()).unwrap();
-            assert_close(law.erm(erm(beta)), linear.value, &context);
-            assert_close(law.mean(), linear.mean, &context);
+            let found = distribution(&problem, &linear.policy(), &Limits::default()).unwrap();
+            assert_close(found.erm(erm(beta)), linear.value, &context);
+            assert_close(found.mean(), linear.mean, &context);
         }
     }
 }
@@ -85,13 +86,13 @@ fn the_policy_attains_the_optimum_however_it_was_found() {
         assert_eq!(merged.value.to_bits(), deep.value.to_bits(), "{context}");
         assert_eq!(merged.mean.to_bits(), deep.mean.to_bits(), "{context}");
         assert!(merged.states <= deep.states);
-        let law = distribution(&problem, &merged.policy(), &Limits::default()).unwrap();
-        assert_eq!(law, distribution(&problem, &deep.policy(), &Limits::default()).unwrap());
-        assert_eq!(law, distribution(&problem, &forgetful.policy(), &Limits::default()).unwrap());
-        assert!((law.probabilities().iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        assert!(law.values().is_sorted());
-        assert_close(law.erm(erm(beta)), merged.value, &context);
-        assert_close(law.mean(), merged.mean, &context);
+        let found = distribution(&problem, &merged.policy(), &Limits::default()).unwrap();
+        assert_eq!(found, distribution(&problem, &deep.policy(), &Limits::default()).unwrap());
+        assert_eq!(found, distribution(&problem, &forgetful.policy(), &Limits::default()).unwrap());
+        assert!((found.probabilities().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!(found.values().is_sorted());
+        assert_close(found.erm(erm(beta)), merged.value, &context);
+        assert_close(found.mean(), merged.mean, &context);
     }
 }
 
@@ -135,23 +136,23 @@ fn small_tasks_have_their_known_optimum() {
         assert!((solution.value - value).abs() < 1e-6, "{name}, beta {beta}: {}", solution.value);
         assert!((solution.mean - mean).abs() < 1e-6, "{name}, beta {beta}: {}", solution.mean);
         assert_close(solution.value, solve(&problem, erm(beta), &Limits::default()).unwrap().value, name);
-        let law = distribution(&problem, &solution.policy(), &Limits::default()).unwrap();
-        assert_close(law.erm(erm(beta)), solution.value, name);
+        let found = distribution(&problem, &solution.policy(), &Limits::default()).unwrap();
+        assert_close(found.erm(erm(beta)), solution.value, name);
     }
 }
 
 /// The largest distance of the empirical distribution from the exact one. Every cost that was seen must be possible, but for
 /// rounding: the distribution lists equal costs once.
-fn kolmogorov_distance(law: &Distribution, costs: &mut [f64]) -> f64 {
+fn kolmogorov_distance(found: &Distribution, costs: &mut [f64]) -> f64 {
     for cost in costs.iter_mut() {
-        let value = law.values()[law.values().partition_point(|value| value < cost)];
+        let value = found.values()[found.values().partition_point(|value| value < cost)];
         assert!(value - *cost <= 1e-12, "{cost}");
         *cost = value;
     }
     costs.sort_unstable_by(f64::total_cmp);
     let n = costs.len() as f64;
-    let gap = |&value: &f64| (costs.partition_point(|&cost| cost <= value) as f64 / n - law.cdf(value)).abs();
-    law.values().iter().map(gap).fold(0.0, f64::max)
+    let gap = |&value: &f64| (costs.partition_point(|&cost| cost <= value) as f64 / n - found.cdf(value)).abs();
+    found.values().iter().map(gap).fold(0.0, f64::max)
 }
 
 #[test]
@@ -163,14 +164,14 @@ fn simulation_follows_the_exact_law() {
         let problem = task(name).with_horizon(7).unwrap();
         let optimal = solve(&problem, erm(beta), &Limits::default()).unwrap().policy();
         let uniform = Uniform::new(&problem);
-        let law = distribution(&problem, &optimal, &Limits::default()).unwrap();
+        let found = distribution(&problem, &optimal, &Limits::default()).unwrap();
         let runs_of_optimal = experiment(&problem, &optimal, 5, 0..runs).unwrap();
         let mut costs: Vec<f64> = runs_of_optimal.iter().map(|run| run.episode.cost).collect();
-        assert!(kolmogorov_distance(&law, &mut costs) < allowed, "{name}, optimal");
-        let law = distribution(&problem, &uniform, &Limits::default()).unwrap();
+        assert!(kolmogorov_distance(&found, &mut costs) < allowed, "{name}, optimal");
+        let found = distribution(&problem, &uniform, &Limits::default()).unwrap();
         let runs_of_uniform = experiment(&problem, &uniform, 6, 0..runs).unwrap();
         let mut costs: Vec<f64> = runs_of_uniform.iter().map(|run| run.episode.cost).collect();
-        assert!(kolmogorov_distance(&law, &mut costs) < allowed, "{name}, uniform");
+        assert!(kolmogorov_distance(&found, &mut costs) < allowed, "{name}, uniform");
     }
 }
 
@@ -182,8 +183,8 @@ fn any_number_of_threads_gives_the_same_bits() {
             ["mo-min", "rooms"].map(|name| {
                 let problem = task(name);
                 let solution = solve(&problem, erm(10.0), &Limits::default()).unwrap();
-                let law = distribution(&problem, &solution.policy(), &Limits::default()).unwrap();
-                (solution.value.to_bits(), solution.mean.to_bits(), solution.states, solution.method, law)
+                let found = distribution(&problem, &solution.policy(), &Limits::default()).unwrap();
+                (solution.value.to_bits(), solution.mean.to_bits(), solution.states, solution.method, found)
             })
         })
     };
@@ -255,11 +256,11 @@ fn laws_answer_questions() {
     let mdp = Mdp::sized(1, 2).start(0).transition(0, 0, [(0, 1.0)]).transition(0, 1, [(0, 1.0)]).build().unwrap();
     let problem = Problem::new(mdp, Objective::linear(vec![0.0, 1.0]).unwrap(), 1.0, 2).unwrap();
     let policy = Markov::stochastic(&problem, vec![vec![0.1, 0.9]]).unwrap();
-    let law = distribution(&problem, &policy, &Limits::default()).unwrap();
-    assert_eq!((law.values(), law.min(), law.max()), (&[0.0, 0.5, 1.0][..], 0.0, 1.0));
-    assert_close(law.mean(), 0.9, "mean");
-    let quantiles = [0.0, 0.01, 0.011, 0.19, 0.2, 1.0].map(|level| law.quantile(level));
+    let found = distribution(&problem, &policy, &Limits::default()).unwrap();
+    assert_eq!((found.values(), found.min(), found.max()), (&[0.0, 0.5, 1.0][..], 0.0, 1.0));
+    assert_close(found.mean(), 0.9, "mean");
+    let quantiles = [0.0, 0.01, 0.011, 0.19, 0.2, 1.0].map(|level| found.quantile(level));
     assert_eq!(quantiles, [0.0, 0.0, 0.5, 0.5, 1.0, 1.0]);
-    assert_close(law.cdf(0.7), 0.19, "below 0.7");
-    assert_eq!((law.cdf(-0.1), law.erm(Erm::WORST)), (0.0, 1.0));
+    assert_close(found.cdf(0.7), 0.19, "below 0.7");
+    assert_eq!((found.cdf(-0.1), found.erm(Erm::WORST)), (0.0, 1.0));
 }

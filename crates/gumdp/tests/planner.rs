@@ -133,7 +133,7 @@ fn roll(mdp: &Mdp, pair: Pair, stay: &mut Option<u64>, rng: &mut Rng) -> State {
     others[0]
 }
 
-/// Random paths have the law of the uniform policy, where states hold the agent too: the mean of 200 000 paths is within
+/// Random paths have the distribution of the uniform policy, where states hold the agent too: the mean of 200 000 paths is within
 /// five standard errors of the exact one, which by chance fails in one of 1.7 million tests.
 #[test]
 fn random_paths_have_the_law_of_the_uniform_policy() {
@@ -152,9 +152,9 @@ fn random_paths_have_the_law_of_the_uniform_policy() {
     let by_pair = Objective::entropy(Partition::pairs(&mdp), 0.0).unwrap();
     for objective in [cost.clone(), by_state.clone(), by_pair, cost + by_state] {
         let problem = Problem::new(mdp.clone(), objective, 0.95, 7).unwrap();
-        let law = oracle::distribution(&problem, &Uniform::new(&problem), &Limits::default()).unwrap();
-        let mean = law.mean();
-        let variance: f64 = law.outcomes().map(|(cost, weight)| weight * (cost - mean).powi(2)).sum();
+        let found = oracle::distribution(&problem, &Uniform::new(&problem), &Limits::default()).unwrap();
+        let mean = found.mean();
+        let variance: f64 = found.outcomes().map(|(cost, weight)| weight * (cost - mean).powi(2)).sum();
         let start = problem.start(State::from(0));
         let paths = 200_000;
         let mut random = rng::stream(5, 0, Purpose::Policy);

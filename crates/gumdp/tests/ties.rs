@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::brute_force::{Outcomes, laws};
+use common::brute_force::{Outcomes, distributions};
 use common::generator;
 use gumdp::oracle::{Limits, decide, distribution, solve};
 use gumdp::rng::{self, Rng};
@@ -32,18 +32,18 @@ fn problem(number: u64, scale: f64, rng: &mut Rng) -> Problem {
     Problem::new(mdp, objective, if number % 5 == 4 { 0.9 } else { 1.0 }, horizon).unwrap()
 }
 
-fn mean(law: &Outcomes) -> f64 {
-    law.iter().map(|(cost, p)| cost * p).sum()
+fn mean(found: &Outcomes) -> f64 {
+    found.iter().map(|(cost, p)| cost * p).sum()
 }
 
-/// The lowest of `keys`, and the lowest mean of the laws whose key is within each of two tolerances of it: what is equal for
+/// The lowest of `keys`, and the lowest mean of the distributions whose key is within each of two tolerances of it: what is equal for
 /// certain, and what may be.
-fn lowest(laws: &[Outcomes], key: impl Fn(&Outcomes) -> f64, tolerances: [f64; 2]) -> (f64, [f64; 2]) {
-    let keys: Vec<f64> = laws.iter().map(key).collect();
+fn lowest(distributions: &[Outcomes], key: impl Fn(&Outcomes) -> f64, tolerances: [f64; 2]) -> (f64, [f64; 2]) {
+    let keys: Vec<f64> = distributions.iter().map(key).collect();
     let lowest = keys.iter().copied().fold(f64::INFINITY, f64::min);
     let of = |tolerance: f64| {
-        let equal = laws.iter().zip(&keys).filter(|(_, key)| **key <= lowest + tolerance);
-        equal.map(|(law, _)| mean(law)).fold(f64::INFINITY, f64::min)
+        let equal = distributions.iter().zip(&keys).filter(|(_, key)| **key <= lowest + tolerance);
+        equal.map(|(found, _)| mean(found)).fold(f64::INFINITY, f64::min)
     };
     (lowest, tolerances.map(of))
 }
@@ -85,34 +85,38 @@ fn compare(numbers: std::ops::Range<u64>, scale: f64) -> usize {
     let mut ties = 0;
     for number in numbers {
         let problem = problem(number, scale, &mut generator(51, number));
-        let laws = laws(&problem);
+        let distributions = distributions(&problem);
         let bounds = problem.objective().bounds();
         let range = (bounds.high - bounds.low).max(1e-3 * scale);
         for measure in MEASURES {
             let risk = problem.measure(scaled(measure, scale));
             let solution = solve(&problem, risk, &Limits::default()).unwrap();
             let context = format!("problem {number}, {risk}, scale {scale}");
-            let of = |law: &Outcomes| risk.of_distribution(law).unwrap();
+            let of = |found: &Outcomes| risk.of_distribution(found).unwrap();
             let is_probability = measure.starts_with("exceed");
             let unit = if is_probability { 1.0 } else { range };
-            let (best, mut means) = lowest(&laws, of, [1e-14 * unit, 4e-12 * unit]);
+            let (best, mut means) = lowest(&distributions, of, [1e-14 * unit, 4e-12 * unit]);
             assert!((solution.value - best).abs() <= 1e-11 * unit, "{context}: {} {best}", solution.value);
             assert!(solution.low <= best + 1e-11 * unit, "{context}: {} {best}", solution.low);
             assert!(solution.high - solution.low <= 1e-6 * unit, "{context}: {} {}", solution.low, solution.high);
             if measure.starts_with("var") {
                 // Of those that make a cost of at most that most probable.
                 let above =
-                    |law: &Outcomes| law.iter().filter(|o| o.0 > best + 1e-12 * range).map(|o| o.1).sum::<f64>();
-                means = lowest(&laws, above, [1e-14, 4e-12]).1;
+                    |found: &Outcomes| found.iter().filter(|o| o.0 > best + 1e-12 * range).map(|o| o.1).sum::<f64>();
+                means = lowest(&distributions, above, [1e-14, 4e-12]).1;
             }
             let [certain, possible] = means;
             let near = 1e-9 * range;
             assert!(solution.mean <= certain + near, "{context}: mean {}, {certain} is possible", solution.mean);
             assert!(solution.mean >= possible - near, "{context}: mean {} {possible}", solution.mean);
-            let law = distribution(&problem, &solution.policy(), &Limits::default()).unwrap();
-            assert!((law.mean() - solution.mean).abs() <= near, "{context}");
-            assert!((law.risk(risk) - best).abs() <= 1e-11 * unit, "{context}: {} {best}", law.risk(risk));
-            let highest = laws.iter().filter(|law| of(law) <= best + 1e-14 * unit).map(mean).fold(f64::MIN, f64::max);
+            let found = distribution(&problem, &solution.policy(), &Limits::default()).unwrap();
+            assert!((found.mean() - solution.mean).abs() <= near, "{context}");
+            assert!((found.risk(risk) - best).abs() <= 1e-11 * unit, "{context}: {} {best}", found.risk(risk));
+            let highest = distributions
+                .iter()
+                .filter(|found| of(found) <= best + 1e-14 * unit)
+                .map(mean)
+                .fold(f64::MIN, f64::max);
             ties += usize::from(highest > certain + near);
         }
     }
@@ -145,10 +149,10 @@ fn the_unit_of_cost_changes_no_decision() {
             let solved = |scale: f64| {
                 let (problem, risk) = (at(scale), scaled(measure, scale));
                 let solution = solve(&problem, risk, &Limits::default()).unwrap();
-                let law = distribution(&problem, &solution.policy(), &Limits::default()).unwrap();
-                let costs = law.values().iter().map(|cost| (1e9 * cost / scale).round() as i64).collect::<Vec<_>>();
+                let found = distribution(&problem, &solution.policy(), &Limits::default()).unwrap();
+                let costs = found.values().iter().map(|cost| (1e9 * cost / scale).round() as i64).collect::<Vec<_>>();
                 // Equal costs are added up in another order where they round otherwise.
-                let probabilities = law.probabilities().iter().map(|p| (1e12 * p).round() as i64).collect::<Vec<_>>();
+                let probabilities = found.probabilities().iter().map(|p| (1e12 * p).round() as i64).collect::<Vec<_>>();
                 ((solution.solves, solution.states), (solution.method, costs, probabilities))
             };
             let (work, done) = solved(1.0);
@@ -191,15 +195,16 @@ fn the_best_case_does_not_cost_the_mean() {
     let (mut cases, mut ties) = (0, 0);
     for number in 0..80 {
         let problem = problem(number, 1.0, &mut generator(52, number));
-        let laws = laws(&problem);
-        let least = |law: &Outcomes| law.iter().filter(|o| o.1 > 0.0).map(|o| o.0).fold(f64::INFINITY, f64::min);
-        let (best, [mean_of_best, _]) = lowest(&laws, least, [1e-14; 2]);
-        let (lowest_mean, _) = lowest(&laws, mean, [0.0; 2]);
-        if laws.iter().any(|law| mean(law) < lowest_mean + 1e-9 && least(law) > best + 1e-9) {
+        let distributions = distributions(&problem);
+        let least = |found: &Outcomes| found.iter().filter(|o| o.1 > 0.0).map(|o| o.0).fold(f64::INFINITY, f64::min);
+        let (best, [mean_of_best, _]) = lowest(&distributions, least, [1e-14; 2]);
+        let (lowest_mean, _) = lowest(&distributions, mean, [0.0; 2]);
+        if distributions.iter().any(|found| mean(found) < lowest_mean + 1e-9 && least(found) > best + 1e-9) {
             continue;
         }
         cases += 1;
-        let highest = laws.iter().filter(|law| least(law) <= best + 1e-14).map(mean).fold(f64::MIN, f64::max);
+        let highest =
+            distributions.iter().filter(|found| least(found) <= best + 1e-14).map(mean).fold(f64::MIN, f64::max);
         ties += usize::from(highest > mean_of_best + 1e-9);
         for measure in ["best", "erm:-inf", "var:0"] {
             let solution = solve(&problem, measure.parse::<Risk>().unwrap(), &Limits::default()).unwrap();

@@ -180,7 +180,7 @@ fn distributions(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Figure
         .and_then(|bargain| trade_off.levels.iter().position(|row| row.behaviour == bargain.behaviour));
     let mut rows: Vec<usize> = std::iter::once(0).chain(bargain).chain([last]).collect();
     rows.dedup_by_key(|row| trade_off.levels[*row].behaviour);
-    let law = |&row: &usize| {
+    let found = |&row: &usize| {
         let at = &trade_off.levels[row];
         (level_label(trade_off, at.level), frontier.behaviours[at.behaviour].costs.outcomes().collect())
     };
@@ -191,7 +191,7 @@ fn distributions(of: &Task, trade_off: &TradeOff, frontier: &Frontier) -> Figure
     };
     let plot = StemPlot {
         labels: Labels::new("Distribution of the cost", "cost f(d)", ""),
-        distributions: rows.iter().map(law).collect(),
+        distributions: rows.iter().map(found).collect(),
         references: rows.iter().map(mean).collect(),
     };
     let kind = if trade_off.sampled.is_some() { "The sampled distribution" } else { "The exact distribution" };

@@ -33,6 +33,6 @@ const LONG = { timeout: 120000 };
 export const until = (page, test, what = null) => page.waitForFunction(test, what, LONG);
 export const shown = (page, text) => until(page, (wanted) => document.querySelector("#status").textContent.startsWith(wanted), text);
 export const known = (page, least = 1) => until(page, (least) => Number(/^\d+/.exec(document.querySelector("#progress").textContent)?.[0] ?? 0) >= least, least);
-export const settled = (page) => until(page, () => document.querySelector("#cancel").hidden && document.querySelectorAll("#law svg").length > 0);
+export const settled = (page) => until(page, () => document.querySelector("#cancel").hidden && document.querySelectorAll("#distribution svg").length > 0);
 export const number = (page, row) => page.locator("#numbers tbody tr").nth(row).locator("td span").first().getAttribute("data-value").then(Number);
 export const times = async (page) => Object.fromEntries(await page.evaluate(() => performance.getEntriesByType("measure").filter(({ name }) => name !== "slide").map(({ name, duration }) => [name, Math.round(duration)])));

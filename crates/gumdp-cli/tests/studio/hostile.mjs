@@ -125,18 +125,18 @@ export const hostile = {
     const told = await page.locator("#reasons").textContent();
     assert.ok(!/unknown/.test(told) && /chosen by the planner/.test(told), told);
     assert.match(await page.locator("#numbers").textContent(), /≥ 0 \(by the lowest value of the objective\)/);
-    assert.ok((await texts(page, "#law text")).includes("share of the episodes"));
+    assert.ok((await texts(page, "#distribution text")).includes("share of the episodes"));
     await page.locator('[data-name="grid-mo"]').click();
     await known(page, 2);
     assert.match(await page.locator("#numbers").textContent(), /3\.37·10⁻⁸ to 1/);
-    assert.ok((await texts(page, "#law text")).includes("probability"));
+    assert.ok((await texts(page, "#distribution text")).includes("probability"));
     await close(page);
   },
 
   async "two attitudes are told apart by name, and what is beaten does not press the rest into a corner"() {
     const page = await open("#task=grid-mo&risk=erm:2&with=mean");
     await settled(page);
-    const names = await texts(page, "#law text");
+    const names = await texts(page, "#distribution text");
     assert.ok(names.includes("mean, β = 2") && names.includes("mean, β = 0"), String(names));
     const tops = await page.evaluate(() => [...document.querySelectorAll("#world svg")].map((map) => map.getBoundingClientRect().top));
     assert.ok(Math.abs(tops[0] - tops[1]) < 1, String(tops));
@@ -177,7 +177,7 @@ export const hostile = {
     await page.emulateMedia({ media: "print" });
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");
     for (const id of ["gallery", "share-open", "controls", "exact"]) assert.ok(await page.locator(`#${id}`).isHidden(), id);
-    assert.ok(await page.locator("#law svg").isVisible());
+    assert.ok(await page.locator("#distribution svg").isVisible());
     await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
     await close(page);
@@ -191,7 +191,7 @@ export const hostile = {
       await page.waitForTimeout(150);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(wide <= 0, `${width}: ${wide}`);
-      const cut = await page.evaluate(() => [...document.querySelectorAll("#world svg, #law svg, #frontier svg, #stage svg")].filter((drawing) => drawing.getBoundingClientRect().right > drawing.closest(".card").getBoundingClientRect().right).length);
+      const cut = await page.evaluate(() => [...document.querySelectorAll("#world svg, #distribution svg, #frontier svg, #stage svg")].filter((drawing) => drawing.getBoundingClientRect().right > drawing.closest(".card").getBoundingClientRect().right).length);
       assert.equal(cut, 0, `${width}`);
     }
     await close(page);

@@ -46,14 +46,14 @@ const tests = {
   async "sliding moves everything together"() {
     const page = await open("#task=grid-mo");
     await settled(page);
-    const look = async () => ({ law: await page.locator("#law").innerHTML(), world: await page.locator("#world").innerHTML(), mean: await number(page, 1), reading: await page.locator("#reading-a").textContent() });
+    const look = async () => ({ distribution: await page.locator("#distribution").innerHTML(), world: await page.locator("#world").innerHTML(), mean: await number(page, 1), reading: await page.locator("#reading-a").textContent() });
     const handle = page.locator("#handle-a");
     assert.equal(await handle.getAttribute("aria-valuetext"), "β = 0, the mean");
     const neutral = await look();
     await handle.press("End");
     const careful = await look();
     assert.match(careful.reading, /worst case/);
-    assert.ok(careful.mean > neutral.mean && careful.law !== neutral.law && careful.world !== neutral.world);
+    assert.ok(careful.mean > neutral.mean && careful.distribution !== neutral.distribution && careful.world !== neutral.world);
     await handle.press("ArrowLeft");
     for (let k = 0; k < 20; k += 1) await handle.press("ArrowLeft");
     const slides = await page.evaluate(() => performance.getEntriesByName("slide").map(({ duration }) => duration).sort((a, b) => a - b));
@@ -200,7 +200,7 @@ const tests = {
     await until(page, () => /^gumdp solve grid-mo\.toml --/.test(document.querySelector("#shared").value));
     await page.locator('[data-copy="python"]').click();
     await until(page, () => document.querySelector("#shared").value.includes('gumdp.Problem.from_file("grid-mo.toml")'));
-    const [download] = await Promise.all([page.waitForEvent("download"), page.locator('[data-save="law-svg"]').click()]);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.locator('[data-save="distribution-svg"]').click()]);
     assert.match(readFileSync(await download.path(), "utf8"), /^<svg .*<\/svg>\s*$/s);
     for (const [what, begins] of [["world-png", "\x89PNG"], ["frontier-pdf", "%PDF"], ["episode", "<svg"]]) {
       const [file] = await Promise.all([page.waitForEvent("download"), page.locator(`[data-save="${what}"]`).click()]);

@@ -1,4 +1,4 @@
-//! States that are split by the reward that led to them keep the law of the total.
+//! States that are split by the reward that led to them keep the distribution of the total.
 
 use gumdp::oracle::{self, Limits};
 use gumdp::{Erm, Uniform};
@@ -6,7 +6,7 @@ use gumdp_files::Task;
 
 use super::{CSV, parse, wrapper};
 
-/// The law of the normalised discounted total of minus the rewards, by going through every sequence of transitions in
+/// The distribution of the normalised discounted total of minus the rewards, by going through every sequence of transitions in
 /// which each action is equally likely.
 fn enumerated(rows: &[(u32, u32, u32, f64, f64)], state: u32, horizon: usize, discount: f64) -> Vec<(f64, f64)> {
     fn go(
@@ -55,18 +55,18 @@ fn split_states_keep_the_law_of_the_total() {
         let mdp = split.problem.mdp();
         let names: Vec<&str> = mdp.states().map(|state| mdp.state_name(state)).collect();
         assert_eq!(names, ["s0[0]", "s0[5]", "s1", "s2[0]", "s2[10]", "s2[20]"]);
-        let law = oracle::distribution(&split.problem, &Uniform::new(&split.problem), &Limits::default()).unwrap();
+        let found = oracle::distribution(&split.problem, &Uniform::new(&split.problem), &Limits::default()).unwrap();
         let all = enumerated(&rows, 0, horizon, discount);
         for &(value, _) in &all {
             // Just below and just above every value.
             for at in [value - 1e-7, value + 1e-7] {
                 let expected: f64 = all.iter().filter(|&&(v, _)| v <= at).map(|&(_, p)| p).sum();
-                assert!((law.cdf(at) - expected).abs() < 1e-12, "γ {discount}, H {horizon}: P(f ≤ {at})");
+                assert!((found.cdf(at) - expected).abs() < 1e-12, "γ {discount}, H {horizon}: P(f ≤ {at})");
             }
         }
         for beta in [-1.0, 0.0, 2.0] {
             let erm = Erm::new(beta).unwrap();
-            assert!((law.erm(erm) - erm.of_outcomes(all.iter().copied())).abs() < 1e-10);
+            assert!((found.erm(erm) - erm.of_outcomes(all.iter().copied())).abs() < 1e-10);
         }
         // The mean does not need the split.
         let expected = parse("my.toml", &wrapper("csv", &fields.replace("split", "expected"), CSV));

@@ -119,11 +119,11 @@ function levelControls(root, data) {
     }
     const drawn = [{ entry, name: data.levels[level], which: /** @type {"a" | "b"} */ ("a") }];
     if (beside) drawn.push({ entry: beside, name: data.levels[other], which: "b" });
-    const laws = drawn.map(({ entry: { behaviour }, name }) => ({ law: behaviour, name, tail: behaviour.tail }));
+    const distributions = drawn.map(({ entry: { behaviour }, name }) => ({ distribution: behaviour, name, tail: behaviour.tail }));
     // Beside the mean its name would not be legible; the number stands beside the plot.
     const apart = Math.abs(entry.value - entry.behaviour.mean) > 0.15 * (data.domain[1] - data.domain[0]);
     const mark = beside || !apart ? undefined : { cost: entry.value, name: entry.measure };
-    const panels = [panel("Distribution of the cost", distributionView(laws, { width, inks, domain: data.domain, mark }), data.about)];
+    const panels = [panel("Distribution of the cost", distributionView(distributions, { width, inks, domain: data.domain, mark }), data.about)];
     for (const one of drawn) panels.push(panel(beside ? one.name : "In numbers", numberList(one.entry.numbers), one.entry.first));
     if (entry.behaviour.occupancy.length > 0) {
       for (const { entry: { behaviour }, name, which } of drawn) {

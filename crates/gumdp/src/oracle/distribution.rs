@@ -48,8 +48,8 @@ impl Distribution {
     ///
     /// ```
     /// use gumdp::oracle::Distribution;
-    /// let law = Distribution::of_samples(&[2.0, 1.0, 2.0, 4.0]).unwrap();
-    /// assert_eq!((law.values(), law.mean()), (&[1.0, 2.0, 4.0][..], 2.25));
+    /// let found = Distribution::of_samples(&[2.0, 1.0, 2.0, 4.0]).unwrap();
+    /// assert_eq!((found.values(), found.mean()), (&[1.0, 2.0, 4.0][..], 2.25));
     /// assert!(Distribution::of_samples(&[]).is_none() && Distribution::of_samples(&[f64::NAN]).is_none());
     /// ```
     #[must_use]
@@ -106,9 +106,9 @@ impl Distribution {
     ///
     /// ```
     /// use gumdp::oracle::Distribution;
-    /// let law = Distribution::of_samples(&[0.0, 1.0, 9.0, 10.0]).unwrap();
-    /// assert_eq!(law.thinned(2), [(1.0, 0.5), (10.0, 0.5)]);
-    /// assert_eq!(law.thinned(4).len(), 4);
+    /// let found = Distribution::of_samples(&[0.0, 1.0, 9.0, 10.0]).unwrap();
+    /// assert_eq!(found.thinned(2), [(1.0, 0.5), (10.0, 0.5)]);
+    /// assert_eq!(found.thinned(4).len(), 4);
     /// ```
     #[must_use]
     pub fn thinned(&self, most: usize) -> Vec<(f64, f64)> {

@@ -143,10 +143,10 @@ mod tests {
             let solution = solve(&problem, risk, &Limits::QUICK).unwrap();
             let decision = solution.decide_first(&Limits::QUICK, u64::MAX).unwrap().unwrap();
             assert!(decision.certain, "{measure}");
-            for (reason, law) in decision.reasons.iter().zip(actions) {
-                let expected = risk.of_distribution(law).unwrap();
+            for (reason, found) in decision.reasons.iter().zip(actions) {
+                let expected = risk.of_distribution(found).unwrap();
                 assert!((reason.value - expected).abs() < 1.1e-5, "{measure}: {} {expected}", reason.value);
-                let mean: f64 = law.iter().map(|(cost, p)| cost * p).sum();
+                let mean: f64 = found.iter().map(|(cost, p)| cost * p).sum();
                 assert!((reason.mean - mean).abs() < 1e-9, "{measure}");
             }
         }

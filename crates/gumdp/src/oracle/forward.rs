@@ -25,9 +25,9 @@ const SUM_TOLERANCE: f64 = 1e-9;
 /// use gumdp::{Mdp, Objective, Problem, Uniform};
 /// let mdp = Mdp::sized(1, 2).start(0).transition(0, 0, [(0, 1.0)]).transition(0, 1, [(0, 1.0)]).build()?;
 /// let problem = Problem::new(mdp, Objective::linear(vec![0.0, 1.0])?, 1.0, 2)?;
-/// let law = distribution(&problem, &Uniform::new(&problem), &Limits::default())?;
-/// assert_eq!(law.values(), [0.0, 0.5, 1.0]);
-/// assert_eq!(law.probabilities(), [0.25, 0.5, 0.25]);
+/// let found = distribution(&problem, &Uniform::new(&problem), &Limits::default())?;
+/// assert_eq!(found.values(), [0.0, 0.5, 1.0]);
+/// assert_eq!(found.probabilities(), [0.25, 0.5, 0.25]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -48,11 +48,11 @@ pub fn distribution(problem: &Problem, policy: &dyn Policy, limits: &Limits) -> 
 /// let problem = gumdp_files::tasks::get("rooms").unwrap().problem;
 /// let policy = solve(&problem, Erm::MEAN, &Limits::QUICK)?.policy();
 /// let start = problem.start(problem.mdp().initial()[0].0);
-/// let law = |pair| distribution_after(&problem, &policy, &start, pair, &Limits::QUICK);
+/// let found = |pair| distribution_after(&problem, &policy, &start, pair, &Limits::QUICK);
 /// // The best first action changes nothing, another one is no better.
 /// let own = distribution(&problem, &policy, &Limits::QUICK)?.mean();
-/// assert_eq!(law(policy.best(&start))?.mean(), own);
-/// assert!(problem.mdp().pairs(start.state).all(|pair| law(pair.into()).unwrap().mean() >= own - 1e-12));
+/// assert_eq!(found(policy.best(&start))?.mean(), own);
+/// assert!(problem.mdp().pairs(start.state).all(|pair| found(pair.into()).unwrap().mean() >= own - 1e-12));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

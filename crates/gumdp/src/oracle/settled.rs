@@ -28,9 +28,9 @@ pub(super) fn by_mean(
     }
     let inner = optimum(problem, Erm::MEAN.into(), limits)?;
     let limits = Limits { max_states: limits.max_states.min(MOST_LAW_STATES), ..limits.clone() };
-    let law = match distribution(problem, &inner.policy, &limits) {
+    let found = match distribution(problem, &inner.policy, &limits) {
         Err(error) if error.is_limit() => return Ok(None),
-        law => law?,
+        found => found?,
     };
     let mut means = Vec::new();
     for &(state, probability) in problem.mdp().initial() {
@@ -38,11 +38,11 @@ pub(super) fn by_mean(
         means.push((law_from(problem, &inner.policy, &limits, &start, |_| true)?.mean(), probability));
     }
     let low = Tail::new(means.into_iter()).map_or(f64::NEG_INFINITY, |means| risk.of_tail(&means));
-    let value = law.risk(risk);
+    let value = found.risk(risk);
     if value > low + EQUAL * spread(problem, &limits)? {
         return Ok(None);
     }
     let work = (inner.states, 1);
-    let solution = Solution::of(risk, outer.at(outer.best(&law.tail())), inner, work);
+    let solution = Solution::of(risk, outer.at(outer.best(&found.tail())), inner, work);
     Ok(Some(Solution { value, low: low.min(value), high: value, ..solution }))
 }

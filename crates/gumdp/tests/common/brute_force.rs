@@ -1,11 +1,11 @@
-//! The law of the cost under every deterministic history-dependent policy of a tiny problem, by enumeration.
+//! The distribution of the cost under every deterministic history-dependent policy of a tiny problem, by enumeration.
 
 use gumdp::rng::{self, Rng};
 use gumdp::{Pair, Problem, State};
 
 use super::{Shape, random_discount, random_mdp, random_objective};
 
-/// A law as (cost, probability), found without features or occupancy states.
+/// A distribution as (cost, probability), found without features or occupancy states.
 pub type Outcomes = Vec<(f64, f64)>;
 
 /// Number of deterministic history-dependent policies from here on, capped.
@@ -21,15 +21,15 @@ fn policy_count(problem: &Problem, state: State, remaining: usize) -> u64 {
     mdp.pairs(state).map(count).fold(0, u64::saturating_add)
 }
 
-/// All ways to take one law from each list, mixed with these probabilities.
+/// All ways to take one distribution from each list, mixed with these probabilities.
 fn mixtures(parts: &[(Vec<Outcomes>, f64)]) -> Vec<Outcomes> {
-    parts.iter().fold(vec![vec![]], |mixed, (laws, p)| {
-        let scaled = |law: &Outcomes| law.iter().map(|&(x, q)| (x, p * q)).collect::<Outcomes>();
-        mixed.iter().flat_map(|m| laws.iter().map(move |law| [m.clone(), scaled(law)].concat())).collect()
+    parts.iter().fold(vec![vec![]], |mixed, (distributions, p)| {
+        let scaled = |found: &Outcomes| found.iter().map(|&(x, q)| (x, p * q)).collect::<Outcomes>();
+        mixed.iter().flat_map(|m| distributions.iter().map(move |found| [m.clone(), scaled(found)].concat())).collect()
     })
 }
 
-/// The law of f under every deterministic history-dependent policy, after this history.
+/// The distribution of f under every deterministic history-dependent policy, after this history.
 fn all_laws(problem: &Problem, state: State, history: &[Pair]) -> Vec<Outcomes> {
     if history.len() == problem.horizon() {
         return vec![vec![(problem.objective().value(&problem.occupancy(history)), 1.0)]];
@@ -43,13 +43,13 @@ fn all_laws(problem: &Problem, state: State, history: &[Pair]) -> Vec<Outcomes> 
     mdp.pairs(state).map(Pair::from).flat_map(of_pair).collect()
 }
 
-/// The law of f under every deterministic history-dependent policy.
-pub fn laws(problem: &Problem) -> Vec<Outcomes> {
+/// The distribution of f under every deterministic history-dependent policy.
+pub fn distributions(problem: &Problem) -> Vec<Outcomes> {
     let initial = problem.mdp().initial();
     mixtures(&initial.iter().map(|&(s, p)| (all_laws(problem, s, &[]), p)).collect::<Vec<_>>())
 }
 
-/// A random problem with all its laws. Problems without a choice teach little, those with too many take too long: they are
+/// A random problem with all its distributions. Problems without a choice teach little, those with too many take too long: they are
 /// refused.
 pub fn tiny_problem(shape: Shape, kind: usize, most: u64, rng: &mut Rng) -> Option<(Problem, Vec<Outcomes>)> {
     let mdp = random_mdp(shape, rng);
@@ -61,7 +61,7 @@ pub fn tiny_problem(shape: Shape, kind: usize, most: u64, rng: &mut Rng) -> Opti
     if !(8..=most).contains(&count) {
         return None;
     }
-    let laws = laws(&problem);
-    assert_eq!(laws.len() as u64, count);
-    Some((problem, laws))
+    let distributions = distributions(&problem);
+    assert_eq!(distributions.len() as u64, count);
+    Some((problem, distributions))
 }
