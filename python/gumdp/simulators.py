@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -188,6 +189,9 @@ class SimulatedDecision:
     estimate: float
     """An estimate of the risk of the whole episode. That of the preset "paper" includes the simulations that explored; what is decided usually has a
     lower risk. Where a measure has an outer variable, it is that of what final costs count for."""
+    unseen: float
+    """By how much the risk may be higher because of something too rare to be seen: outcomes of the action were drawn c times, and one of probability 1/c may lead to
+    the highest cost met. The more risk-averse, the more simulations it takes to make this small. Not a number with the preset "paper"."""
     simulations: int
     """Simulations done for this decision."""
     stopped: str
@@ -198,7 +202,7 @@ class SimulatedDecision:
 
 
 class SimulatorPlanner(Playing):
-    """Plans in a simulator, by the published ERM-MCTS or by what can be learned from samples.
+    """Plans in a simulator, by what can be learned from samples.
 
     It needs samples only; with the tables of a model :class:`Planner` is better and quicker. ``docs/simulators.md`` has the measurements.
 
@@ -213,11 +217,10 @@ class SimulatorPlanner(Playing):
         Seconds for each decision.
     exploration : float, optional
         The exploration constant of the tree, in units of the spread of costs of a few random episodes.
-    preset : {"paper", "learning", "batch"}, optional
-        "paper" is the published ERM-MCTS with a new node for each state that is met, for entropic risk measures and listed actions only, and the default for these. "learning"
-        counts a table where states recur and plays on that; it finds far goals, is far better on maps, and takes every measure, but may be worse where
-        f has a kink and a visit alone shows nothing: try both. "batch" is the published one with simulations side by side, all of which make a step at
-        once: for simulators that have ``step_batch``, where it is the default for entropic measures. What it does not know yet it tries more evenly.
+    preset : {"default", "paper", "batch"}, optional
+        "paper" is the published ERM-MCTS with a new node for each state that is met, for entropic risk measures and listed actions only. "batch" is the published one with
+        simulations side by side, all of which make a step at once: for simulators that have ``step_batch``, where it is what is taken for entropic measures unless
+        told otherwise. What it does not know yet it tries more evenly.
     seed : int
     """
 
@@ -242,12 +245,12 @@ class SimulatorPlanner(Playing):
         most = 500 if most is None and limit is None else most
         self.problem, self.risk = problem, spec_of(risk)
         explored = None if exploration is None else number("exploration", exploration)
-        entropic = self.risk in ("mean", "worst", "best") or self.risk.startswith("erm:")
         draws = callable(getattr(problem.simulator, "sample_action", None))
-        usual = "learning" if draws or not entropic else "batch" if has_batches(problem.simulator) else "paper"
-        preset = choice("preset", usual if preset is None else preset, ("learning", "paper", "batch"))
+        entropic = self.risk in ("mean", "worst", "best") or self.risk.startswith("erm:")
+        usual = "batch" if entropic and not draws and has_batches(problem.simulator) else "default"
+        preset = choice("preset", usual if preset is None else preset, ("default", "paper", "batch"))
         if draws and preset == "paper":
-            raise ValueError('the simulator draws its actions; the preset "paper" needs a list of them, "learning" does not')
+            raise ValueError('the simulator draws its actions; the preset "paper" needs a list of them, "default" does not')
         self._settings = (most, limit, explored, preset, count("seed", seed, 0, HIGHEST_SEED))
         if preset == "batch":
             self._native = _of_batches(problem, self.risk, self._settings)
@@ -262,7 +265,8 @@ class SimulatorPlanner(Playing):
     def act(self, state: Hashable) -> SimulatedDecision:
         """Decides what to do in a state: where the episode begins, or where :meth:`observe` said it is."""
         action, estimate, simulations, stopped, columns = self._native.act(state)
-        return SimulatedDecision(action, estimate, simulations, stopped, reasons_of(columns))
+        unseen = self._native.unseen() if isinstance(self._native, _native.SimulatorAgent) else math.nan
+        return SimulatedDecision(action, estimate, unseen, simulations, stopped, reasons_of(columns))
 
     def observe(self, next_state: Hashable, features: Any, done: bool = False) -> None:
         """Says what the step led to: the next state, its features, and whether the episode is over."""

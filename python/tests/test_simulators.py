@@ -41,13 +41,14 @@ def gamble(**changes: object) -> gumdp.SimulatedProblem:
 
 def test_the_careful_stop_and_the_bold_go() -> None:
     for beta, action in ((0, "go"), (50, "stop"), (np.inf, "stop"), (-5, "go")):
-        for preset in ("learning", "paper"):
+        for preset in ("default", "paper"):
             decision = gumdp.SimulatorPlanner(gamble(), beta, preset=preset).act(("start", 0))
             assert decision.action == action
             assert decision.simulations == 500
-            assert decision.reasons["visits"].sum() == 500 or preset == "learning"
+            assert decision.reasons["visits"].sum() == 500 or preset == "default"
             assert np.isfinite(decision.reasons["value"]).all()
             assert decision.stopped == "simulations"
+            assert decision.unseen >= 0 if preset == "default" else np.isnan(decision.unseen)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +225,7 @@ def test_objectives_need_no_value_before_the_end() -> None:
         return float(sums[0]) / float(sums[1])
 
     problem = gumdp.SimulatedProblem(Share(), share, discount=1.0, horizon=3)
-    for preset in ("learning", "paper"):
+    for preset in ("default", "paper"):
         planner = gumdp.SimulatorPlanner(problem, 1, simulations=200, preset=preset)
         assert planner.act(0).action == "down"
         assert problem.play(planner, runs=2).tolist() == [0.0, 0.0]

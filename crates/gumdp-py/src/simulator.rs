@@ -40,6 +40,13 @@ impl Planner {
         }
     }
 
+    fn unseen(&self) -> f64 {
+        match self {
+            Self::Learning(planner, _) => planner.unseen(),
+            Self::Published(_) => f64::NAN,
+        }
+    }
+
     fn begin_episode(&mut self) {
         match self {
             Self::Learning(planner, _) => planner.begin_episode(),
@@ -160,6 +167,11 @@ impl SimulatorAgent {
             stop_name(decision.stopped),
             columns(py, &decision),
         ))
+    }
+
+    /// By how much the risk of the last decision may be higher because of what is too rare to be seen.
+    fn unseen(&self, py: Python<'_>) -> PyResult<f64> {
+        Ok(self.playing.take(py)?.planner.unseen())
     }
 
     /// A step had these features and led to this state, or ended the episode.

@@ -40,7 +40,7 @@
 //! [`Stop`] (an early end from outside). Problem files and the built-in tasks are in the crate `gumdp-files`. `docs/mathematics.md` in the repository says which formula is which item.
 
 /// Grows whenever the same seed gives other results than before: what was computed by another version cannot be continued.
-pub const RESULTS_VERSION: u32 = 11;
+pub const RESULTS_VERSION: u32 = 12;
 
 mod agent;
 pub mod bound;

@@ -5,6 +5,7 @@
 //! have probability 1 % at most.
 
 mod hidden;
+mod moving;
 mod sparse;
 
 use std::io;
@@ -23,6 +24,7 @@ use rayon::prelude::*;
 
 use crate::study::evidence;
 use hidden::Hidden;
+use moving::{Balance, Valley};
 
 /// Compare planners for simulators, on built-in tasks of which only samples are shown and on far goals.
 #[derive(Clone, Debug, Args)]
@@ -36,6 +38,9 @@ pub struct SimulatorsArgs {
     /// Simulations for each decision: those of a task, or 500, times each of these.
     #[arg(long, value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u64).range(1..=1000))]
     times: Vec<u64>,
+    /// The caution of the default planner and its variants.
+    #[arg(long, value_name = "X")]
+    caution: Option<f64>,
     /// Episodes for each row.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
     runs: u64,
@@ -59,6 +64,8 @@ enum Player {
     Default,
     /// The same without what was learned.
     NoTable,
+    /// The same without the lattice over sums of features.
+    NoLattice,
     /// The same without simulations to what is unknown.
     NoFrontier,
     /// The same without a tree where states recur.
@@ -76,10 +83,12 @@ impl Player {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
-    fn settings(self) -> LearningSettings {
+    fn settings(self, caution: Option<f64>) -> LearningSettings {
         let default = LearningSettings::default();
+        let default = LearningSettings { caution: caution.unwrap_or(default.caution), ..default };
         match self {
             Self::NoTable => LearningSettings { table: false, ..default },
+            Self::NoLattice => LearningSettings { lattice: false, ..default },
             Self::NoFrontier => LearningSettings { frontier: false, ..default },
             Self::NoTree => LearningSettings { reach: 0.0, ..default },
             Self::NoPlans => LearningSettings { plans: false, ..default },
@@ -103,6 +112,12 @@ pub fn simulators(args: &SimulatorsArgs, quiet: bool) -> Result<()> {
         }
         for (name, problem) in sparse::all().into_iter().filter(|(name, _)| wanted(name)) {
             rows.extend(of_simulator(args, name, &problem, Erm::new(1.0)?, 500, None, None)?);
+        }
+        if wanted("balance") {
+            rows.extend(of_simulator(args, "balance", &Balance::problem(), Erm::new(3.0)?, 60, None, None)?);
+        }
+        if wanted("valley") {
+            rows.extend(of_simulator(args, "valley", &Valley::problem(), Erm::new(1.0)?, 300, None, None)?);
         }
         let headers = ["problem", "beta", "simulations", "player", "risk", "seconds", "against published"];
         let mut table = Table::new(&headers, &[0, 3, 6]);
@@ -159,7 +174,7 @@ fn of_simulator<S: Simulator<Error = std::convert::Infallible> + Sync + Send>(
                 }
                 _ => (0..args.runs)
                     .into_par_iter()
-                    .map(|run| play(problem, player, erm, budget, &published, args.seed, run))
+                    .map(|run| play(args, problem, player, erm, budget, &published, run))
                     .collect::<Result<_>>()?,
             };
             let seconds = started.elapsed().as_secs_f64() * rayon::current_num_threads() as f64 / args.runs as f64;
@@ -205,20 +220,21 @@ fn of_simulator<S: Simulator<Error = std::convert::Infallible> + Sync + Send>(
 
 /// The cost of one episode.
 fn play<S: Simulator<Error = std::convert::Infallible>>(
+    args: &SimulatorsArgs,
     problem: &Arc<SimulatedProblem<S>>,
     player: Player,
     erm: Erm,
     budget: Budget,
     published: &PlannerSettings,
-    seed: u64,
     run: u64,
 ) -> Result<f64> {
     let Ok(cost) = if player == Player::Published {
         let mut planner = BlackBoxPlanner::new(problem, erm, published.clone())?;
-        episode(problem, |at, rng| planner.decide(at, rng), seed, run)
+        episode(problem, |at, rng| planner.decide(at, rng), args.seed, run)
     } else {
-        let mut planner = LearningPlanner::new(problem, erm, LearningSettings { budget, ..player.settings() })?;
-        episode(problem, |at, rng| planner.decide(at, rng), seed, run)
+        let mut planner =
+            LearningPlanner::new(problem, erm, LearningSettings { budget, ..player.settings(args.caution) })?;
+        episode(problem, |at, rng| planner.decide(at, rng), args.seed, run)
     };
     Ok(cost)
 }

@@ -209,11 +209,13 @@ impl GuidedPlanner {
         let mut base = by_lattice.unwrap_or(marginal);
         if let Some(destinations) = plans {
             if at.time == 0 || !self.follows(at) {
-                self.plan.clone_from(&destinations.first);
+                self.plan.clear();
+                self.plan.extend_from_slice(destinations.first(at.state));
             }
             let (simulations, caution) = (self.settings.most().div_ceil(SHARE), self.settings.caution);
             let planned = (!searches).then(|| self.improve_plan(&destinations, at, simulations, caution, None, rng));
-            base = self.plan.first().map_or(marginal, |leg| destinations.step(*leg, at.state));
+            let next = self.plan.get(1);
+            base = self.plan.first().map_or(marginal, |leg| destinations.step(&self.moves, *leg, next, at.state));
             if let Some((simulations, risk)) = planned {
                 self.simulated_steps += simulations * steps as u64;
                 self.played = None;

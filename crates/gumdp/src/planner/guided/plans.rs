@@ -25,6 +25,8 @@ const MOST_WORK: usize = 1 << 27;
 const FIRST: usize = 16;
 const ALL: usize = 256;
 
+/// Changes of a plan at once, at most.
+const MOST_CHANGES: usize = 4;
 /// Simulations with the same random numbers: later ones have others, so that plans suit no special luck.
 const ROUND: u64 = 1 << 14;
 /// How much more of everything is added to smooth f, one after the other.
@@ -48,8 +50,8 @@ pub(super) struct Destinations {
     moves: Vec<u32>,
     states: usize,
     count: u32,
-    /// The plan that was found before the first decision.
-    pub(super) first: Vec<Leg>,
+    /// The plans that were found before the first decision, by the state where episodes start, the likeliest first.
+    pub(super) firsts: Vec<(State, Vec<Leg>)>,
 }
 
 impl Destinations {
@@ -67,7 +69,7 @@ impl Destinations {
         if count < 2 || work > MOST_WORK {
             return None;
         }
-        let mut own = Self { of_class, moves: Vec::new(), states, count: count as u32, first: Vec::new() };
+        let mut own = Self { of_class, moves: Vec::new(), states, count: count as u32, firsts: Vec::new() };
         let ahead = 1.0 - 1.0 / problem.horizon() as f64;
         for destination in 0..own.count {
             own.moves.extend(own.policy(moves, destination, ahead, problem.horizon()));
@@ -103,10 +105,19 @@ impl Destinations {
         best
     }
 
-    /// The move of a leg.
+    /// The plan that episodes start with in this state; elsewhere that of the likeliest start.
+    pub(super) fn first(&self, state: State) -> &[Leg] {
+        let own = self.firsts.iter().find(|first| first.0 == state).or(self.firsts.first());
+        own.map_or(&[], |first| &first.1)
+    }
+
+    /// The move of a leg. Its last visit is made on the way to the next one, where that is possible.
     #[inline]
-    pub(super) fn step(&self, leg: Leg, state: State) -> u32 {
-        self.moves[leg.destination as usize * self.states + state.index()]
+    pub(super) fn step(&self, moves: &Moves, leg: Leg, next: Option<&Leg>, state: State) -> u32 {
+        let towards = |leg: Leg| self.moves[leg.destination as usize * self.states + state.index()];
+        let onwards = next.filter(|_| leg.visits == 1).map(|next| towards(*next));
+        let visits = |&number: &u32| self.of_class[moves.get(number).class as usize] == leg.destination;
+        onwards.filter(visits).unwrap_or_else(|| towards(leg))
     }
 
     /// Counts a move of this class if it is a visit; returns whether it ends the leg.
@@ -119,9 +130,19 @@ impl Destinations {
         leg.visits == 0
     }
 
-    /// A change of a plan, for episodes of so many steps to come.
+    /// A changed plan, for episodes of so many steps to come: one change, often another one, so that what has to change together can.
     fn change(&self, plan: &[Leg], steps: usize, rng: &mut Rng) -> Vec<Leg> {
         let mut plan = plan.to_vec();
+        for _ in 0..MOST_CHANGES {
+            self.change_once(&mut plan, steps, rng);
+            if rng::below(rng, 2) == 0 {
+                break;
+            }
+        }
+        plan
+    }
+
+    fn change_once(&self, plan: &mut Vec<Leg>, steps: usize, rng: &mut Rng) {
         let below = |rng: &mut Rng, bound: usize| rng::below(rng, bound as u32) as usize;
         // Short and long stays are alike likely on a scale of doublings; often all stays are to be alike.
         let visits = |rng: &mut Rng, plan: &[Leg]| match plan.len() {
@@ -136,14 +157,14 @@ impl Destinations {
         let place = below(rng, plan.len() + usize::from(kind == 0));
         match kind {
             0 => {
-                let visits = visits(rng, &plan);
+                let visits = visits(rng, plan);
                 plan.insert(place, Leg { destination: rng::below(rng, self.count), visits });
             }
             1 => {
                 plan[place].visits = match (below(rng, 4), plan[place].visits) {
                     (0, visits) => visits + 1,
                     (1, visits) => (visits - 1).max(1),
-                    _ => visits(rng, &plan),
+                    _ => visits(rng, plan),
                 }
             }
             2 => plan[place].destination = rng::below(rng, self.count),
@@ -157,7 +178,6 @@ impl Destinations {
                 plan[place.min(other)..=place.max(other)].reverse();
             }
         }
-        plan
     }
 }
 
@@ -214,7 +234,7 @@ struct Tried {
 }
 
 impl GuidedPlanner {
-    /// Looks for the plan that episodes start with, with so many simulations.
+    /// Looks for the plan that episodes start with, with so many simulations; begins with that of another start, if there was one.
     pub(super) fn first_plan(
         &mut self,
         destinations: &Destinations,
@@ -230,16 +250,15 @@ impl GuidedPlanner {
                 left -= round;
             }
         };
-        self.plan.clear();
         let smoothings = SMOOTHINGS.map(|part| Smoothing::new(&self.problem, part, rng));
         if smoothings[0].is_none() {
             return improve(self, 1, None, rng);
         }
-        improve(self, 2, None, rng);
+        improve(self, 4, None, rng);
         let plain = std::mem::take(&mut self.plan);
         // A smoothed simulation takes about twice as long.
         for smoothing in smoothings {
-            improve(self, 16, smoothing, rng);
+            improve(self, 8, smoothing, rng);
         }
         improve(self, 4, None, rng);
         let [mut plain, mut smoothed] =

@@ -19,8 +19,12 @@ use crate::rng::{self, Purpose};
 
 /// Numbers that a lattice may read: about a second.
 const LATTICE_WORK: f64 = (1 << 27) as f64;
+/// Where a lattice is settled but not exact, the optimum may take this part of what it may take elsewhere.
+const WHERE_SETTLED: u64 = 4;
 /// Simulated steps before the first decision that look for a plan.
-const MOST_PLANNED: f64 = 2e7;
+const MOST_PLANNED: f64 = 8e7;
+/// They are shared among the likeliest states where episodes start, at most so many.
+const MOST_STARTS: usize = 16;
 /// With fewer simulations for a decision than this, preparations are shorter, too.
 const WORTH_IT: f64 = 64.0;
 /// Episodes of random play that show how far apart costs are.
@@ -112,10 +116,18 @@ impl GuidedPlanner {
             return Err(PolicyFailure::Stopped);
         }
         let settled = lattice.as_ref().is_some_and(|lattice| lattice.is_settled());
-        let chooses = self.settings.pilots && self.settings.budget.time_limit.is_none() && !settled && !asks;
-        if chooses && self.settings.lattice && (!self.too_large || self.stages_by_induction().is_some()) {
+        let exact = lattice.as_ref().is_some_and(|lattice| lattice.is_exact());
+        let may_choose = self.settings.pilots && self.settings.budget.time_limit.is_none() && !asks;
+        // Two lattices may agree because both overlook the same: what is cheap to solve is solved.
+        let needs_optimum = !exact && (!settled || self.worth() >= 1.0);
+        let is_open = !self.too_large || self.stages_by_induction().is_some();
+        if may_choose && self.settings.lattice && needs_optimum && is_open {
             tell("solving it exactly");
-            if let Ok(mut optimal) = optimal_policy(&self.problem, self.risk, &self.affordable()) {
+            let mut limits = self.affordable();
+            if settled {
+                limits.max_states /= WHERE_SETTLED;
+            }
+            if let Ok(mut optimal) = optimal_policy(&self.problem, self.risk, &limits) {
                 optimal.set_stop(&self.stop);
                 self.optimal = Some(optimal);
                 self.prepared = Some(Prepared { lattice, destinations: None, manner: Manner::Exact, scale });
@@ -125,6 +137,7 @@ impl GuidedPlanner {
                 return Err(PolicyFailure::Stopped);
             }
         }
+        let chooses = may_choose && !settled;
         let mut manners = Vec::new();
         manners.extend(lattice.is_some().then_some(Manner::Lattice));
         manners.push(as_set);
@@ -158,20 +171,28 @@ impl GuidedPlanner {
         (self.settings.usual(self.problem.horizon()) as f64 / WORTH_IT).min(1.0)
     }
 
-    /// Finds the plan that episodes start with; returns whether there can be one.
+    /// Finds the plans that episodes start with; returns whether there can be one.
     fn plan_ahead(&mut self) -> bool {
-        let (horizon, start) = (self.problem.horizon(), self.problem.start(self.problem.mdp().initial()[0].0));
+        let horizon = self.problem.horizon();
         let Some(mut destinations) = Destinations::new(&self.problem, &self.moves) else { return false };
         let Some(prepared) = &mut self.prepared else { return false };
         let manner = std::mem::replace(&mut prepared.manner, Manner::Plans);
         prepared.destinations = Some(Arc::new(destinations.clone()));
         let work = (self.settings.most() as usize).saturating_mul(horizon).min(super::MOST_OUTCOMES);
         let ahead = Ahead { work, forecast: 0.0, keep_risks: true };
-        self.marginal.update(&self.problem, &self.moves, self.erm, &start, ahead);
         let mut rng = rng::stream(SEED, 1, Purpose::Pilot);
-        let simulations = MOST_PLANNED * self.worth() / horizon as f64;
-        self.first_plan(&destinations, &start, simulations as u64, &mut rng);
-        destinations.first = std::mem::take(&mut self.plan);
+        let mut starts = self.problem.mdp().initial().to_vec();
+        starts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        starts.truncate(MOST_STARTS);
+        let simulations = MOST_PLANNED * self.worth() / (horizon * starts.len()) as f64;
+        self.plan.clear();
+        for (state, _) in starts {
+            let start = self.problem.start(state);
+            self.marginal.update(&self.problem, &self.moves, self.erm, &start, ahead);
+            self.first_plan(&destinations, &start, simulations as u64, &mut rng);
+            destinations.firsts.push((state, self.plan.clone()));
+        }
+        self.plan.clear();
         if let Some(prepared) = &mut self.prepared {
             (prepared.manner, prepared.destinations) = (manner, Some(Arc::new(destinations)));
         }

@@ -76,17 +76,17 @@ impl GuidedPlanner {
         for (&pair, &mass) in path[..known].iter().zip(masses) {
             objective.add(running, pair as usize, mass);
         }
-        let mut legs = plan.iter().copied();
-        let mut leg = legs.next();
+        let mut legs = plan.iter();
+        let mut leg = legs.next().copied();
         let mut preferred = NONE;
         let mut certain = true;
         for step in known..steps {
             let time = start + step;
             let own = moves.range(state);
             let number = if let (Some(to), Some(destinations)) = (&mut leg, &destinations) {
-                let number = destinations.step(*to, state);
+                let number = destinations.step(moves, *to, legs.as_slice().first(), state);
                 if destinations.arrives(to, moves.get(number).class) {
-                    leg = legs.next();
+                    leg = legs.next().copied();
                 }
                 number
             } else {

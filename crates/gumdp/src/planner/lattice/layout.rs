@@ -265,7 +265,8 @@ struct Bends {
 }
 
 impl Bends {
-    const SAMPLES: usize = 256;
+    /// What is narrower than a step of a long episode is seldom met.
+    const SAMPLES: usize = 2048;
 
     fn new(problem: &Problem, risk: &FixedRisk, frame: &Frame, axis: usize, length: f64) -> Self {
         let ends: Vec<(f64, f64)> = (0..frame.axes.len()).map(|axis| ends(problem, frame, axis)).collect();

@@ -77,6 +77,11 @@ impl Induction {
         Self { level_count, stays, horizon, ..Self::default() }
     }
 
+    /// Forgets what was solved.
+    pub(super) fn clear(&mut self) {
+        self.states = 0;
+    }
+
     /// Solves from this root; looks at `work` outcomes at most, but at one step at least.
     ///
     /// # Errors

@@ -12,6 +12,8 @@
 
 mod frontier;
 mod induction;
+mod lattice;
+mod leader;
 mod plan;
 mod reasons;
 mod search;
@@ -30,10 +32,10 @@ use crate::rng::{self, Rng};
 use crate::stop::Stop;
 
 use super::{SimulatedProblem, Simulator, Situation, action_count};
-use crate::planner::guided::{error_of_difference, risk_of};
 use crate::planner::settings::{Budget, MAX_SIMULATIONS, PlannerError};
 use frontier::Frontier;
 use induction::Induction;
+use lattice::Lattice;
 use plan::Plan;
 use table::{END, Table};
 use tree::{EdgeId, NodeId, Tree};
@@ -48,10 +50,11 @@ const ROLLOUTS: u32 = 4;
 const CLOCK_INTERVAL: u64 = 16;
 /// Marginal backward induction looks at so many outcomes for each step that a decision simulates.
 const WORK: usize = 4;
+/// The lattice looks at one outcome for so many steps that were learned, but at so many at least.
+const STEPS_PER_OUTCOME: usize = 16;
+const LEAST_WORK: usize = 4096;
 /// Simulations that a time limit is taken for.
 const UNLIMITED: u64 = 10_000;
-/// Rollouts that say which policy is better.
-const SOME: usize = 8;
 
 /// Plans in a [`Simulator`], one decision at a time.
 ///
@@ -102,6 +105,7 @@ pub struct LearningPlanner<S: Simulator> {
     settings: LearningSettings,
     table: Table<S::State>,
     induction: Induction,
+    lattice: Lattice,
     frontier: Frontier,
     /// Whether there is anything to be found out.
     open: bool,
@@ -116,7 +120,10 @@ pub struct LearningPlanner<S: Simulator> {
     trail: Vec<(NodeId, EdgeId)>,
     /// What rollouts from the root cost: by the policy that was learned, and by chance.
     learned: Vec<(f64, f64)>,
+    by_lattice: Vec<(f64, f64)>,
     random: Vec<(f64, f64)>,
+    /// Of the random numbers of rollouts that are compared.
+    seed: u64,
     /// Who does best, and the number of simulations after which that is looked at again.
     leads: By,
     look_at: u64,
@@ -127,6 +134,7 @@ pub struct LearningPlanner<S: Simulator> {
     running: Vec<f64>,
     step: Vec<f64>,
     simulated_steps: u64,
+    unseen: f64,
     is_finite: bool,
     stop: Stop,
 }
@@ -136,6 +144,7 @@ pub struct LearningPlanner<S: Simulator> {
 enum By {
     Chance,
     Learned,
+    Lattice,
     Plan,
     /// The change of the plan that is tried.
     Change,
@@ -164,6 +173,7 @@ impl<S: Simulator> LearningPlanner<S> {
             table: Table::new(settings.table),
             settings,
             induction: Induction::new(problem.masses()),
+            lattice: Lattice::new(),
             frontier: Frontier::default(),
             open: false,
             solve_at: 0,
@@ -173,6 +183,8 @@ impl<S: Simulator> LearningPlanner<S> {
             tree: Tree::new(features.len()),
             trail: Vec::new(),
             learned: Vec::new(),
+            by_lattice: Vec::new(),
+            seed: 0,
             random: Vec::new(),
             leads: By::Chance,
             look_at: 0,
@@ -182,6 +194,7 @@ impl<S: Simulator> LearningPlanner<S> {
             running: features.clone(),
             step: features,
             simulated_steps: 0,
+            unseen: f64::NAN,
             is_finite: true,
             stop: Stop::NEVER,
         }
@@ -220,7 +233,9 @@ impl<S: Simulator> LearningPlanner<S> {
         let actions = action_count(self.problem.simulator(), &at.state)?;
         self.tree.reset(at.state.clone(), number, &at.features);
         self.learned.clear();
+        self.by_lattice.clear();
         self.random.clear();
+        self.seed = rng::word(rng);
         self.begin_plan(at, rng)?;
         (self.solve_at, self.look_at) = (0, 0);
         self.is_finite = true;
@@ -235,11 +250,12 @@ impl<S: Simulator> LearningPlanner<S> {
                 self.solve(at, number)?;
                 // They were played with what was known before.
                 self.learned.clear();
+                self.by_lattice.clear();
             } else if self.table.learns() && self.table.state_count() >= self.extend_at {
                 self.extend(at, number);
             }
             if simulations >= self.look_at {
-                self.leads = self.leader();
+                self.look_who_leads(at, number);
                 self.look_at = simulations + simulations / 4 + 8;
             }
             self.simulate(at, number, simulations, rng)?;
@@ -248,22 +264,28 @@ impl<S: Simulator> LearningPlanner<S> {
         if self.scale.is_none() && self.lowest <= self.highest {
             self.scale = Some(self.highest - self.lowest);
         }
+        self.look_who_leads(at, number);
+        let leads = self.leads;
         let mut base = None;
         if self.table.learns() && self.table.steps() > 0 {
+            self.lattice.refine(self.problem.horizon() - at.time);
             self.solve(at, number)?;
             self.running.clone_from(&at.features);
-            base = self.by_induction(number, at.time)?;
+            base = self.by_learned(if leads == By::Chance { By::Learned } else { leads }, number, at.time)?;
         }
-        let led = match self.leader() {
+        let led = match leads {
             By::Plan => self.plan.action(at.time).map(|action| action.min(actions - 1)),
             By::Chance => None,
             _ => base,
         };
-        let chosen = self.choose(led, actions).or(base).unwrap_or_else(|| rng::below(rng, actions));
+        let averages = self.averages(self.problem.horizon() - at.time);
+        let chosen = self.choose(led, actions, averages).or(base).unwrap_or_else(|| rng::below(rng, actions));
         if !self.is_finite {
             stopped = StopReason::NotFinite;
         }
-        Ok(self.decision(chosen, actions, simulations, self.simulated_steps - steps_before, stopped))
+        let decision = self.decision(chosen, actions, simulations, self.simulated_steps - steps_before, stopped);
+        self.unseen = self.hidden_tail(number, &decision);
+        Ok(decision)
     }
 
     /// From now on searches end, as if their time were over, soon after this is requested.
@@ -275,6 +297,9 @@ impl<S: Simulator> LearningPlanner<S> {
     pub fn begin_episode(&mut self) {
         self.table.clear();
         self.plan.clear();
+        self.lattice.clear();
+        self.induction.clear();
+        (self.leads, self.open) = (By::Chance, false);
         self.scale = None;
         (self.lowest, self.highest) = (f64::INFINITY, f64::NEG_INFINITY);
     }
@@ -283,6 +308,14 @@ impl<S: Simulator> LearningPlanner<S> {
     #[must_use]
     pub fn learns(&self) -> bool {
         self.table.learns()
+    }
+
+    /// By how much the risk of the last decision may be higher because of something that was too rare to be seen: outcomes of the chosen action were
+    /// drawn c times, and one of probability 1/c may lead to the highest cost that was met. Where states recur the table counts all draws; elsewhere c is the number of
+    /// stored outcomes, at most k·√N. With more aversion to risk it takes more simulations, or a larger `widening`, to make this small. Not a number before the first decision.
+    #[must_use]
+    pub fn unseen(&self) -> f64 {
+        self.unseen
     }
 
     /// Steps simulated so far.
@@ -296,12 +329,24 @@ impl<S: Simulator> LearningPlanner<S> {
         let steps = self.problem.horizon() - at.time;
         self.table.look();
         self.solve_at = (2 * self.table.steps()).max(64);
+        if !self.table.recurs() {
+            // Too little to plan with.
+            return Ok(());
+        }
         let work = self.work(steps);
         let Self { problem, induction, table, .. } = self;
         let root = induction::Root { state: number, time: at.time, sums: &at.features };
         let cost = |sums: &[f64]| problem.simulator().cost(sums);
         induction.update(table, problem.masses(), self.risk.erm(), root, work, cost)?;
         self.spread = induction.spread(table);
+        // What was solved for the last decision may be good for the next simulations.
+        let first = self.solve_at == 0 && self.lattice.is_exact();
+        if self.settings.lattice && !(first && self.lattice.knows(number, at.time, &at.features)) {
+            let Self { problem, lattice, table, risk, .. } = self;
+            let cost = |sums: &[f64]| Ok(risk.of_cost(problem.simulator().cost(sums)?));
+            let work = (table.steps() as usize / STEPS_PER_OUTCOME).max(LEAST_WORK);
+            lattice.update(table, problem.masses(), risk.erm(), (number, at.time, &at.features), work, cost)?;
+        }
         self.extend(at, number);
         Ok(())
     }
@@ -327,40 +372,15 @@ impl<S: Simulator> LearningPlanner<S> {
         plan.begin(at.time, problem.horizon() - at.time, rng, draw)
     }
 
-    /// The action of marginal backward induction at the running sums.
-    #[inline]
-    fn by_induction(&mut self, number: u32, time: usize) -> Result<Option<u32>, S::Error> {
-        let Self { problem, induction, table, running, .. } = self;
-        let cost = |sums: &[f64]| problem.simulator().cost(sums);
-        induction.best(table, problem.masses(), number, time, running, cost)
-    }
-
-    /// Who did best in simulations from the root: what was learned, unless the others are better.
-    fn leader(&self) -> By {
-        let erm = self.risk.erm();
-        let mut best = (By::Chance, &self.random[..]);
-        let enough = |costs: &[(f64, f64)]| costs.len() >= SOME;
-        if self.table.learns()
-            && !(enough(best.1) && enough(&self.learned) && risk_of(erm, best.1) < risk_of(erm, &self.learned))
-        {
-            best = (By::Learned, &self.learned);
-        }
-        let planned = self.plan.costs();
-        if !self.table.learns() && enough(planned) && enough(best.1) {
-            let common = planned.len().min(best.1.len());
-            let error = self.settings.caution * error_of_difference(erm, &planned[..common], &best.1[..common]);
-            if risk_of(erm, planned) + error < risk_of(erm, best.1) {
-                return By::Plan;
-            }
-        }
-        best.0
-    }
-
     /// Whether a tree sees far enough.
     fn searches(&self, steps: usize) -> bool {
         let simulations = self.settings.budget.simulations.unwrap_or(UNLIMITED) as f64;
-        !self.table.learns()
-            || steps as f64 * self.spread <= self.settings.reach * simulations.ln()
-            || self.leads == By::Chance
+        !self.table.learns() || steps as f64 * self.spread <= self.settings.reach * simulations.ln()
+    }
+
+    /// Whether the tree is that of the published planner: the horizon is too far for Bellman backups, and nothing that was learned does better than
+    /// chance.
+    fn averages(&self, steps: usize) -> bool {
+        self.leads == By::Chance && !self.searches(steps)
     }
 }

@@ -1,5 +1,6 @@
 //! What a decision is, and why.
 
+use super::table::END;
 use super::tree::ROOT;
 use super::{LearningPlanner, Simulator};
 use crate::model::Action;
@@ -48,9 +49,32 @@ impl<S: Simulator> LearningPlanner<S> {
         }
     }
 
+    /// What [`LearningPlanner::unseen`] says of a decision in the state with this number.
+    pub(super) fn hidden_tail(&self, number: u32, decision: &Decision) -> f64 {
+        let action = decision.action.0;
+        let in_tree =
+            self.tree.edges_of(ROOT).find(|(_, edge)| edge.action == action).map_or(0, |(_, edge)| edge.children);
+        let draws = if number == END || !self.table.learns() {
+            in_tree
+        } else {
+            self.table.times(self.table.pairs_of(number).start + action)
+        };
+        let (risk, highest) = (decision.root_estimate, self.highest);
+        if risk.is_nan() || risk >= highest {
+            return 0.0;
+        }
+        self.risk.erm().quickly([(risk, f64::from(draws)), (highest, 1.0)].into_iter()) - risk
+    }
+
     /// The action to play, where `base` is that of whoever leads; `None` if too little is known.
-    pub(super) fn choose(&self, base: Option<u32>, actions: u32) -> Option<u32> {
-        let best = self.tree.best(base, self.settings.caution).map(|edge| edge.action);
+    pub(super) fn choose(&self, base: Option<u32>, actions: u32, averages: bool) -> Option<u32> {
+        let best = if averages {
+            // A low average of few simulations may have missed what is bad.
+            self.tree.most_visited()
+        } else {
+            self.tree.best(base, self.settings.caution)
+        };
+        let best = best.map(|edge| edge.action);
         best.filter(|_| self.tree.node(ROOT).visits >= actions.min(MOST_REASONS)).or(base)
     }
 }

@@ -8,6 +8,9 @@ use crate::model::Action;
 use crate::planner::black_box::{Simulator, Situation, action_count, advance};
 use crate::rng::{self, Rng};
 
+/// θ of the published planner, in units of how far apart costs are.
+const PUBLISHED_EXPLORATION: f64 = 1.0;
+
 impl<S: Simulator> LearningPlanner<S> {
     /// The simulation with this number.
     pub(super) fn simulate(
@@ -18,15 +21,18 @@ impl<S: Simulator> LearningPlanner<S> {
         rng: &mut Rng,
     ) -> Result<(), S::Error> {
         let (learns, plans) = (self.table.learns(), self.settings.plans);
+        let averages = self.averages(self.problem.horizon() - at.time);
         let by = match number {
             first if self.scale.is_none() && first < PILOTS => By::Chance,
             _ if number % 16 == 2 => By::Chance,
             _ if plans && !learns && number % 2 == 1 => By::Change,
             _ if learns && self.open && number.is_multiple_of(4) => By::Frontier,
+            _ if averages && number % 16 != 1 => return self.search_as_published(at, rng),
+            _ if learns && number % 8 == 1 && self.lattice.is_solved() => By::Lattice,
             _ if learns && number % 4 == 1 => By::Learned,
             _ if self.searches(self.problem.horizon() - at.time) => return self.search(at, rng),
             _ if self.open => By::Frontier,
-            _ => By::Learned,
+            _ => self.leads,
         };
         self.running.clone_from(&at.features);
         if by == By::Change {
@@ -37,10 +43,23 @@ impl<S: Simulator> LearningPlanner<S> {
             self.plan.record(cost, self.risk.erm(), self.settings.caution);
             return Ok(());
         }
-        let cost = self.roll_out(at.state.clone(), root, at.time, by, rng)?;
+        let compared = match by {
+            By::Chance => self.random.len(),
+            By::Learned => self.learned.len(),
+            By::Lattice => self.by_lattice.len(),
+            _ => 0,
+        };
+        let cost = match by {
+            By::Chance | By::Learned | By::Lattice => {
+                let mut own = rng::stream(self.seed, compared as u64, rng::Purpose::Policy);
+                self.roll_out(at.state.clone(), root, at.time, by, &mut own)?
+            }
+            _ => self.roll_out(at.state.clone(), root, at.time, by, rng)?,
+        };
         match by {
             By::Chance => self.random.push((cost, 1.0)),
             By::Learned => self.learned.push((cost, 1.0)),
+            By::Lattice => self.by_lattice.push((cost, 1.0)),
             By::Plan | By::Change | By::Frontier => {}
         }
         Ok(())
@@ -92,6 +111,36 @@ impl<S: Simulator> LearningPlanner<S> {
         Ok(())
     }
 
+    /// One simulation of the published planner: one new node, a random rollout, and averages.
+    fn search_as_published(&mut self, at: &Situation<S::State>, rng: &mut Rng) -> Result<(), S::Error> {
+        let theta = PUBLISHED_EXPLORATION * self.scale();
+        let (mut node, mut time) = (ROOT, at.time);
+        self.trail.clear();
+        self.running.clone_from(&at.features);
+        loop {
+            let number = self.tree.node(node).number;
+            let Some(state) = self.tree.node(node).state.clone() else { break };
+            if time > at.time && self.tree.node(node).visits == 0 && self.tree.node(node).rollouts == 0 {
+                self.tree.visit(node);
+                let cost = self.roll_out(state, number, time, By::Chance, rng)?;
+                self.tree.average(&self.trail, self.risk.erm(), cost);
+                return Ok(());
+            }
+            let edge = self.edge(node, time, theta, By::Chance, rng)?;
+            self.trail.push((node, edge));
+            let action = Action(self.tree.edge(edge).action);
+            let next = advance(&self.problem, &state, action, time, rng, &mut self.step, &mut self.running)?;
+            self.simulated_steps += 1;
+            let to = self.learn(number, action.0, next.as_ref())?;
+            time += 1;
+            let next = next.filter(|_| time < self.problem.horizon());
+            node = self.tree.draw(edge, next, to, &self.running).0;
+        }
+        let cost = self.cost()?;
+        self.tree.average(&self.trail, self.risk.erm(), cost);
+        Ok(())
+    }
+
     /// The edge to follow from a node: a new one, that of the learned policy first, or the best.
     fn edge(&mut self, node: NodeId, time: usize, theta: f64, by: By, rng: &mut Rng) -> Result<EdgeId, S::Error> {
         let Some(state) = &self.tree.node(node).state else { return Ok(0) };
@@ -107,7 +156,7 @@ impl<S: Simulator> LearningPlanner<S> {
         let edges = self.tree.node(node).edges;
         let state = state.clone();
         let action = match by {
-            By::Learned if edges == 0 && number != END => self.by_induction(number, time)?,
+            By::Learned | By::Lattice if edges == 0 && number != END => self.by_learned(by, number, time)?,
             By::Plan if edges == 0 => self.plan.action(time).map(|action| action.min(actions - 1)),
             _ => None,
         };
@@ -158,7 +207,7 @@ impl<S: Simulator> LearningPlanner<S> {
         while time < self.problem.horizon() {
             let action = match by {
                 By::Frontier if number != END => Some(self.frontier.best(&self.table, number, rng)),
-                By::Learned if number != END => self.by_induction(number, time)?,
+                By::Learned | By::Lattice if number != END => self.by_learned(by, number, time)?,
                 By::Plan | By::Change => {
                     // A state may have fewer actions than that of the root.
                     let actions = action_count(self.problem.simulator(), &state)?;

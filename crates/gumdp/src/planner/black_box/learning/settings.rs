@@ -10,6 +10,7 @@ use crate::planner::settings::{Budget, PlannerError};
 /// assert!(settings.table && settings.frontier);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an ingredient")]
 pub struct LearningSettings {
     /// When a decision's search ends.
     pub budget: Budget,
@@ -23,6 +24,8 @@ pub struct LearningSettings {
     pub widening: f64,
     /// Whether what recurs is learned, and marginal backward induction plays on it.
     pub table: bool,
+    /// Whether what was learned is solved over (time, state, sums of features) where these are few.
+    pub lattice: bool,
     /// Whether some simulations go where little is known.
     pub frontier: bool,
     /// Whether some simulations improve a plan of actions where states do not recur.
@@ -38,6 +41,7 @@ impl Default for LearningSettings {
             reach: 2.0,
             widening: 4.0,
             table: true,
+            lattice: true,
             frontier: true,
             plans: true,
         }

@@ -22,6 +22,8 @@ const MOST_FEATURES: usize = 1 << 24;
 /// state that was met before.
 const FIRST_LOOK: u64 = 2048;
 const RECURRING: f64 = 0.25;
+/// Before that is known for good, nothing is planned with what was learned while fewer did, but for so few steps.
+const FIRST_STEPS: u64 = 128;
 
 /// States by number.
 #[derive(Debug)]
@@ -291,6 +293,11 @@ impl<T: Clone + Hash + Eq> Table<T> {
         }
         self.learns &= (self.again - self.looked.1) as f64 >= RECURRING * since as f64;
         self.looked = (self.steps, self.again);
+    }
+
+    /// Whether enough of the first steps started in states that were known.
+    pub(super) fn recurs(&self) -> bool {
+        self.learns && (self.steps < FIRST_STEPS || self.again as f64 >= RECURRING * self.steps as f64)
     }
 
     /// The pairs of a state.

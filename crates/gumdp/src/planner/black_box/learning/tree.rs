@@ -41,7 +41,7 @@ pub(super) struct Edge {
     pub(super) visits: u32,
     pub(super) value: f64,
     first_child: NodeId,
-    children: u32,
+    pub(super) children: u32,
     next: EdgeId,
 }
 
@@ -194,6 +194,31 @@ impl<T: Clone + PartialEq> Tree<T> {
             node.visits += 1;
             node.value = lowest;
         }
+    }
+
+    /// A rollout is made from a leaf.
+    pub(super) fn visit(&mut self, leaf: NodeId) {
+        self.nodes[leaf as usize].rollouts += 1;
+    }
+
+    /// The published backup: a simulation took these edges in these nodes and cost this; values are those of all simulations.
+    pub(super) fn average(&mut self, trail: &[(NodeId, EdgeId)], erm: Erm, cost: f64) {
+        for &(node, edge) in trail {
+            let edge = &mut self.edges[edge as usize];
+            let before = f64::from(edge.visits);
+            edge.visits += 1;
+            edge.value =
+                if before == 0.0 { cost } else { erm.quickly([(edge.value, before), (cost, 1.0)].into_iter()) };
+            let node = &mut self.nodes[node as usize];
+            node.visits += 1;
+            node.value = if node.visits == 1 { edge.value } else { node.value.min(edge.value) };
+        }
+    }
+
+    /// The root's edge that was taken most often; of several the one with the lowest value.
+    pub(super) fn most_visited(&self) -> Option<&Edge> {
+        let tried = self.edges_of(ROOT).map(|(_, edge)| edge).filter(|edge| edge.visits > 0);
+        tried.max_by(|a, b| a.visits.cmp(&b.visits).then(b.value.total_cmp(&a.value)))
     }
 
     /// The root's edge to play: the lowest value, but another than that of the action `base` must be better by `caution` standard
