@@ -60,7 +60,7 @@ impl Explainer for Exact<'_> {
         }
         let decision = match self.first.as_ref().filter(|_| at.time == 0) {
             Some(first) => first.clone(),
-            None => self.solution.decide(at, self.limits)?,
+            None => self.solution.decide_in_itself(at, self.limits)?,
         };
         let best = self.policy.best(at);
         let mut value = Value { risk: f64::NAN, mean: f64::NAN, next_best: None };

@@ -64,7 +64,27 @@ pub fn decide(
     at: &OccupancyState,
     limits: &Limits,
 ) -> Result<ExactDecision, OracleError> {
-    let risk = risk.into();
+    decided(problem, risk.into(), at, limits, true)
+}
+
+/// The same, but where the measure hardly sees some situations the mean is that of a policy which is as good in each of them, so that the mean of a
+/// situation is that of its outcomes.
+pub(super) fn decide_in_itself(
+    problem: &Problem,
+    risk: FixedRisk,
+    at: &OccupancyState,
+    limits: &Limits,
+) -> Result<ExactDecision, OracleError> {
+    decided(problem, risk, at, limits, false)
+}
+
+fn decided(
+    problem: &Problem,
+    risk: FixedRisk,
+    at: &OccupancyState,
+    limits: &Limits,
+    lowest_mean: bool,
+) -> Result<ExactDecision, OracleError> {
     let aim = risk.aim;
     assert!(at.time < problem.horizon(), "there is no decision at the horizon");
     check_bounded(problem)?;
@@ -84,8 +104,9 @@ pub fn decide(
             states += expanded;
         }
     }
-    let lowest_means = linear.as_ref().map(|linear| linear.of_pairs(Erm::MEAN, at)).transpose()?;
-    for (k, pair) in pairs().enumerate() {
+    let lowest_means =
+        linear.as_ref().filter(|_| lowest_mean).map(|linear| linear.of_pairs(Erm::MEAN, at)).transpose()?;
+    for (k, pair) in pairs().enumerate().filter(|_| lowest_mean) {
         let is_lowest = |means: &Vec<Optimum>| values[k].mean <= means[k].value + EQUAL * spread;
         if lowest_means.as_ref().is_none_or(|means| limits.strategy != Strategy::ByState && !is_lowest(means)) {
             let most = lowest_means.as_ref().map_or(u64::MAX, |means| LINEAR_STATES / means.len() as u64);

@@ -1,7 +1,7 @@
 //! What [`solve()`](super::solve()) finds.
 
 use super::OracleError;
-use super::decide::{ExactDecision, decide};
+use super::decide::{ExactDecision, decide, decide_in_itself};
 use super::occupancy_dp::{Limits, Method};
 use super::optimal::{Inner, OptimalPolicy};
 use crate::problem::OccupancyState;
@@ -57,6 +57,11 @@ impl Solution {
     /// If the episode is over (there is no decision at the horizon) or `at` is a state of another problem.
     pub fn decide(&self, at: &OccupancyState, limits: &Limits) -> Result<ExactDecision, OracleError> {
         decide(self.policy.of(), self.fixed, at, limits)
+    }
+
+    /// The same with means that are those of the outcomes.
+    pub(crate) fn decide_in_itself(&self, at: &OccupancyState, limits: &Limits) -> Result<ExactDecision, OracleError> {
+        decide_in_itself(self.policy.of(), self.fixed, at, limits)
     }
 
     /// Of the problem that is left when the outer variable is fixed. So many states and problems were solved to find it.

@@ -52,7 +52,8 @@ impl<S: Simulator> LearningPlanner<S> {
             }
             let known = enough(best.1) && enough(first.1);
             let chance = if exact || self.searches(steps) {
-                known && risk_of(erm, best.1) < risk_of(erm, first.1)
+                let error = self.settings.caution * error_of_difference(erm, best.1, first.1);
+                known && risk_of(erm, best.1) + error < risk_of(erm, first.1)
             } else if known {
                 // What the published planner does is as good as it is: something else needs evidence.
                 let error = self.settings.caution * error_of_difference(erm, best.1, first.1);

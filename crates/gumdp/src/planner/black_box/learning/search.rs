@@ -1,7 +1,7 @@
 //! Simulations: from the present situation or through the tree, all of them learned from.
 
 use super::reasons::MOST_REASONS;
-use super::table::END;
+use super::table::{END, Outcome};
 use super::tree::{EdgeId, NodeId, ROOT};
 use super::{By, LearningPlanner, PILOTS, ROLLOUTS};
 use crate::model::Action;
@@ -10,6 +10,9 @@ use crate::rng::{self, Rng};
 
 /// θ of the published planner, in units of how far apart costs are.
 const PUBLISHED_EXPLORATION: f64 = 1.0;
+
+/// From so many draws of an action on, the table knows what follows better than a node.
+const ENOUGH: u32 = 32;
 
 impl<S: Simulator> LearningPlanner<S> {
     /// The simulation with this number.
@@ -75,8 +78,11 @@ impl<S: Simulator> LearningPlanner<S> {
         let leaf = loop {
             let edge = self.edge(node, time, theta, by, rng)?;
             self.trail.push((node, edge));
-            if !self.tree.wants_outcome(edge, self.settings.widening) {
-                node = self.tree.stored(edge);
+            let wants = self.tree.wants_outcome(edge, self.settings.widening);
+            let known = self.table_knows(node, edge);
+            if known || !wants {
+                let new = if known && wants { self.add_known(node, edge, time) } else { None };
+                node = new.unwrap_or_else(|| self.tree.stored(edge));
                 time += 1;
                 self.running.copy_from_slice(self.tree.sums(node));
                 if self.tree.node(node).state.is_none() || self.tree.node(node).rollouts < ROLLOUTS {
@@ -109,6 +115,33 @@ impl<S: Simulator> LearningPlanner<S> {
         }
         self.tree.back_up(&self.trail, self.risk.erm());
         Ok(())
+    }
+
+    /// Whether the table has seen so much of an action that its outcomes need no simulator.
+    fn table_knows(&self, node: NodeId, edge: EdgeId) -> bool {
+        let number = self.tree.node(node).number;
+        number != END
+            && self.table.learns()
+            && self.table.times(self.table.pairs_of(number).start + self.tree.edge(edge).action) >= ENOUGH
+    }
+
+    /// The most likely of the outcomes in the table that an edge does not have, if there is one; all of them then have their counts of today.
+    fn add_known(&mut self, node: NodeId, edge: EdgeId, time: usize) -> Option<NodeId> {
+        let pair = self.table.pairs_of(self.tree.node(node).number).start + self.tree.edge(edge).action;
+        let missing = |outcome: &&Outcome| self.tree.child_of(edge, outcome.state).is_none();
+        let next = *self.table.outcomes(pair).filter(missing).max_by_key(|outcome| outcome.count)?;
+        self.running.copy_from_slice(self.tree.sums(node));
+        let mass = self.problem.masses()[time];
+        for &(feature, value) in self.table.effect_of(next.effect) {
+            self.running[feature as usize] += mass * value;
+        }
+        let goes_on = next.state != END && time + 1 < self.problem.horizon();
+        let state = goes_on.then(|| self.table.state(next.state).clone());
+        let new = self.tree.add(edge, state, next.state, &self.running);
+        for outcome in self.table.outcomes(pair) {
+            self.tree.count(edge, outcome.state, outcome.count);
+        }
+        Some(new)
     }
 
     /// One simulation of the published planner: one new node, a random rollout, and averages.

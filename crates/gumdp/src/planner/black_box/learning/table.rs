@@ -300,6 +300,11 @@ impl<T: Clone + Hash + Eq> Table<T> {
         self.learns && (self.steps < FIRST_STEPS || self.again as f64 >= RECURRING * self.steps as f64)
     }
 
+    /// The state with a number.
+    pub(super) fn state(&self, number: u32) -> &T {
+        &self.numbers.all[number as usize]
+    }
+
     /// The pairs of a state.
     #[inline]
     pub(super) fn pairs_of(&self, state: u32) -> std::ops::Range<u32> {

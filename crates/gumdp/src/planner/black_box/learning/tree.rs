@@ -154,11 +154,28 @@ impl<T: Clone + PartialEq> Tree<T> {
             self.nodes[id as usize].taken += 1;
             return (id, false);
         }
+        (self.add(edge, state, number, sums), true)
+    }
+
+    /// A new node for an outcome.
+    pub(super) fn add(&mut self, edge: EdgeId, state: Option<T>, number: u32, sums: &[f64]) -> NodeId {
         let id = self.push(state, number, sums, self.edges[edge as usize].first_child);
         let edge = &mut self.edges[edge as usize];
         edge.first_child = id;
         edge.children += 1;
-        (id, true)
+        id
+    }
+
+    /// The outcome of an edge that is the state with this number.
+    pub(super) fn child_of(&self, edge: EdgeId, number: u32) -> Option<NodeId> {
+        self.children(edge).find(|(_, child)| child.number == number).map(|(id, _)| id)
+    }
+
+    /// Says how often an outcome was drawn, if the edge has it.
+    pub(super) fn count(&mut self, edge: EdgeId, number: u32, drawn: u32) {
+        if let Some(child) = self.child_of(edge, number) {
+            self.nodes[child as usize].drawn = drawn;
+        }
     }
 
     /// A rollout from a leaf, or an episode that is over there, cost this.
