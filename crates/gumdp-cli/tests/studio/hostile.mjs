@@ -127,8 +127,8 @@ export const hostile = {
     assert.match(await page.locator("#numbers").textContent(), /≥ 0 \(by the lowest value of the objective\)/);
     assert.ok((await texts(page, "#distribution text")).includes("share of the episodes"));
     await page.locator('[data-name="grid-mo"]').click();
-    await known(page, 2);
-    assert.match(await page.locator("#numbers").textContent(), /3\.37·10⁻⁸ to 1/);
+    // On a busy machine it is planned until it is solved.
+    await until(page, () => /3\.37·10⁻⁸ to 1/.test(document.querySelector("#numbers").textContent));
     assert.ok((await texts(page, "#distribution text")).includes("probability"));
     await close(page);
   },

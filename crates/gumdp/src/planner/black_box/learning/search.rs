@@ -82,6 +82,9 @@ impl<S: Simulator> LearningPlanner<S> {
             let known = self.table_knows(node, edge);
             if known || !wants {
                 let new = if known && wants { self.add_known(node, edge, time) } else { None };
+                if known {
+                    self.count_known(node, edge, new.is_some());
+                }
                 node = new.unwrap_or_else(|| self.tree.stored(edge));
                 time += 1;
                 self.running.copy_from_slice(self.tree.sums(node));
@@ -125,7 +128,7 @@ impl<S: Simulator> LearningPlanner<S> {
             && self.table.times(self.table.pairs_of(number).start + self.tree.edge(edge).action) >= ENOUGH
     }
 
-    /// The most likely of the outcomes in the table that an edge does not have, if there is one; all of them then have their counts of today.
+    /// The most likely of the outcomes in the table that an edge does not have, if there is one.
     fn add_known(&mut self, node: NodeId, edge: EdgeId, time: usize) -> Option<NodeId> {
         let pair = self.table.pairs_of(self.tree.node(node).number).start + self.tree.edge(edge).action;
         let missing = |outcome: &&Outcome| self.tree.child_of(edge, outcome.state).is_none();
@@ -137,11 +140,18 @@ impl<S: Simulator> LearningPlanner<S> {
         }
         let goes_on = next.state != END && time + 1 < self.problem.horizon();
         let state = goes_on.then(|| self.table.state(next.state).clone());
-        let new = self.tree.add(edge, state, next.state, &self.running);
+        Some(self.tree.add(edge, state, next.state, &self.running))
+    }
+
+    /// Gives the outcomes of an edge the counts that they have in the table by now, now and then.
+    fn count_known(&mut self, node: NodeId, edge: EdgeId, is_new: bool) {
+        if !is_new && !self.tree.wants_counts(edge) {
+            return;
+        }
+        let pair = self.table.pairs_of(self.tree.node(node).number).start + self.tree.edge(edge).action;
         for outcome in self.table.outcomes(pair) {
             self.tree.count(edge, outcome.state, outcome.count);
         }
-        Some(new)
     }
 
     /// One simulation of the published planner: one new node, a random rollout, and averages.

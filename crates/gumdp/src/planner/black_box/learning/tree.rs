@@ -42,6 +42,8 @@ pub(super) struct Edge {
     pub(super) value: f64,
     first_child: NodeId,
     pub(super) children: u32,
+    /// Whether its outcomes have the counts of the table.
+    counted: bool,
     next: EdgeId,
 }
 
@@ -110,7 +112,15 @@ impl<T: Clone + PartialEq> Tree<T> {
         let own = &mut self.nodes[node as usize];
         let next = std::mem::replace(&mut own.first_edge, id);
         own.edges += 1;
-        self.edges.push(Edge { action, visits: 0, value: f64::INFINITY, first_child: NONE, children: 0, next });
+        self.edges.push(Edge {
+            action,
+            visits: 0,
+            value: f64::INFINITY,
+            first_child: NONE,
+            children: 0,
+            counted: false,
+            next,
+        });
         id
     }
 
@@ -169,6 +179,12 @@ impl<T: Clone + PartialEq> Tree<T> {
     /// The outcome of an edge that is the state with this number.
     pub(super) fn child_of(&self, edge: EdgeId, number: u32) -> Option<NodeId> {
         self.children(edge).find(|(_, child)| child.number == number).map(|(id, _)| id)
+    }
+
+    /// Whether the outcomes of an edge are to have the counts of the table: the first time, and whenever its visits have doubled.
+    pub(super) fn wants_counts(&mut self, edge: EdgeId) -> bool {
+        let edge = &mut self.edges[edge as usize];
+        !std::mem::replace(&mut edge.counted, true) || edge.visits.is_power_of_two()
     }
 
     /// Says how often an outcome was drawn, if the edge has it.
