@@ -285,7 +285,7 @@ impl Induction {
         for &state in &self.order {
             let mut first = END;
             for pair in table.pairs_of(state).filter(|&pair| table.times(pair) > 0) {
-                let stays = table.outcomes(pair).find(|to| to.state == state).map_or(0, |to| to.count);
+                let stays: u32 = table.outcomes(pair).filter(|to| to.state == state).map(|to| to.count).sum();
                 let stay = f64::from(stays) / f64::from(table.times(pair));
                 self.levels[pair as usize] = level(stay, self.level_count);
                 let usual = table.outcomes(pair).max_by_key(|to| to.count).map_or(END, |to| to.effect);

@@ -26,7 +26,7 @@ impl<S: Simulator> LearningPlanner<S> {
         let before = self.averages(steps);
         // As long as nothing was simulated, whoever led in the last decision does.
         if !(self.random.is_empty() && at.time > 0) {
-            self.leads = self.leader(steps);
+            self.leads = self.leader();
         }
         if self.averages(steps) != before {
             self.tree.reset(at.state.clone(), number, &at.features);
@@ -34,7 +34,7 @@ impl<S: Simulator> LearningPlanner<S> {
     }
 
     /// Who did best in simulations from the root: what was learned, unless the others are better.
-    fn leader(&self, steps: usize) -> By {
+    fn leader(&self) -> By {
         let erm = self.risk.erm();
         let mut best = (By::Chance, &self.random[..]);
         let enough = |costs: &[(f64, f64)]| costs.len() >= SOME;
@@ -51,15 +51,14 @@ impl<S: Simulator> LearningPlanner<S> {
                 }
             }
             let known = enough(best.1) && enough(first.1);
-            let chance = if exact || self.searches(steps) {
-                let error = self.settings.caution * error_of_difference(erm, best.1, first.1);
-                known && risk_of(erm, best.1) + error < risk_of(erm, first.1)
-            } else if known {
-                // What the published planner does is as good as it is: something else needs evidence.
-                let error = self.settings.caution * error_of_difference(erm, best.1, first.1);
-                risk_of(erm, best.1) <= risk_of(erm, first.1) + error
+            let error = self.settings.caution * error_of_difference(erm, best.1, first.1);
+            let chance = if !known {
+                !exact && self.leads == By::Chance
+            } else if exact {
+                risk_of(erm, best.1) < risk_of(erm, first.1)
             } else {
-                self.leads == By::Chance
+                // What a search with chance finds is as good as it is: something else needs evidence.
+                risk_of(erm, best.1) <= risk_of(erm, first.1) + error
             };
             if !chance {
                 best = first;

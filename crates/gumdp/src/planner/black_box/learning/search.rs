@@ -1,7 +1,7 @@
 //! Simulations: from the present situation or through the tree, all of them learned from.
 
 use super::reasons::MOST_REASONS;
-use super::table::{END, Outcome};
+use super::table::{END, NONE as UNKNOWN, Outcome};
 use super::tree::{EdgeId, NodeId, ROOT};
 use super::{By, LearningPlanner, PILOTS, ROLLOUTS};
 use crate::model::Action;
@@ -101,8 +101,7 @@ impl<S: Simulator> LearningPlanner<S> {
             let to = self.learn(number, action.0, next.as_ref())?;
             time += 1;
             let next = next.filter(|_| time < self.problem.horizon());
-            let (child, _) = self.tree.draw(edge, next, to, &self.running);
-            node = child;
+            node = self.tree.draw(edge, next, to, &self.running);
             if self.tree.node(node).state.is_none() || self.tree.node(node).rollouts < ROLLOUTS {
                 break node;
             }
@@ -131,8 +130,8 @@ impl<S: Simulator> LearningPlanner<S> {
     /// The most likely of the outcomes in the table that an edge does not have, if there is one.
     fn add_known(&mut self, node: NodeId, edge: EdgeId, time: usize) -> Option<NodeId> {
         let pair = self.table.pairs_of(self.tree.node(node).number).start + self.tree.edge(edge).action;
-        let missing = |outcome: &&Outcome| self.tree.child_of(edge, outcome.state).is_none();
-        let next = *self.table.outcomes(pair).filter(missing).max_by_key(|outcome| outcome.count)?;
+        let missing = |(number, _): &(u32, &Outcome)| self.tree.child_of(edge, *number).is_none();
+        let (outcome, &next) = self.table.numbered(pair).filter(missing).max_by_key(|(_, outcome)| outcome.count)?;
         self.running.copy_from_slice(self.tree.sums(node));
         let mass = self.problem.masses()[time];
         for &(feature, value) in self.table.effect_of(next.effect) {
@@ -140,7 +139,7 @@ impl<S: Simulator> LearningPlanner<S> {
         }
         let goes_on = next.state != END && time + 1 < self.problem.horizon();
         let state = goes_on.then(|| self.table.state(next.state).clone());
-        Some(self.tree.add(edge, state, next.state, &self.running))
+        Some(self.tree.add(edge, state, (next.state, outcome), &self.running))
     }
 
     /// Gives the outcomes of an edge the counts that they have in the table by now, now and then.
@@ -149,8 +148,8 @@ impl<S: Simulator> LearningPlanner<S> {
             return;
         }
         let pair = self.table.pairs_of(self.tree.node(node).number).start + self.tree.edge(edge).action;
-        for outcome in self.table.outcomes(pair) {
-            self.tree.count(edge, outcome.state, outcome.count);
+        for (number, outcome) in self.table.numbered(pair) {
+            self.tree.count(edge, number, outcome.count);
         }
     }
 
@@ -177,7 +176,7 @@ impl<S: Simulator> LearningPlanner<S> {
             let to = self.learn(number, action.0, next.as_ref())?;
             time += 1;
             let next = next.filter(|_| time < self.problem.horizon());
-            node = self.tree.draw(edge, next, to, &self.running).0;
+            node = self.tree.draw(edge, next, to, &self.running);
         }
         let cost = self.cost()?;
         self.tree.average(&self.trail, self.risk.erm(), cost);
@@ -222,20 +221,18 @@ impl<S: Simulator> LearningPlanner<S> {
         if met > 0.0 && met.is_finite() { met } else { 1.0 }
     }
 
-    /// A step was made; returns the number of what it led to.
+    /// A step was made; returns the number of the state that it led to, and that of this outcome.
     #[inline]
-    fn learn(&mut self, from: u32, action: u32, next: Option<&S::State>) -> Result<u32, S::Error> {
+    fn learn(&mut self, from: u32, action: u32, next: Option<&S::State>) -> Result<(u32, u32), S::Error> {
         if from == END || !self.table.learns() {
-            return Ok(END);
+            return Ok((END, UNKNOWN));
         }
         let to = match next {
             Some(next) => self.table.meet(self.problem.simulator(), next)?,
             None => END,
         };
-        if to != END || next.is_none() {
-            self.table.record(from, action, to, &self.step);
-        }
-        Ok(to)
+        let known = to != END || next.is_none();
+        Ok((to, if known { self.table.record(from, action, to, &self.step) } else { UNKNOWN }))
     }
 
     /// Plays to the end of the episode; returns what that costs.
@@ -265,7 +262,7 @@ impl<S: Simulator> LearningPlanner<S> {
             };
             let next = advance(&self.problem, &state, action, time, rng, &mut self.step, &mut self.running)?;
             self.simulated_steps += 1;
-            number = self.learn(number, action.0, next.as_ref())?;
+            (number, _) = self.learn(number, action.0, next.as_ref())?;
             time += 1;
             let Some(next) = next else { break };
             state = next;

@@ -7,8 +7,8 @@ use crate::rng;
 
 /// The number of no state: the episode was over.
 pub(super) const END: u32 = u32::MAX;
-/// The end of a list.
-const NONE: u32 = u32::MAX;
+/// The end of a list, and the number of no outcome.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// States with more actions are not learned.
 const MOST_ACTIONS: u32 = 256;
@@ -236,37 +236,45 @@ impl<T: Clone + Hash + Eq> Table<T> {
         Ok(self.numbers.push(slot, state.clone()))
     }
 
-    /// A step from a pair had these features and led to a state.
+    /// A step from a pair had these features and led to a state; returns the number of that outcome.
     #[inline]
-    pub(super) fn record(&mut self, from: u32, action: u32, next: u32, features: &[f64]) {
+    pub(super) fn record(&mut self, from: u32, action: u32, next: u32, features: &[f64]) -> u32 {
         let pair = self.first[from as usize] + action;
         self.steps += 1;
         self.pairs[pair as usize].times += 1;
         let mut place = self.pairs[pair as usize].first;
         while place != NONE {
-            let outcome = &mut self.outcomes[place as usize];
-            // Features are a function of the pair and the next state.
-            if outcome.state == next {
-                outcome.count += 1;
-                return;
+            let outcome = self.outcomes[place as usize];
+            // What a step counts may depend on chance that the next state does not show.
+            if outcome.state == next && self.has_features(outcome.effect, features) {
+                self.outcomes[place as usize].count += 1;
+                return place;
             }
             place = outcome.next;
         }
-        self.record_new(pair, next, features);
+        self.record_new(pair, next, features)
+    }
+
+    #[inline]
+    fn has_features(&self, effect: u32, features: &[f64]) -> bool {
+        let mut known = self.effect_of(effect).iter();
+        let all = (0..).zip(features).filter(|(_, x)| **x != 0.0).all(|(k, x)| known.next() == Some(&(k, *x)));
+        all && known.next().is_none()
     }
 
     #[cold]
-    fn record_new(&mut self, pair: u32, next: u32, features: &[f64]) {
+    fn record_new(&mut self, pair: u32, next: u32, features: &[f64]) -> u32 {
         let effect = self.effect(features);
         let own = &mut self.pairs[pair as usize];
         if own.outcomes == MOST_OUTCOMES {
             // It counts as what was met last.
             self.outcomes[own.first as usize].count += 1;
-            return;
+            return own.first;
         }
         self.outcomes.push(Outcome { state: next, effect, count: 1, next: own.first });
         own.outcomes += 1;
         own.first = self.outcomes.len() as u32 - 1;
+        own.first
     }
 
     /// The number of features.
@@ -320,8 +328,14 @@ impl<T: Clone + Hash + Eq> Table<T> {
     /// What followed a pair.
     #[inline]
     pub(super) fn outcomes(&self, pair: u32) -> impl Iterator<Item = &Outcome> + Clone {
-        let first = self.outcomes.get(self.pairs[pair as usize].first as usize);
-        std::iter::successors(first, |outcome| self.outcomes.get(outcome.next as usize))
+        self.numbered(pair).map(|(_, outcome)| outcome)
+    }
+
+    /// The same with their numbers.
+    #[inline]
+    pub(super) fn numbered(&self, pair: u32) -> impl Iterator<Item = (u32, &Outcome)> + Clone {
+        let at = |number: u32| self.outcomes.get(number as usize).map(|outcome| (number, outcome));
+        std::iter::successors(at(self.pairs[pair as usize].first), move |(_, outcome)| at(outcome.next))
     }
 
     /// The features of a step that are not 0.

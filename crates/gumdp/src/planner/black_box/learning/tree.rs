@@ -20,8 +20,9 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Node<T> {
     /// `None` where the episode is over.
     pub(super) state: Option<T>,
-    /// Its number in the table.
+    /// Its number in the table, and that of the outcome that it is.
     pub(super) number: u32,
+    outcome: u32,
     pub(super) rollouts: u32,
     /// Its edges are a linked list, since they come one by one.
     first_edge: EdgeId,
@@ -69,7 +70,7 @@ impl<T: Clone + PartialEq> Tree<T> {
         self.edges.clear();
         self.sums.clear();
         self.deviations = (0.0, 0.0);
-        self.push(Some(state), number, sums, NONE);
+        self.push(Some(state), (number, NONE), sums, NONE);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -154,31 +155,34 @@ impl<T: Clone + PartialEq> Tree<T> {
         least
     }
 
-    /// The node of an outcome that was drawn, and whether it is new.
+    /// The node of an outcome that was drawn.
     #[inline]
-    pub(super) fn draw(&mut self, edge: EdgeId, state: Option<T>, number: u32, sums: &[f64]) -> (NodeId, bool) {
-        let known =
-            self.children(edge).find(|(id, child)| child.state == state && (state.is_some() || self.sums(*id) == sums));
-        if let Some((id, _)) = known {
+    pub(super) fn draw(&mut self, edge: EdgeId, state: Option<T>, numbers: (u32, u32), sums: &[f64]) -> NodeId {
+        let known = if numbers.1 == NONE {
+            self.children(edge).find(|(id, child)| child.state == state && self.sums(*id) == sums).map(|(id, _)| id)
+        } else {
+            self.child_of(edge, numbers.1)
+        };
+        if let Some(id) = known {
             self.nodes[id as usize].drawn += 1;
             self.nodes[id as usize].taken += 1;
-            return (id, false);
+            return id;
         }
-        (self.add(edge, state, number, sums), true)
+        self.add(edge, state, numbers, sums)
     }
 
-    /// A new node for an outcome.
-    pub(super) fn add(&mut self, edge: EdgeId, state: Option<T>, number: u32, sums: &[f64]) -> NodeId {
-        let id = self.push(state, number, sums, self.edges[edge as usize].first_child);
+    /// A new node for an outcome, with its state's number and its own.
+    pub(super) fn add(&mut self, edge: EdgeId, state: Option<T>, numbers: (u32, u32), sums: &[f64]) -> NodeId {
+        let id = self.push(state, numbers, sums, self.edges[edge as usize].first_child);
         let edge = &mut self.edges[edge as usize];
         edge.first_child = id;
         edge.children += 1;
         id
     }
 
-    /// The outcome of an edge that is the state with this number.
-    pub(super) fn child_of(&self, edge: EdgeId, number: u32) -> Option<NodeId> {
-        self.children(edge).find(|(_, child)| child.number == number).map(|(id, _)| id)
+    /// The node of an outcome with this number.
+    pub(super) fn child_of(&self, edge: EdgeId, outcome: u32) -> Option<NodeId> {
+        self.children(edge).find(|(_, child)| child.outcome == outcome).map(|(id, _)| id)
     }
 
     /// Whether the outcomes of an edge are to have the counts of the table: the first time, and whenever its visits have doubled.
@@ -188,8 +192,8 @@ impl<T: Clone + PartialEq> Tree<T> {
     }
 
     /// Says how often an outcome was drawn, if the edge has it.
-    pub(super) fn count(&mut self, edge: EdgeId, number: u32, drawn: u32) {
-        if let Some(child) = self.child_of(edge, number) {
+    pub(super) fn count(&mut self, edge: EdgeId, outcome: u32, drawn: u32) {
+        if let Some(child) = self.child_of(edge, outcome) {
             self.nodes[child as usize].drawn = drawn;
         }
     }
@@ -272,11 +276,12 @@ impl<T: Clone + PartialEq> Tree<T> {
         std::iter::successors(at(self.edges[edge as usize].first_child), move |(_, node)| at(node.next_sibling))
     }
 
-    fn push(&mut self, state: Option<T>, number: u32, sums: &[f64], next_sibling: NodeId) -> NodeId {
+    fn push(&mut self, state: Option<T>, (number, outcome): (u32, u32), sums: &[f64], next_sibling: NodeId) -> NodeId {
         self.sums.extend_from_slice(sums);
         self.nodes.push(Node {
             state,
             number,
+            outcome,
             rollouts: 0,
             first_edge: NONE,
             edges: 0,
