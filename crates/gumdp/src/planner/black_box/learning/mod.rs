@@ -2,10 +2,11 @@
 //!
 //! 1. *A table* of states, actions and outcomes is counted from all simulated steps, as long as states recur. Marginal backward induction
 //!    on it makes a policy, again at every decision and whenever twice as much is known.
-//! 2. *The frontier*: some simulations go to the nearest action that was tried least, so that goals are found which random moves do not meet.
-//! 3. *A tree* with Bellman backups of the risk over sampled outcomes, whose rollouts follow that policy, or chance where that does better.
+//! 2. *A lattice*: the same table solved over (time, state, sums of features), which sees what one visit alone does not show.
+//! 3. *The frontier*: some simulations go to the nearest action that was tried least, so that goals are found which random moves do not meet.
+//! 4. *A tree* with Bellman backups of the risk over the outcomes of the table, or sampled ones, whose rollouts follow that policy, or chance where that does better.
 //!    It needs no states that recur: outcomes and actions are widened.
-//! 4. *A plan* of actions for the rest of the episode is kept and improved where states do not recur. It leads only where its simulations do better than
+//! 5. *A plan* of actions for the rest of the episode is kept and improved where states do not recur. It leads only where its simulations do better than
 //!    chance.
 //!
 //! Everything is learned anew in each episode, so runs can be played in any order and give the same bits.
